@@ -1,7 +1,5 @@
 #include "base/strbuf.h"
 
-#include "base/alloc.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +22,14 @@ void dse_strbuf_clear(dse_strbuf *b)
     b->len = 0;
     if (b->cap)
         b->data[0] = '\0';
+}
+
+const char *dse_strbuf_take(dse_strbuf *b, dse_arena *a)
+{
+    const char *text = dse_arena_strndup(a, b->data, b->len);
+
+    dse_strbuf_free(b);
+    return text;
 }
 
 static void reserve(dse_strbuf *b, size_t extra)

@@ -5,6 +5,8 @@
 #ifndef DSE_BASE_STRBUF_H
 #define DSE_BASE_STRBUF_H
 
+#include "base/alloc.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +20,9 @@ typedef struct {
 void dse_strbuf_init(dse_strbuf *b);
 void dse_strbuf_free(dse_strbuf *b);  /* accepts an initialised buffer, leaves it initialised */
 void dse_strbuf_clear(dse_strbuf *b); /* keeps the memory */
+
+/* The text, in the arena; the buffer is freed. */
+const char *dse_strbuf_take(dse_strbuf *b, dse_arena *a);
 
 void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n);
 void dse_strbuf_addc(dse_strbuf *b, char c);

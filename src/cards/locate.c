@@ -18,6 +18,7 @@ static const struct {
     [CARD_SYSTEMS] = {"systems", "system", "system card", "card", "list them with 'ccldse systems'", ".yaml"},
     [CARD_OPERATORS] = {"operators", "operator file", "operator file", "card",
                         "they are in configs/operators", ".yaml"},
+    [CARD_LAYERS] = {"layers", "family", "file of layers", "card", "they are in configs/layers", ".yaml"},
     [CARD_SPACES] = {"spaces", "space", "space file", "space", "they are in configs/spaces", ".yaml"},
     [CARD_SCORES] = {"scores", "weights", "file of weights", "file", "they are in configs/scores", ".yaml"},
     [CARD_MEASURED] = {"measured", "measured table", "measured table", "table",

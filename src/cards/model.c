@@ -54,6 +54,10 @@ static dse_status check_stages(const char *text, dse_error *err)
     return check_parameter(STRATEGY_stages, text, err);
 }
 
+#define TRAIN "train"
+#define STAGE "stage"
+static const char *const profiles[] = {TRAIN, STAGE, NULL};
+
 static const cfg_param rows[] = {
     {.key = "vocabulary", SIZE, FIELD(vocabulary), .help = "entries of the vocabulary, at input and output"},
     {.key = "d_model", SIZE, FIELD(d_model), .help = "width of the model"},
@@ -81,6 +85,14 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help =
          "keys and values, each shared by heads / kv_heads of the heads (operators: llama); 0: one a head"},
+    {.key = "profile",
+     .type = CFG_T_NAME,
+     FIELD(profile),
+     .fallback = "",
+     .choices = profiles,
+     .omit_default = true,
+     .help = "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
+             "if `operators` names a family of models, else stage"},
     {.key = "placement",
      .type = CFG_T_NAME,
      FIELD(placement),
@@ -233,6 +245,20 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
         out->value[out->n++] = size_of(m, p);
     }
     return DSE_OK;
+}
+
+static bool has_word(const card_model *m);
+
+bool card_model_trains(const card_model *m) { return !strcmp(m->profile, TRAIN); }
+
+void card_model_settle_profile(card_model *m)
+{
+    if (!*m->profile && strcmp(m->operators, "transformer") != 0)
+        strcpy(m->profile, TRAIN);
+    if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
+        strcpy(m->precision.word, "mixed"); /* training counts bytes */
+    if (!strcmp(m->profile, STAGE))
+        *m->profile = '\0';
 }
 
 strategy card_model_strategy(const card_model *m)

@@ -19,6 +19,7 @@ typedef struct {
     int64_t kv_heads;   /* 0: as many as heads */
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
+    cfg_name profile;           /* "train"; "" or "stage": STAGE's step */
     cfg_name placement, stages; /* as the strategy's table spells them; "": not given */
 } card_model;
 
@@ -41,6 +42,13 @@ wl_precision card_model_precision(const card_model *m);
 
 /* What a point takes of the parameters that it does not say: the defaults, and what the card gives. */
 strategy card_model_strategy(const card_model *m);
+
+/* Whether the model is trained as programs do it (profile: train), or as STAGE writes it. */
+bool card_model_trains(const card_model *m);
+
+/* A card that names no profile has train if it names the operators of a family, as those of STAGE's transformer are
+ * its alone. A profile of STAGE is left empty, as it was before there were profiles. */
+void card_model_settle_profile(card_model *m);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean
  * others. */

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "cli/completion.h"
 #include "metrics/registry.h"
+#include "schedule/schedule.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -66,17 +67,21 @@ static void add_trace_metrics(dse_strbuf *words) { add_names_of(NULL, words); }
 
 static void add_guide_metrics(dse_strbuf *words) { add_names_of("guide", words); }
 
+static void add_schedules(dse_strbuf *words)
+{
+    for (size_t i = 0; sched_names[i]; i++)
+        add_word(words, sched_names[i]);
+}
+
 /* Which kinds of value are which words. */
 static const struct {
     option_complete kind;
     const char *words;
     void (*add)(dse_strbuf *words);
 } kinds[] = {
-    {COMPLETE_COMMAND, NULL, completion_add_commands},
-    {COMPLETE_METRIC, NULL, add_metrics},
-    {COMPLETE_TRACE_METRIC, NULL, add_trace_metrics},
-    {COMPLETE_GUIDE_METRIC, NULL, add_guide_metrics},
-    {COMPLETE_SWITCH, "yes no both", NULL},
+    {COMPLETE_COMMAND, NULL, completion_add_commands}, {COMPLETE_METRIC, NULL, add_metrics},
+    {COMPLETE_TRACE_METRIC, NULL, add_trace_metrics},  {COMPLETE_GUIDE_METRIC, NULL, add_guide_metrics},
+    {COMPLETE_SCHEDULE, NULL, add_schedules},          {COMPLETE_SWITCH, "yes no both", NULL},
 };
 
 /* What an option, or its value, is called says what to offer. */

@@ -5,10 +5,12 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/shortcuts.h"
+#include "cli/sizing.h"
 #include "cli/strategy_options.h"
 #include "driver/emit.h"
 #include "driver/links.h"
 #include "driver/timeline.h"
+#include "driver/training.h"
 #include "report/parts.h"
 #include "report/sizes.h"
 #include "report/traps.h"
@@ -25,6 +27,7 @@ typedef struct {
     int64_t tag_base;
     bool json, links;
     option_list set;
+    sizing_options sizing;
     external_options external;
     shortcuts_options shortcuts;
 } simulate_options;
@@ -41,6 +44,7 @@ static const option options[] = {
     OPTION_GROUP(strategy_value_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},
+    OPTION_GROUP(sizing_group, sizing),
     OPTION_SET,
     OPTION_ENGINE("native"),
     OPTION_GROUP(external_group, external),
@@ -65,6 +69,7 @@ typedef struct {
     drv_study study;
     strategy point;
     sim_result result;
+    step_result training; /* of profile train */
     store_metrics metrics;
 } simulated;
 
@@ -226,6 +231,88 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     report_traps_print_point(m, out);
 }
 
+/* ---- profile train ------------------------------------------------------------------------- */
+
+static void training_json(const simulated *s, command_run *run)
+{
+    const step_result *r = &s->training;
+    dse_json j;
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    dse_json_open(&j, run->out);
+    dse_json_key(&j, "config");
+    dse_json_raw(&j);
+    drv_study_write_config(&s->study, &s->point, run->out);
+    dse_json_key_string(&j, "profile", "train");
+    dse_json_key_uint(&j, "tokens", r->tokens);
+    for (size_t i = 0; i < n; i++) {
+        if (!store_has(&s->metrics, &c[i]))
+            continue;
+        dse_json_key(&j, c[i].name);
+        report_value_json(&s->metrics, &c[i], &j);
+    }
+    dse_json_close(&j);
+}
+
+static void training_text(const simulated *s, dse_strbuf *out)
+{
+    const drv_study *t = &s->study;
+    const store_metrics *m = &s->metrics;
+    const step_options o = drv_training_options(t, &s->point);
+    char text[32];
+
+    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
+    dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
+                    t->settings);
+    strategy_say(&s->point, " ", out);
+    dse_strbuf_addf(out, "\n  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
+    dse_strbuf_addf(out, "  %-22s %" PRIu32 " of %" PRIu32 " sequences on each data parallel rank\n", "micro-batches",
+                    o.n_micro_batches, o.micro_batch);
+    dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
+    dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    if (m->peak_memory != STORE_ABSENT) {
+        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
+        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)\n", "peak memory", text, m->peak_memory);
+    }
+    report_parts_print(m, out);
+    dse_strbuf_adds(out, "profile train: kernels last as the data sheet's roofline says, which real ones do not reach\n");
+}
+
+/* What only a workload has. */
+static dse_status refuse_workload_options(const simulate_options *o, dse_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } workload[] = {{"--emit", o->emit != NULL},
+                    {"--trace", o->trace != NULL},
+                    {"--timeline", o->timeline != NULL},
+                    {"--links", o->links},
+                    {"--links-csv", o->links_csv != NULL}};
+
+    for (size_t i = 0; i < sizeof workload / sizeof workload[0]; i++)
+        if (workload[i].given)
+            return dse_fail(err, DSE_E_USAGE, "%s needs profile stage: give --set profile=stage", workload[i].option);
+    return DSE_OK;
+}
+
+static dse_status simulate_training(const simulate_options *o, simulated *s, command_run *r, dse_error *err)
+{
+    dse_status st = refuse_workload_options(o, err);
+
+    if (st == DSE_OK)
+        st = drv_training_step(&s->study, &s->point, r->arena, &s->training, err);
+    if (st != DSE_OK)
+        return st;
+    drv_training_metrics(&s->study, &s->point, &s->training, &s->metrics);
+    if (o->json)
+        training_json(s, r);
+    else
+        training_text(s, r->out);
+    return DSE_OK;
+}
+
 /* ---- the command --------------------------------------------------------------------------- */
 
 static dse_status choose_engine(const simulate_options *o, dse_arena *a, const drv_external **tools,
@@ -251,9 +338,11 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
     cfg_settings settings;
+    option_list set;
     dse_status st;
 
-    if ((st = drv_settings_parse(o->set.item, o->set.n, a, &settings, err)) != DSE_OK ||
+    if ((st = sizing_settings(&o->sizing, &o->system, 1, &o->set, a, &set, err)) != DSE_OK ||
+        (st = drv_settings_parse(set.item, set.n, a, &settings, err)) != DSE_OK ||
         (st = drv_study_load(o->model, o->system, &settings, a, study, err)) != DSE_OK)
         return st;
     if (study->model_note)
@@ -304,6 +393,10 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     base = card_model_strategy(&s.study.model);
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
         return st;
+    if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))
+        drv_training_fill_dp(&s.study, &s.point);
+    if (s.study.training)
+        return simulate_training(o, &s, r, err);
     if (tools)
         return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     st = simulate(o, r->arena, &s, err);

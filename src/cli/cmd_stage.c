@@ -83,19 +83,19 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const wl_symbols sizes = {.n = 7,
                               .name = {"Din", "Dout", "Dmodel", "Dff", "Batch", "Seq", "Head"},
                               .value = {o->din, o->dout, o->dmodel, o->dff, o->batch, o->seq, o->head}};
-    const wl_strategy request = {.dp = (uint32_t)o->dp,
-                                  .tp = (uint32_t)o->tp,
-                                  .sp = (uint32_t)o->sp,
-                                  .pp = (uint32_t)o->pp,
-                                  .recompute = o->activation_recompute,
-                                  .weight_sharded = o->weight_sharded,
-                                  .tag_base = (uint32_t)o->tag_base};
+    wl_strategy request = {.strategy = strategy_default(), .tag_base = (uint32_t)o->tag_base};
     const wl_schema *schema = wl_schema_find(o->schema);
     const char *path;
     cfg_doc operators;
     wl_workload w;
     dse_status st;
 
+    request.dp = (uint32_t)o->dp;
+    request.tp = (uint32_t)o->tp;
+    request.sp = (uint32_t)o->sp;
+    request.pp = (uint32_t)o->pp;
+    request.recompute = o->activation_recompute;
+    request.weight_sharded = o->weight_sharded;
     assert(schema && "every choice of --chakra_schema_version is a schema");
     if ((st = card_locate(CARD_OPERATORS, o->operators, a, &path, err)) != DSE_OK ||
         (st = cfg_load(path, a, &operators, err)) != DSE_OK ||

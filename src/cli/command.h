@@ -42,6 +42,7 @@ typedef enum {
     COMPLETE_METRIC,       /* a metric that can be ranked by */
     COMPLETE_TRACE_METRIC, /* a metric of traces */
     COMPLETE_GUIDE_METRIC, /* one of those of the guide */
+    COMPLETE_SCHEDULE,     /* a pipeline schedule */
     COMPLETE_SWITCH        /* yes, no, both */
 } option_complete;
 
@@ -59,8 +60,8 @@ struct option {
     double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
-    option_group *group; /* no option, but all of a group in this place, with a struct of their own; or NULL */
-    size_t offset;       /* in the option struct of the command, or of the group */
+    option_group *group; /* no option, but those of a group in this place; NULL: an option */
+    size_t offset;       /* in the option struct of the command or the group; of a group, its struct */
 };
 
 /* The row that includes a group, whose struct is the field `f`. */

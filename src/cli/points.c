@@ -26,6 +26,7 @@ static const option options[] = {
      "only so many points of each model, drawn as Python's random.sample draws them", .min = 1, .max = 1e9,
      FIELD(sample)},
     {"--seed", OPT_INT, "N", "", "seed of the sample; 0 if not given", FIELD(seed)},
+    OPTION_GROUP(sizing_group, sizing),
     OPTION_SET,
     {"--force", OPT_FLAG, NULL, "false", "also a space of more than a million points, or too many to count",
      FIELD(force)},
@@ -120,6 +121,7 @@ static dse_status choose_cards(const char *name, const char *text, const char *s
 static dse_status read_request(const points_options *o, dse_arena *a, request *out, dse_error *err)
 {
     drv_space_file file = {0};
+    option_list set;
     const char *path;
     dse_status st = check_options(o, err);
 
@@ -133,7 +135,8 @@ static dse_status read_request(const points_options *o, dse_arena *a, request *o
             DSE_OK ||
         (st = choose_cards("--system", o->system, "systems", o, a, &out->system, &out->n_systems, err)) !=
             DSE_OK ||
-        (st = join_settings(&file.settings, &o->set, a, &out->settings, err)) != DSE_OK)
+        (st = sizing_settings(&o->sizing, out->system, out->n_systems, &o->set, a, &set, err)) != DSE_OK ||
+        (st = join_settings(&file.settings, &set, a, &out->settings, err)) != DSE_OK)
         return st;
     if (o->points && !out->n_models != !out->n_systems)
         return dse_fail(err, DSE_E_USAGE, "--points needs both --model and --system, or neither");

@@ -2,6 +2,7 @@
 #ifndef DSE_CLI_POINTS_H
 #define DSE_CLI_POINTS_H
 
+#include "cli/sizing.h"
 #include "cli/strategy_options.h"
 #include "driver/space.h"
 
@@ -10,6 +11,7 @@ typedef struct {
     strategy_options strategy;
     int64_t sample, seed;
     option_list set;
+    sizing_options sizing;
     bool force;
 } points_options;
 

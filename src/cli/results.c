@@ -22,7 +22,8 @@ static const option options[] = {
     {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
     {"--engine", OPT_STRING, "NAME", "", "only what this engine gave: native, imported, ...", FIELD(engine)},
     {"--settings", OPT_STRING, "TEXT", "",
-     "only results with just these settings over the cards, as 'best' and 'show' print them; none: without any",
+     "only results with just these settings over the cards, as 'best' and 'show' print them; "
+     "none: without any",
      FIELD(settings)},
     {"--configuration", OPT_STRING, "DIGITS", "",
      "only this configuration of model, system and engine, by the digits that 'best' and 'show' print",

@@ -1,20 +1,6 @@
 #include "cli/strategy_options.h"
 
-#include <stdio.h>
 #include <string.h>
-
-const char *strategy_option_name(uint32_t parameter)
-{
-    static char names[STRATEGY_N][32];
-    char *name = names[parameter];
-
-    if (!*name) {
-        snprintf(name, sizeof names[0], "--%s", strategy_parameters[parameter].name);
-        for (char *p = name + 2; *p; p++)
-            *p = *p == '_' ? '-' : *p;
-    }
-    return name;
-}
 
 /* What a sweep takes of a parameter that is not given. */
 static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])
@@ -27,11 +13,17 @@ static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VAL
     return strategy_print(p, p->fallback, out);
 }
 
+/* Of the two, a switch that is off by default needs no value. */
+static bool is_flag(const strategy_parameter *p, bool list)
+{
+    return p->kind == STRATEGY_SWITCH && !list && !p->fallback;
+}
+
 static const char *value_name(const strategy_parameter *p, bool list)
 {
     switch (p->kind) {
     case STRATEGY_DEGREE: return list ? "N[,...]" : "N";
-    case STRATEGY_SWITCH: return list ? "WHICH" : NULL;
+    case STRATEGY_SWITCH: return is_flag(p, list) ? NULL : "WHICH";
     case STRATEGY_CHOICE: return list ? "WHICH[,...]" : "WHICH";
     case STRATEGY_ORDER: break;
     }
@@ -49,11 +41,11 @@ static const char *help_of(const strategy_parameter *p, bool list)
         dse_strbuf_adds(&text, ": ");
         dse_strbuf_add_choices(&text, p->choices);
     }
-    if (list && p->kind == STRATEGY_SWITCH)
-        dse_strbuf_adds(&text, ": yes, no or both");
+    if (p->kind == STRATEGY_SWITCH && !is_flag(p, list))
+        dse_strbuf_adds(&text, list ? ": yes, no or both" : ": yes or no");
     if (list)
         dse_strbuf_addf(&text, "; %s if not given", swept_text(p, value));
-    else if (p->kind != STRATEGY_SWITCH)
+    else if (!is_flag(p, list))
         dse_strbuf_addf(&text, "; default %s", strategy_print(p, p->fallback, value));
     return text.data;
 }
@@ -61,7 +53,7 @@ static const char *help_of(const strategy_parameter *p, bool list)
 static option make_option(uint32_t parameter, bool list)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
-    const bool flag = !list && p->kind == STRATEGY_SWITCH;
+    const bool flag = is_flag(p, list);
     const bool choice = !list && p->kind == STRATEGY_CHOICE;
 
     return (option){.name = strategy_option_name(parameter),
@@ -70,7 +62,7 @@ static option make_option(uint32_t parameter, bool list)
                     .fallback = flag ? "false" : "",
                     .help = choice ? p->help : help_of(p, list), /* the row lists its choices */
                     .choices = choice ? p->choices : NULL,
-                    .complete = list && p->kind == STRATEGY_SWITCH ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
+                    .complete = p->kind == STRATEGY_SWITCH && !flag ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
                     .offset = parameter * sizeof(strategy_option) +
                               (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
 }
@@ -90,6 +82,8 @@ const option *strategy_value_options(size_t *n) { return options_of(false, n); }
 const option *strategy_list_options(size_t *n) { return options_of(true, n); }
 
 static bool is_given(const strategy_option *o) { return o->text || o->on; }
+
+bool strategy_options_says(const strategy_options *o, uint32_t parameter) { return is_given(&o->of[parameter]); }
 
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which)
 {

@@ -1,6 +1,7 @@
 /* SVG pictures. Lines are drawn first and covered by the cells that they join, so a line may begin in the
  * middle of a cell. */
 #include "draw/draw.h"
+#include "draw/elements.h"
 #include "draw/layout.h"
 
 #include <inttypes.h>
@@ -44,62 +45,14 @@ typedef struct {
     dse_strbuf *out;
 } picture;
 
-/* ---- elements ------------------------------------------------------------------------------ */
-
-/* In tenths, without "-0" and ".0". */
-static void put(double v, dse_strbuf *out)
-{
-    long tenths = lround(v * 10), whole = tenths < 0 ? -tenths : tenths;
-
-    dse_strbuf_addf(out, "%s%ld", tenths < 0 ? "-" : "", whole / 10);
-    if (whole % 10)
-        dse_strbuf_addf(out, ".%ld", whole % 10);
-}
-
-static void put_attribute(const char *name, double v, dse_strbuf *out)
-{
-    dse_strbuf_addf(out, " %s=\"", name);
-    put(v, out);
-    dse_strbuf_addc(out, '"');
-}
+/* ---- paths ---------------------------------------------------------------------------------- */
 
 static void put_point(const char *command, draw_point p, dse_strbuf *out)
 {
     dse_strbuf_adds(out, command);
-    put(p.x, out);
+    draw_number(p.x, out);
     dse_strbuf_addc(out, ' ');
-    put(p.y, out);
-}
-
-static void put_rect(const char *class, draw_point corner, double w, double h, double round, dse_strbuf *out)
-{
-    dse_strbuf_addf(out, "<rect class=\"%s\"", class);
-    put_attribute("x", corner.x, out);
-    put_attribute("y", corner.y, out);
-    put_attribute("width", w, out);
-    put_attribute("height", h, out);
-    put_attribute("rx", round, out);
-    dse_strbuf_adds(out, "/>\n");
-}
-
-static void begin_text(const char *class, draw_point at, dse_strbuf *out)
-{
-    dse_strbuf_adds(out, "<text");
-    if (*class)
-        dse_strbuf_addf(out, " class=\"%s\"", class);
-    put_attribute("x", at.x, out);
-    put_attribute("y", at.y, out);
-    dse_strbuf_addc(out, '>');
-}
-
-static void put_escaped(const char *text, dse_strbuf *out)
-{
-    for (; *text; text++) {
-        if (*text == '&' || *text == '<' || *text == '>')
-            dse_strbuf_adds(out, *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;");
-        else
-            dse_strbuf_addc(out, *text);
-    }
+    draw_number(p.y, out);
 }
 
 static draw_point plus(draw_point a, draw_point b) { return (draw_point){a.x + b.x, a.y + b.y}; }
@@ -176,9 +129,9 @@ static void put_switch(const picture *p, uint32_t level, uint32_t npu, draw_poin
     draw_point centre = plus(at, l->switch_at);
     uint32_t slot = net_graph_next(p->graph, npu, npu + l->dim->stride), id = p->graph->link[slot].to;
 
-    put_rect("switch", (draw_point){centre.x - l->switch_w / 2, centre.y - l->switch_h / 2}, l->switch_w,
-             l->switch_h, 3, p->out);
-    begin_text("", (draw_point){centre.x, centre.y + 4}, p->out);
+    draw_rect("switch", (draw_point){centre.x - l->switch_w / 2, centre.y - l->switch_h / 2}, l->switch_w,
+              l->switch_h, 3, p->out);
+    draw_text("", (draw_point){centre.x, centre.y + 4}, p->out);
     if (l->dim->stride == 1)
         dse_strbuf_addf(p->out, "switch %" PRIu32 "</text>\n", id);
     else
@@ -199,14 +152,14 @@ static void put_level(const picture *p, uint32_t level, uint32_t npu, draw_point
         uint32_t first = npu + i * l->dim->stride;
 
         if (level == 0) {
-            put_rect("npu", corner, l->cell_w, l->cell_h, l->cell_h / 2, p->out);
-            begin_text("", (draw_point){centre.x, centre.y + 4}, p->out);
+            draw_rect("npu", corner, l->cell_w, l->cell_h, l->cell_h / 2, p->out);
+            draw_text("", (draw_point){centre.x, centre.y + 4}, p->out);
             dse_strbuf_addf(p->out, "%" PRIu32 "</text>\n", first);
             continue;
         }
-        put_rect("under", corner, l->cell_w, l->cell_h, 8, p->out); /* boxes are opaque */
-        put_rect("box", corner, l->cell_w, l->cell_h, 8, p->out);
-        begin_text("caption", (draw_point){corner.x + 8, corner.y + 15}, p->out);
+        draw_rect("under", corner, l->cell_w, l->cell_h, 8, p->out); /* boxes are opaque */
+        draw_rect("box", corner, l->cell_w, l->cell_h, 8, p->out);
+        draw_text("caption", (draw_point){corner.x + 8, corner.y + 15}, p->out);
         dse_strbuf_addf(p->out, "NPUs %" PRIu32 "-%" PRIu32 "</text>\n", first, first + l->dim->stride - 1);
         put_level(p, level - 1, first, plus(at, draw_inside(l, i)));
     }
@@ -233,7 +186,7 @@ static void put_legend(const picture *p, double y)
         put_point("M", (draw_point){MARGIN, y}, p->out);
         put_point("L", (draw_point){MARGIN + 26, y}, p->out);
         dse_strbuf_adds(p->out, "\"/>\n");
-        begin_text("legend", (draw_point){MARGIN + 36, y + 4}, p->out);
+        draw_text("legend", (draw_point){MARGIN + 36, y + 4}, p->out);
         describe(p->graph->net, i, p->out);
         dse_strbuf_adds(p->out, "</text>\n");
     }
@@ -259,20 +212,20 @@ static void put_page(const picture *p, const char *name, double legend)
            h = below + LEGEND_LINE * p->layout->n_levels + MARGIN / 2.0;
 
     dse_strbuf_adds(p->out, "<svg class=\"topology\" xmlns=\"http://www.w3.org/2000/svg\"");
-    put_attribute("width", w, p->out);
-    put_attribute("height", h, p->out);
+    draw_attribute("width", w, p->out);
+    draw_attribute("height", h, p->out);
     dse_strbuf_adds(p->out, " viewBox=\"0 0 ");
     put_point("", (draw_point){w, h}, p->out);
     dse_strbuf_adds(p->out, "\">\n<title>");
-    put_escaped(name, p->out);
+    draw_escaped(name, p->out);
     dse_strbuf_addf(p->out, "</title>\n%s", style);
     for (uint32_t i = 0; i < p->layout->n_levels; i++)
         dse_strbuf_addf(p->out, ".topology .d%" PRIu32 "{stroke:%s;stroke-width:%.1f}\n", i, colours[i],
                         i ? 2 + i * 1.5 : 1.5);
     dse_strbuf_adds(p->out, "</style>\n");
-    put_rect("page", (draw_point){0, 0}, w, h, 0, p->out);
-    begin_text("title", (draw_point){MARGIN, MARGIN + 8}, p->out);
-    put_escaped(name, p->out);
+    draw_rect("page", (draw_point){0, 0}, w, h, 0, p->out);
+    draw_text("title", (draw_point){MARGIN, MARGIN + 8}, p->out);
+    draw_escaped(name, p->out);
     dse_strbuf_addf(p->out, ", %" PRIu32 " NPUs</text>\n", p->graph->net->n_npus);
     put_level(p, p->layout->n_levels - 1, 0, (draw_point){MARGIN + (inner - top->w) / 2, MARGIN + TITLE});
     put_legend(p, below + LEGEND_LINE / 2.0);

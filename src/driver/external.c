@@ -105,7 +105,6 @@ static const char *point_name(const drv_study *s, const strategy *p, dse_arena *
     drv_study external = *s;
     char point[STRATEGY_NAME_MAX];
     dse_strbuf config, text;
-    const char *name;
 
     external.engine = DRV_EXTERNAL_ENGINE;
     strategy_name(p, NULL, point);
@@ -117,10 +116,8 @@ static const char *point_name(const drv_study *s, const strategy *p, dse_arena *
     add_name(&text, s->system_name);
     dse_strbuf_addf(&text, "_%s_%08" PRIx32, point,
                     (uint32_t)(dse_hash_bytes(config.data, config.len) & UINT32_MAX));
-    name = dse_arena_strdup(a, text.data);
     dse_strbuf_free(&config);
-    dse_strbuf_free(&text);
-    return name;
+    return dse_strbuf_take(&text, a);
 }
 
 static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, drv_external_point *out)

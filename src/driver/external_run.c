@@ -86,14 +86,6 @@ static dse_status report_failure(runner *r, lane *l, const char *why, double sec
     return r->calls->result(r->calls->user, l->task, &row, NULL, err);
 }
 
-static dse_status report_text(runner *r, lane *l, dse_strbuf *why, double seconds, dse_error *err)
-{
-    dse_status st = report_failure(r, l, why->data, seconds, err);
-
-    dse_strbuf_free(why);
-    return st;
-}
-
 /* Removes large files that are no longer needed: STAGE's traces and ASTRA-sim's memory traces
  * (LocalMemUsageTracker.cc). */
 static dse_status discard(lane *l, dse_error *err)
@@ -119,18 +111,15 @@ static dse_status done(void *user, uint64_t which, const exec_outcome *o, dse_er
     dse_strbuf_init(&text);
     if (o->end != EXEC_DONE) {
         add_outcome(l, o, &text);
-        return report_text(r, l, &text, o->cpu_seconds, err);
-    }
-    if (read_statistics(l, &log, &why) != DSE_OK) {
+    } else if (read_statistics(l, &log, &why) != DSE_OK) {
         dse_strbuf_adds(&text, dse_error_say(&why).text);
         drv_log_meaning_add(path, &text);
         drv_log_tail_add(path, strstr(text.data, path) ? "it" : path, &text);
-        return report_text(r, l, &text, o->cpu_seconds, err);
-    }
-    if (r->tools->discard_workloads && discard(l, &why) != DSE_OK) {
+    } else if (r->tools->discard_workloads && discard(l, &why) != DSE_OK) {
         dse_strbuf_adds(&text, dse_error_say(&why).text);
-        return report_text(r, l, &text, o->cpu_seconds, err);
     }
+    if (text.len)
+        return report_failure(r, l, dse_strbuf_take(&text, &l->arena), o->cpu_seconds, err);
     drv_astra_log_metrics(&log, &row.metrics, &row.memory_rounded);
     l->busy = false;
     return r->calls->result(r->calls->user, l->task, &row, &log, err);
@@ -158,7 +147,6 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
 
     while (st == DSE_OK && (*any = r->calls->next(r->calls->user, &l->task, &study, &point))) {
         dse_error why = DSE_ERROR_INIT;
-        dse_strbuf text;
 
         dse_arena_reset(&l->arena);
         st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
@@ -171,9 +159,7 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
             *job = l->point.job;
             break;
         }
-        dse_strbuf_init(&text);
-        dse_strbuf_adds(&text, dse_error_say(&why).text);
-        st = report_text(r, l, &text, NAN, err);
+        st = report_failure(r, l, dse_error_say(&why).text, NAN, err);
     }
     return st;
 }

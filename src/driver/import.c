@@ -27,20 +27,6 @@ typedef struct {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-dse_status drv_import_check_name(const char *what, const char *name, dse_arena *a, dse_error *err)
-{
-    const char *stem;
-    dse_status st = card_name(name, a, &stem, err);
-
-    if (st != DSE_OK)
-        return st;
-    return !strcmp(stem, name)
-               ? DSE_OK
-               : dse_fail(err, DSE_E_CONFIG,
-                          "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", name,
-                          what, stem);
-}
-
 dse_status drv_import_check_engine(const char *name, dse_error *err)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-");
@@ -54,13 +40,21 @@ dse_status drv_import_check_engine(const char *name, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status check_name_at(reader *r, const char *what, const cfg_node *key)
+/* A key is a name as rows have it: without folder and extension. */
+static dse_status check_name(reader *r, const char *what, const cfg_node *key)
 {
     dse_error why = DSE_ERROR_INIT;
+    const char *stem = "";
     cfg_place at;
-    dse_status st = drv_import_check_name(what, key->text, r->arena, &why);
+    dse_status st = card_name(key->text, r->arena, &stem, &why);
 
-    return st == DSE_OK ? st : dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "%s", why.text);
+    if (st == DSE_OK && !strcmp(stem, key->text))
+        return DSE_OK;
+    if (st == DSE_OK)
+        st = dse_fail(&why, DSE_E_CONFIG,
+                      "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", key->text, what,
+                      stem);
+    return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "%s", why.text);
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */
@@ -314,12 +308,12 @@ static dse_status read_nested(reader *r, const cfg_node *root)
         if (systems->kind != CFG_MAP)
             return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems, &at),
                                "model '%.80s' must be an object of systems", root->key[m]->text);
-        st = check_name_at(r, "model", root->key[m]);
+        st = check_name(r, "model", root->key[m]);
         for (uint32_t s = 0; st == DSE_OK && s < systems->n; s++) {
             if (systems->item[s]->kind != CFG_MAP)
                 return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems->item[s], &at),
                                    "system '%.80s' must be an object of points", systems->key[s]->text);
-            if ((st = check_name_at(r, "system", systems->key[s])) == DSE_OK)
+            if ((st = check_name(r, "system", systems->key[s])) == DSE_OK)
                 st = read_points(r, root->key[m]->text, systems->key[s]->text, systems->item[s]);
         }
     }

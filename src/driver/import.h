@@ -29,9 +29,6 @@ typedef struct {
     const char *unknown; /* and the first, with its place; or NULL */
 } drv_import;
 
-/* A name that a result can carry: as a model card's, without folder and extension. DSE_E_CONFIG. */
-dse_status drv_import_check_name(const char *what, const char *name, dse_arena *a, dse_error *err);
-
 /* A name for who made the results: letters, digits, '.', '_', '+', '-', and not the one of the engine here.
  * DSE_E_USAGE. */
 dse_status drv_import_check_engine(const char *name, dse_error *err);

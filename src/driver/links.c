@@ -128,8 +128,7 @@ static void percent_json(const char *key, double fraction, dse_json *j)
 
 static void dimensions_json(const net_load *l, dse_json *j)
 {
-    dse_json_key(j, "dimensions");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "dimensions");
     for (uint32_t i = 0; i < l->graph->net->n_dims; i++) {
         const net_dim_load *d = &l->dim[i];
 
@@ -181,8 +180,7 @@ void drv_links_json(const net_load *l, dse_arena *a, dse_json *j)
         dse_json_null(j);
     else
         link_json(l, l->busiest, j);
-    dse_json_key(j, "links");
-    dse_json_begin_array(j);
+    dse_json_key_array(j, "links");
     for (uint32_t i = 0; i < l->graph->n_links; i++)
         link_json(l, slots[i], j);
     dse_json_end_array(j);

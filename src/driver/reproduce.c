@@ -35,7 +35,7 @@ static void add_option(dse_strbuf *out, const char *name, const char *value)
     add_word(out, value);
 }
 
-static void write_simulate(const store_row *r, const cfg_settings *settings, dse_strbuf *out)
+static void write_simulate(const store_row *r, const cfg_settings *settings, dse_arena *a, dse_strbuf *out)
 {
     const strategy p = report_point(r);
     char name[STRATEGY_NAME_MAX];
@@ -45,14 +45,8 @@ static void write_simulate(const store_row *r, const cfg_settings *settings, dse
     add_option(out, "--model", r->model);
     add_option(out, "--system", r->system);
     add_option(out, "--point", name);
-    for (size_t i = 0; i < settings->n; i++) {
-        dse_strbuf setting;
-
-        dse_strbuf_init(&setting);
-        dse_strbuf_addf(&setting, "%s=%s", settings->item[i].path, settings->item[i].value);
-        add_option(out, "--set", setting.data);
-        dse_strbuf_free(&setting);
-    }
+    for (size_t i = 0; i < settings->n; i++)
+        add_option(out, "--set", dse_arena_printf(a, "%s=%s", settings->item[i].path, settings->item[i].value));
 }
 
 static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
@@ -129,8 +123,7 @@ static void by_configuration(const store_row *r, const char *db, const char *not
     }
     dse_strbuf_init(&command);
     write_worker(r, db, &command);
-    out->command = dse_arena_strdup(a, command.data);
-    dse_strbuf_free(&command);
+    out->command = dse_strbuf_take(&command, a);
 }
 
 /* By the cards, which are what the result was made from. */
@@ -140,7 +133,7 @@ static void by_cards(const store_row *r, const cfg_settings *settings, drv_simul
     dse_strbuf command;
 
     dse_strbuf_init(&command);
-    write_simulate(r, settings, &command);
+    write_simulate(r, settings, a, &command);
     out->note = "";
     if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
         add_option(&command, "--engine", r->engine);
@@ -149,8 +142,7 @@ static void by_cards(const store_row *r, const cfg_settings *settings, drv_simul
         out->note = "with the STAGE and ASTRA-sim it was made with; without the last three options this "
                     "program gives the same";
     }
-    out->command = dse_arena_strdup(a, command.data);
-    dse_strbuf_free(&command);
+    out->command = dse_strbuf_take(&command, a);
 }
 
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,

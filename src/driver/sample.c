@@ -21,7 +21,6 @@ static const char *name_of(const drv_points *p, const drv_space_point *point, ds
 {
     const drv_variant *v = &p->variant[point->variant];
     const strategy *d = &point->point;
-    const char *name;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
@@ -30,9 +29,7 @@ static const char *name_of(const drv_points *p, const drv_space_point *point, ds
                     d->weight_sharded ? "True" : "False", d->recompute ? "True" : "False");
     for (size_t i = 0; i < v->settings.n; i++)
         dse_strbuf_addf(&text, "_%s=%s", v->settings.item[i].path, v->settings.item[i].value);
-    name = dse_arena_strdup(a, text.data);
-    dse_strbuf_free(&text);
-    return name;
+    return dse_strbuf_take(&text, a);
 }
 
 static int compare(const void *a, const void *b)

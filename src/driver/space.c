@@ -1,5 +1,7 @@
 #include "driver/space.h"
 
+#include "driver/training.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -247,6 +249,7 @@ typedef struct {
     strategy base; /* of them */
     strategy *strategy;
     size_t n_strategies;
+    dse_error refusal; /* of profile train, the first */
 } walk;
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
@@ -261,6 +264,18 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
     *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
+/* Keeps the first refusal, for a space without points. */
+static bool trains(walk *w, const drv_study *study, const strategy *p)
+{
+    dse_error why = DSE_ERROR_INIT;
+
+    if (drv_point_check(study, p, &why) == DSE_OK)
+        return true;
+    if (w->refusal.status == DSE_OK)
+        w->refusal = why;
+    return false;
+}
+
 /* Leaves the points that satisfy the rule of the stages and every constraint. */
 static dse_status filter(walk *w, const drv_study *study, strategy *points, size_t *n, dse_error *err)
 {
@@ -271,7 +286,7 @@ static dse_status filter(walk *w, const drv_study *study, strategy *points, size
 
     survive(w, RULE_PRODUCT, *n);
     for (size_t i = 0; i < *n; i++)
-        if (points[i].pp <= stages)
+        if (study->training ? trains(w, study, &points[i]) : points[i].pp <= stages)
             points[kept++] = points[i];
     *n = kept;
     survive(w, RULE_STAGES, kept);
@@ -324,6 +339,16 @@ static dse_status strategies(walk *w, const strategy *base, uint64_t npus, strat
     return DSE_OK;
 }
 
+/* The same of profile train, whose values depend on the model and the system. */
+static dse_status training_strategies(walk *w, const drv_study *s, const strategy *base, uint64_t npus,
+                                      strategy **points, size_t *n, dse_error *err)
+{
+    design_axes axes = w->s->strategy;
+
+    drv_training_axes(s, &axes);
+    return design_enumerate(&axes, base, npus, &w->scratch, points, n, err);
+}
+
 /* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone
  * drops it: a mesh of 8 by 8 where width * height must be 16. A model that lacks something has no values to
  * decide by. */
@@ -364,7 +389,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
         return is_dropped(w, &varied) ? DSE_OK : st;
     npus = card_system_npus(&varied.system);
     base = card_model_strategy(&varied.model);
-    st = strategies(w, &base, npus, &points, &n, err);
+    st = varied.training ? training_strategies(w, &varied, &base, npus, &points, &n, err)
+                         : strategies(w, &base, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
         st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)
@@ -406,8 +432,8 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, err);
 }
 
-/* Every combination of the values of the axes; of the axes that are `held`, the first value stands for
- * all. */
+/* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value stands
+ * for all. */
 static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
 {
     const drv_space *s = w->s;
@@ -419,7 +445,7 @@ static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_erro
         st = visit(w, study, number, err);
         more = false;
         for (uint32_t i = s->n_axes; i-- > 0 && !more;) {
-            if (held[i])
+            if (held && held[i])
                 continue;
             more = ++number[i] < s->axis[i].n;
             if (!more)
@@ -446,7 +472,8 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_error *err)
+static dse_status no_points(const drv_space *s, const uint64_t *survivors, const dse_error *refusal,
+                            dse_error *err)
 {
     uint64_t npus = card_system_npus(&s->study[0].system);
     uint32_t i = 0;
@@ -457,6 +484,8 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, dse_e
         return dse_fail(err, DSE_E_RANGE,
                         "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
                         strategy_product(), s->study[0].system_name, npus);
+    if (i == RULE_STAGES && refusal->status != DSE_OK)
+        return dse_fail(err, DSE_E_RANGE, "the space has no point; the first is refused: %s", refusal->text);
     if (i == RULE_STAGES)
         return dse_fail(err, DSE_E_RANGE,
                         "the space has no point: pp is always more than the stages that the layers and two "
@@ -499,7 +528,7 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
         st = walk_all(&w, held, err);
     }
     if (st == DSE_OK && !survivors(&w))
-        st = no_points(s, w.survivors, err);
+        st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
         *n = survivors(&w);
     dse_free(w.survivors);
@@ -559,22 +588,20 @@ static void collect(void *user, uint32_t study, const cfg_settings *settings, co
 
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
 {
-    bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c};
     dse_status st = check_names(s, err);
 
     if (st == DSE_OK)
-        st = walk_all(&w, held, err);
+        st = walk_all(&w, NULL, err);
     if (st == DSE_OK && !c.n)
-        st = no_points(s, w.survivors, err);
+        st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
         *out = (drv_points){s, c.n_variants, dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
                             c.n, dse_arena_copy(a, c.point, c.n, sizeof *c.point)};
     dse_free(c.variant);
     dse_free(c.point);
     dse_free(w.survivors);
-    dse_free(held);
     return st;
 }
 

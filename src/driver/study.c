@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
+#include "driver/training.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -17,7 +18,8 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text;
-    dse_status st = card_locate(CARD_OPERATORS, s->model.operators, a, &path, err);
+    dse_status st =
+        card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a, &path, err);
 
     if (st != DSE_OK) {
         dse_error_set_where(err, s->model_name); /* its card asks for it */
@@ -70,12 +72,16 @@ dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_a
 }
 
 /* The file must make sense and its symbols must have their parameters, whatever the point. */
-static dse_status check_operators(const drv_study *s, dse_arena *a, dse_error *err)
+static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     wl_operators read;
     wl_symbols symbols;
-    dse_status st = wl_operators_read(&s->operators, a, &read, err);
+    dse_status st;
 
+    s->training = NULL;
+    if (card_model_trains(&s->model))
+        return drv_training_make(s, a, &s->training, err);
+    st = wl_operators_read(&s->operators, a, &read, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
 
@@ -193,14 +199,11 @@ void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf
 static const char *print_settings(const char *before, const cfg_settings *settings, dse_arena *a)
 {
     const cfg_settings none = {0};
-    const char *printed;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     drv_settings_print(before, settings ? settings : &none, &text);
-    printed = dse_arena_strdup(a, text.data);
-    dse_strbuf_free(&text);
-    return printed;
+    return dse_strbuf_take(&text, a);
 }
 
 /* Whatever it may still lack. */
@@ -218,6 +221,7 @@ static dse_status read_model(const char *name, const cfg_settings *settings, dse
     if ((st = card_hf_resolve(card, a, &out->model_note, err)) != DSE_OK ||
         (st = card_model_read_part(card, settings, &out->model, err)) != DSE_OK)
         return st;
+    card_model_settle_profile(&out->model);
     return card_name(path, a, &out->model_name, err);
 }
 
@@ -227,20 +231,33 @@ static dse_status check_model(const drv_study *s, dse_error *err)
                           : card_model_check(&s->model, s->model_card.path, err);
 }
 
+/* An empty study with these settings. */
+static dse_status begin_study(const cfg_settings *settings, dse_arena *a, drv_study *out, dse_error *err)
+{
+    *out = (drv_study){.engine = DRV_ENGINE,
+                       .settings = print_settings("", settings, a),
+                       .tag_base = WL_TAG_BASE,
+                       .shortcuts = SIM_ALL_SHORTCUTS};
+    return settings ? check_paths(settings, err) : DSE_OK;
+}
+
+static dse_status load_operators(drv_study *s, dse_arena *a, dse_error *err)
+{
+    dse_status st = drv_study_load_operators(s, a, err);
+
+    return st == DSE_OK ? check_operators(s, a, err) : st;
+}
+
 dse_status drv_study_load_part(const char *model, const char *system, const cfg_settings *settings,
                                dse_arena *a, drv_study *out, dse_error *err)
 {
     dse_status st;
 
-    *out = (drv_study){.engine = DRV_ENGINE, .tag_base = WL_TAG_BASE, .shortcuts = SIM_ALL_SHORTCUTS};
-    if (settings && (st = check_paths(settings, err)) != DSE_OK)
+    if ((st = begin_study(settings, a, out, err)) != DSE_OK ||
+        (st = read_model(model, settings, a, out, err)) != DSE_OK ||
+        (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK)
         return st;
-    out->settings = print_settings("", settings, a);
-    if ((st = read_model(model, settings, a, out, err)) != DSE_OK ||
-        (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK ||
-        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
-        return st;
-    return check_operators(out, a, err);
+    return load_operators(out, a, err);
 }
 
 dse_status drv_study_load(const char *model, const char *system, const cfg_settings *settings, dse_arena *a,
@@ -255,22 +272,16 @@ dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card
                         const char *system_name, const cfg_settings *settings, dse_arena *a, drv_study *out,
                         dse_error *err)
 {
-    dse_status st;
+    dse_status st = begin_study(settings, a, out, err);
 
-    *out = (drv_study){.engine = DRV_ENGINE,
-                       .tag_base = WL_TAG_BASE,
-                       .shortcuts = SIM_ALL_SHORTCUTS,
-                       .model_name = model_name,
-                       .system_name = system_name,
-                       .model_card = *model,
-                       .system = *system};
-    if (settings && (st = check_paths(settings, err)) != DSE_OK)
+    if (st != DSE_OK)
         return st;
-    out->settings = print_settings("", settings, a);
-    if ((st = card_model_read(model, settings, &out->model, err)) != DSE_OK ||
-        (st = drv_study_load_operators(out, a, err)) != DSE_OK)
-        return st;
-    return check_operators(out, a, err);
+    out->model_name = model_name;
+    out->system_name = system_name;
+    out->model_card = *model;
+    out->system = *system;
+    st = card_model_read(model, settings, &out->model, err);
+    return st == DSE_OK ? load_operators(out, a, err) : st;
 }
 
 bool drv_path_covers(const char *path, const char *other)
@@ -309,6 +320,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
         else
             of_system = true;
+    card_model_settle_profile(&out->model);
     if (st == DSE_OK)
         st = check_model(out, err);
     if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
@@ -316,10 +328,9 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (st != DSE_OK)
         return st;
     out->settings = print_settings(s->settings, settings, a);
-    if (!strcmp(out->model.operators, s->model.operators))
+    if (!strcmp(out->model.operators, s->model.operators) && !s->training && !card_model_trains(&out->model))
         return DSE_OK;
-    st = drv_study_load_operators(out, a, err);
-    return st == DSE_OK ? check_operators(out, a, err) : st;
+    return load_operators(out, a, err);
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */
@@ -327,7 +338,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
-    dse_status st = strategy_check(p, STRATEGY_PROFILE_STAGE, err);
+    dse_status st = strategy_check(p, s->training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE, err);
 
     if (st != DSE_OK)
         return st;
@@ -341,6 +352,8 @@ dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err
         dse_strbuf_free(&product);
         return DSE_E_RANGE;
     }
+    if (s->training)
+        return drv_training_check(s, p, err);
     if (p->pp > DESIGN_MAX_STAGES(s->model.layers))
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64
@@ -387,6 +400,8 @@ dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, st
     sim_result result;
     dse_status st;
 
+    if (s->training)
+        return drv_training_run(s, p, a, out, err);
     if ((st = drv_point_generate(s, p, a, &w, err)) != DSE_OK ||
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;

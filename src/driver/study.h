@@ -27,6 +27,7 @@ typedef struct {
     card_system system;
     cfg_doc operators;
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
+    struct drv_training *training; /* of profile train (training.h); NULL: of profile stage */
     wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
     uint32_t tag_base;
     sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */
@@ -88,20 +89,24 @@ void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbu
  * before its last character stays as it is. */
 void drv_config_add_point(const strategy *point, dse_strbuf *config);
 
-/* The configuration of another point of the study of `config`, which has a point; appended to out. False if
- * `config` is no such text: an imported result has none. */
+/* A request to a worker: the resolved configuration of a study, the control character RS, and a point, as
+ * drv_point_write_json writes it; appended to out. */
+void drv_study_write_request(const dse_strbuf *study, const strategy *point, dse_strbuf *out);
+
+/* The configuration of another point of the study of `config`, which has a point as its last value; appended
+ * to out. False if `config` is no such text: an imported result has none. */
 bool drv_config_of_point(const char *config, const strategy *point, dse_strbuf *out);
 
 /* The reverse: a study and a point from such a text. */
 dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
                                  dse_error *err);
 
-/* Reads such texts one after another; of a study that is the same as before, only the point is read. The
- * operators stay while their name and hash do, and with them their generator, which each study gets: then
- * their file is not looked at again, and may be gone. */
+/* Reads such texts, or requests, one after another; of a request whose study is the same as before, only the
+ * point is read. The operators stay while their name and hash do, and with them their generator, which each
+ * study gets: then their file is not looked at again, and may be gone. */
 typedef struct {
     dse_arena study_arena, operators_arena;
-    dse_strbuf text; /* of the study that is kept, "}" at its end; empty: none is */
+    dse_strbuf text; /* of the study that is kept; empty: none is */
     drv_study study;
     cfg_doc operators; /* that are kept, and of which file */
     uint64_t operators_hash;
@@ -112,8 +117,8 @@ typedef struct {
 void drv_study_reader_init(drv_study_reader *r);
 void drv_study_reader_free(drv_study_reader *r);
 
-/* The same study and point, and the same errors, as drv_study_read_config; but for the generator. *out is
- * good until the next call or until the arena is reset. */
+/* The study and point of a configuration, and the errors, are those of drv_study_read_config; but for the
+ * generator. *out is good until the next call or until the arena is reset. */
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
                                  drv_study *out, strategy *point, dse_error *err);
 

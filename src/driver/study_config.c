@@ -1,6 +1,7 @@
 /* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
 #include "base/json_writer.h"
 #include "driver/study.h"
+#include "driver/training.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +11,9 @@
 #define HASH_MAX 20
 
 static const char source[] = "configuration"; /* in messages */
+
+/* Stands between the study and the point of a request; no JSON text has it (RFC 7464). */
+#define RECORD_SEPARATOR '\x1e'
 
 /* As a configuration has it. */
 static const char *spell_hash(uint64_t hash, char out[HASH_MAX])
@@ -60,30 +64,34 @@ void drv_config_add_point(const strategy *point, dse_strbuf *config)
     dse_strbuf_addc(config, '}');
 }
 
-/* Where the point begins, as drv_study_write_config writes it; n if it does not stand at the end. */
-static size_t find_point(const char *text, size_t n)
+void drv_study_write_request(const dse_strbuf *study, const strategy *point, dse_strbuf *out)
 {
-    static const char key[] = ",\"point\":{";
-    const size_t length = sizeof key - 1;
+    dse_json j;
 
-    if (n < length + 2 || text[n - 1] != '}')
-        return n;
-    for (size_t at = n - length; at > 0; at--)
-        if (text[at] == ',' && !memcmp(text + at, key, length))
-            return at;
-    return n;
+    dse_strbuf_add(out, study->data, study->len);
+    dse_strbuf_addc(out, RECORD_SEPARATOR);
+    dse_json_init(&j, out);
+    drv_point_write_json(point, &j);
 }
 
 bool drv_config_of_point(const char *config, const strategy *point, dse_strbuf *out)
 {
-    const size_t n = strlen(config), at = find_point(config, n);
+    cfg_doc doc = {0};
+    const cfg_node *last = NULL;
+    dse_arena a;
+    bool found;
 
-    if (at == n)
-        return false;
-    dse_strbuf_add(out, config, at);
-    dse_strbuf_addc(out, '}');
-    drv_config_add_point(point, out);
-    return true;
+    dse_arena_init(&a);
+    if (cfg_parse_json(source, config, strlen(config), &a, &doc, NULL) == DSE_OK &&
+        doc.root->kind == CFG_MAP && doc.root->n > 1)
+        last = doc.root->key[doc.root->n - 1];
+    found = last && last->line == 1 && !strcmp(last->text, "point");
+    if (found) {
+        dse_strbuf_add(out, config, last->column - 1); /* and the comma, which the closing brace became */
+        drv_config_add_point(point, out);
+    }
+    dse_arena_free(&a);
+    return found;
 }
 
 static dse_status read_cards(const cfg_doc *doc, drv_study *out, dse_error *err)
@@ -122,15 +130,18 @@ static dse_status read_names(const cfg_doc *doc, drv_study *out, const char **op
     return st;
 }
 
-static bool has_all_keys(const cfg_doc *doc)
+static dse_status check_keys(const cfg_doc *doc, bool has_point, dse_error *err)
 {
     static const char *const keys[] = {"engine",      "model",    "system",        "model_name",
                                        "system_name", "tag_base", "operators_hash"};
+    bool complete = has_point == (cfg_get(doc->root, "point") != NULL);
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (!cfg_get(doc->root, keys[i]))
-            return false;
-    return true;
+        complete &= cfg_get(doc->root, keys[i]) != NULL;
+    return complete ? DSE_OK
+                    : dse_fail_at(err, DSE_E_CONFIG, doc->path,
+                                  "a configuration has engine, model, system, point, their names, tag_base "
+                                  "and operators_hash");
 }
 
 static bool is_spelt(uint64_t hash, const char *text)
@@ -153,6 +164,11 @@ static dse_status load_operators(drv_study *s, const char *written_hash, dse_are
     return DSE_OK;
 }
 
+static dse_status make_training(drv_study *s, dse_arena *a, dse_error *err)
+{
+    return card_model_trains(&s->model) ? drv_training_make(s, a, &s->training, err) : DSE_OK;
+}
+
 /* In texts of older versions the model has what the point does not say. */
 static dse_status read_point(const cfg_doc *doc, const cfg_node *map, const drv_study *s, strategy *out,
                              dse_error *err)
@@ -162,27 +178,30 @@ static dse_status read_point(const cfg_doc *doc, const cfg_node *map, const drv_
     return strategy_read(doc, map, &base, out, err);
 }
 
-dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
-                                 dse_error *err)
+/* What a configuration says itself, from its text. The point of one that has none is not read. */
+static dse_status read_text(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
+                            const char **operators_hash, dse_error *err)
 {
     cfg_doc doc = {0};
-    const char *operators_hash = "";
-    const cfg_node *point_map;
     dse_status st = cfg_parse_json(source, text, n, a, &doc, err);
 
     *out = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
-    if (st != DSE_OK)
+    if (st != DSE_OK || (st = check_keys(&doc, point != NULL, err)) != DSE_OK ||
+        (st = read_cards(&doc, out, err)) != DSE_OK ||
+        (st = read_names(&doc, out, operators_hash, err)) != DSE_OK)
         return st;
-    point_map = cfg_get(doc.root, "point");
-    if (!has_all_keys(&doc) || !point_map)
-        return dse_fail_at(
-            err, DSE_E_CONFIG, doc.path,
-            "a configuration has engine, model, system, point, their names, tag_base and operators_hash");
-    if ((st = read_cards(&doc, out, err)) != DSE_OK ||
-        (st = read_names(&doc, out, &operators_hash, err)) != DSE_OK ||
-        (st = read_point(&doc, point_map, out, point, err)) != DSE_OK)
-        return st;
-    return load_operators(out, operators_hash, a, err);
+    return point ? read_point(&doc, cfg_get(doc.root, "point"), out, point, err) : DSE_OK;
+}
+
+dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_study *out, strategy *point,
+                                 dse_error *err)
+{
+    const char *operators_hash = "";
+    dse_status st = read_text(text, n, a, out, point, &operators_hash, err);
+
+    if (st == DSE_OK)
+        st = load_operators(out, operators_hash, a, err);
+    return st == DSE_OK ? make_training(out, a, err) : st;
 }
 
 /* ---- one after another --------------------------------------------------------------------- */
@@ -234,49 +253,47 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     return DSE_OK;
 }
 
-/* Makes the study of a configuration up to its point, n bytes, the one that is kept. False if it is none:
- * then none is kept. */
-static bool keep_study(drv_study_reader *r, const char *text, size_t n)
+/* Makes the study of a text the one that is kept; if that fails, none is. */
+static dse_status keep_study(drv_study_reader *r, const char *text, size_t n, strategy *point, dse_error *err)
 {
     const char *operators_hash = "";
-    cfg_doc doc = {0};
-    bool kept;
+    dse_status st;
 
-    if (r->text.len == n + 1 && !memcmp(r->text.data, text, n))
-        return true;
     dse_strbuf_clear(&r->text);
     dse_arena_reset(&r->study_arena);
-    dse_strbuf_add(&r->text, text, n);
-    dse_strbuf_addc(&r->text, '}');
-    r->study = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
-    kept = cfg_parse_json(source, r->text.data, r->text.len, &r->study_arena, &doc, NULL) == DSE_OK &&
-           has_all_keys(&doc) && !cfg_get(doc.root, "point") && read_cards(&doc, &r->study, NULL) == DSE_OK &&
-           read_names(&doc, &r->study, &operators_hash, NULL) == DSE_OK &&
-           keep_operators(r, operators_hash, NULL) == DSE_OK;
-    if (!kept)
-        dse_strbuf_clear(&r->text);
-    return kept;
+    st = read_text(text, n, &r->study_arena, &r->study, point, &operators_hash, err);
+    if (st == DSE_OK)
+        st = keep_operators(r, operators_hash, err);
+    if (st == DSE_OK)
+        st = make_training(&r->study, &r->study_arena, err);
+    if (st == DSE_OK && !point)
+        dse_strbuf_add(&r->text, text, n);
+    return st;
 }
 
-/* The last object of that key. If the text before it and the object are both JSON, so is the whole, and the
- * object is not within another one. */
-static bool read_split(drv_study_reader *r, const char *text, size_t n, dse_arena *a, strategy *point)
+/* The study of a request, n bytes, if it is not the one that is kept, and its point, which is behind it. */
+static dse_status read_request(drv_study_reader *r, const char *text, size_t n, const char *point_text,
+                               size_t n_point, dse_arena *a, strategy *point, dse_error *err)
 {
-    const size_t at = find_point(text, n), start = at + strlen(",\"point\":");
+    const bool is_kept = r->text.len && r->text.len == n && !memcmp(r->text.data, text, n);
     cfg_doc doc = {0};
+    dse_status st = is_kept ? DSE_OK : keep_study(r, text, n, NULL, err);
 
-    return at < n && keep_study(r, text, at) &&
-           cfg_parse_json(source, text + start, n - 1 - start, a, &doc, NULL) == DSE_OK &&
-           read_point(&doc, doc.root, &r->study, point, NULL) == DSE_OK;
+    if (st == DSE_OK)
+        st = cfg_parse_json(source, point_text, n_point, a, &doc, err);
+    return st == DSE_OK ? read_point(&doc, doc.root, &r->study, point, err) : st;
 }
 
 dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n, dse_arena *a,
                                  drv_study *out, strategy *point, dse_error *err)
 {
-    if (!read_split(r, text, n, a, point))
-        return drv_study_read_config(text, n, a, out, point, err);
+    const char *end = memchr(text, RECORD_SEPARATOR, n);
+    const size_t n_study = end ? (size_t)(end - text) : n;
+    dse_status st = end ? read_request(r, text, n_study, end + 1, n - n_study - 1, a, point, err)
+                        : keep_study(r, text, n, point, err);
+
     *out = r->study;
-    return DSE_OK;
+    return st;
 }
 
 dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)

@@ -201,15 +201,6 @@ static bool find_next(state *s, uint64_t *task)
     return true;
 }
 
-static bool enter_next(state *s, uint64_t *task)
-{
-    uint64_t hash;
-
-    if (!find_next(s, task))
-        return false;
-    return drv_tasks_enter(&s->tasks, *task, &hash, &s->next_error) == DSE_OK;
-}
-
 static dse_status commit(state *s, dse_error *err)
 {
     if (!s->uncommitted)
@@ -282,7 +273,9 @@ static const char *next_task(void *user, uint64_t *task)
 {
     state *s = user;
 
-    return enter_next(s, task) ? s->tasks.config.data : NULL;
+    if (!find_next(s, task) || drv_tasks_request(&s->tasks, *task, &s->next_error) != DSE_OK)
+        return NULL;
+    return s->tasks.request.data;
 }
 
 static dse_status take_answer(void *user, uint64_t which, const char *line, dse_error *err)
@@ -340,7 +333,8 @@ static bool next_point(void *user, uint64_t *task, const drv_study **study, cons
 {
     state *s = user;
 
-    if (!enter_next(s, task))
+    if (!find_next(s, task) ||
+        drv_tasks_enter_variant(&s->tasks, s->points->point[*task].variant, &s->next_error) != DSE_OK)
         return false;
     *study = &s->tasks.at->study;
     *point = &s->points->point[*task].point;

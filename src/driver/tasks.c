@@ -6,6 +6,7 @@ void drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine)
 {
     *t = (drv_tasks){.points = points, .engine = engine};
     dse_strbuf_init(&t->config);
+    dse_strbuf_init(&t->request);
     t->slot = dse_calloc(DRV_N_TASK_SLOTS, sizeof *t->slot);
     for (size_t i = 0; i < DRV_N_TASK_SLOTS; i++) {
         t->slot[i].variant = DSE_NONE;
@@ -22,6 +23,7 @@ void drv_tasks_free(drv_tasks *t)
     }
     dse_free(t->slot);
     dse_strbuf_free(&t->config);
+    dse_strbuf_free(&t->request);
 }
 
 dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *err)
@@ -59,5 +61,17 @@ dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error 
     dse_strbuf_add(&t->config, t->at->config.data, t->at->config.len);
     drv_config_add_point(&p->point, &t->config);
     *hash = dse_hash_more(t->at->point_hash, t->config.data + same, t->config.len - same);
+    return DSE_OK;
+}
+
+dse_status drv_tasks_request(drv_tasks *t, size_t task, dse_error *err)
+{
+    const drv_space_point *p = &t->points->point[task];
+    dse_status st = drv_tasks_enter_variant(t, p->variant, err);
+
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_clear(&t->request);
+    drv_study_write_request(&t->at->config, &p->point, &t->request);
     return DSE_OK;
 }

@@ -23,7 +23,8 @@ typedef struct {
     const drv_points *points;   /* borrowed; a task is the number of one */
     const char *engine;         /* that simulates the points; NULL: the studies' own */
     const drv_task_variant *at; /* the current variant */
-    dse_strbuf config;          /* of the current task */
+    dse_strbuf config;          /* of the task that was entered last */
+    dse_strbuf request;         /* that was made last */
     drv_task_variant *slot;     /* variant v is in v % DRV_N_TASK_SLOTS */
 } drv_tasks;
 
@@ -36,5 +37,8 @@ dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *er
 /* Sets t->at to the variant of a task, t->config to its configuration, and *hash to the configuration's
  * hash. */
 dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error *err);
+
+/* The same, but sets t->request, to what a worker is asked. */
+dse_status drv_tasks_request(drv_tasks *t, size_t task, dse_error *err);
 
 #endif

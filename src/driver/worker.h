@@ -1,8 +1,9 @@
 /* Points over a pipe: the worker's side and the lines both sides speak.
  *
- * A request is a point's configuration (driver/study.h). An answer is {"seconds":S,"metrics":{...}} or
- * {"seconds":S,"error":"..."}; one JSON object a line, in the order of the requests. Every request is whole,
- * so that any worker may be given any; requests of one study go fastest one after another. */
+ * A request is a study and a point, or a point's configuration (driver/study.h). An answer is
+ * {"seconds":S,"metrics":{...}} or {"seconds":S,"error":"..."}; one JSON object a line, in the order of the
+ * requests. Every request is whole, so that any worker may be given any; requests of one study go fastest one
+ * after another. */
 #ifndef DSE_DRIVER_WORKER_H
 #define DSE_DRIVER_WORKER_H
 

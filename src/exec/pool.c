@@ -17,6 +17,7 @@
 #define LAST_WORDS_BYTES 600u
 #define MAX_ANSWER_BYTES (16u << 20)
 #define TICK_MS          200
+#define WORDS_TICKS      5u /* after its exit: then only a grandchild can hold its outputs open */
 
 typedef struct pool pool;
 
@@ -41,7 +42,7 @@ typedef struct {
     uint32_t ahead;    /* so many lines it may have */
     uint32_t deaths;   /* of workers that had the first line under way */
     uint64_t begun_ns; /* when it was, if nothing waited for anybody */
-    uint32_t ticks;    /* of the pool since then */
+    uint32_t ticks;    /* of the pool since then; since its exit */
     bool timed_out;
     dse_strbuf received, last_words;
     int64_t exit_status;
@@ -143,21 +144,25 @@ static void close_pipe(uv_pipe_t *pipe)
         uv_close((uv_handle_t *)pipe, on_closed);
 }
 
+static void close_outputs(worker *w)
+{
+    close_pipe(&w->out);
+    close_pipe(&w->words);
+}
+
 static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
 {
     worker *w = process->data;
 
     w->exited = true;
+    w->ticks = 0;
     w->exit_status = exit_status;
     w->term_signal = term_signal;
     uv_close((uv_handle_t *)process, on_closed);
     close_pipe(&w->in);
-    /* The outputs close at their end, so that the last words are read; a grandchild that holds them open must
-     * not hold us. */
-    if (w->pool->stopping || w->timed_out) {
-        close_pipe(&w->out);
-        close_pipe(&w->words);
-    }
+    /* The outputs close at their end, so that the last words are read, or soon. */
+    if (w->pool->stopping || w->timed_out)
+        close_outputs(w);
 }
 
 /* Ends all workers; the loop runs out when they are gone. */
@@ -179,8 +184,7 @@ static void stop(pool *p, dse_status st)
         if (!w->exited)
             uv_process_kill(&w->process, SIGKILL); /* one that stands still would not hear SIGTERM */
         close_pipe(&w->in);
-        close_pipe(&w->out);
-        close_pipe(&w->words);
+        close_outputs(w);
     }
 }
 
@@ -416,10 +420,15 @@ static void on_timer(uv_timer_t *timer)
     const double limit = p->calls->limit_seconds;
     dse_status st = p->calls->tick(p->calls->user, p->err);
 
-    for (uint32_t i = 0; limit > 0 && i < p->n_workers; i++) {
+    for (uint32_t i = 0; i < p->n_workers; i++) {
         worker *w = &p->workers[i];
 
-        if (w->started && w->n_sent && ++w->ticks * (TICK_MS / 1000.0) > limit) {
+        if (!w->started)
+            continue;
+        w->ticks++;
+        if (w->exited && w->ticks > WORDS_TICKS)
+            close_outputs(w);
+        if (!w->exited && w->n_sent && limit > 0 && w->ticks * (TICK_MS / 1000.0) > limit) {
             w->timed_out = true;
             kill_worker(w);
         }

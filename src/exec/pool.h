@@ -1,10 +1,11 @@
 /* exec_pool -- a pool of worker processes that answer lines with lines.
  *
  * Each worker gets lines on its standard input and answers them in their order, each with one line on its
- * standard output; it may get a few before it has answered. What the lines mean is the caller's. A worker
- * that dies is replaced, and the line that it had under way is given once more, and so are those behind it;
- * if that worker dies too before it has answered the line, the line has failed, with the last words of its
- * standard error. Built on libuv; everything happens in the calling thread, inside exec_pool_run. */
+ * standard output. It may get a few before it has answered, but must not wait for them: whether they come
+ * depends on the time that its answers take. What the lines mean is the caller's. A worker that dies is
+ * replaced, and the line that it had under way is given once more, and so are those behind it; if that worker
+ * dies too before it has answered the line, the line has failed, with the last words of its standard error.
+ * Built on libuv; everything happens in the calling thread, inside exec_pool_run. */
 #ifndef DSE_EXEC_POOL_H
 #define DSE_EXEC_POOL_H
 

@@ -291,20 +291,21 @@ static const char *setting_of(const card_model *m, size_t i)
     return words[i];
 }
 
-/* An option for each parameter of the strategy that came later than the others, if all runs have the same. */
+/* The options of the parameters of the strategy that came later than the others, where all runs have the same
+ * and it is not the default. */
 static const char *add_parameters(const char *text, const msr_run *const *run, size_t n, dse_arena *a)
 {
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
         const uint32_t value = strategy_get(&run[0]->plan.point, k);
         char word[STRATEGY_VALUE_MAX];
-        bool same = p->omit_default;
+        bool same = p->omit_default && value != p->fallback;
 
         for (size_t i = 1; same && i < n; i++)
             same = strategy_get(&run[i]->plan.point, k) == value;
         if (same)
-            text = dse_arena_printf(a, "%s%s--%s %s", text, *text ? " " : "", p->name,
-                                    strategy_print(p, value, word));
+            text = dse_arena_printf(a, "%s%s%s%c%s", text, *text ? " " : "", strategy_option_name(k),
+                                    p->kind == STRATEGY_SWITCH ? '=' : ' ', strategy_print(p, value, word));
     }
     return text;
 }

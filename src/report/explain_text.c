@@ -51,30 +51,39 @@ static void bytes_cell(report_table *t, uint64_t bytes, const char *share)
     report_table_cell(t, "%s%s", text, share);
 }
 
-/* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its
- * default. */
+/* Whether a parameter always shows, or is not at its default in one of the columns. */
+static bool is_shown(uint32_t parameter, const role *roles, size_t n)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+    bool shown = !p->omit_default && (p->is_axis || p->in_name);
+
+    for (size_t i = 0; i < n; i++)
+        shown |= strategy_get(&roles[i].row->strategy, parameter) != p->fallback;
+    return shown;
+}
+
+/* The axes of the mesh in one row, then one for each other parameter. */
 static void strategy_rows(report_table *t, const role *roles, size_t n)
 {
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
-        dse_strbuf_addf(&text, "%s%s", k ? ", " : "", strategy_parameters[strategy_axes[k]].name);
+        if (is_shown(strategy_axes[k], roles, n))
+            dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "", strategy_parameters[strategy_axes[k]].name);
     report_table_cell(t, "%s", text.data);
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_clear(&text);
         for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
-            dse_strbuf_addf(&text, "%s%" PRIu32, k ? ", " : "",
-                            strategy_get(&roles[i].row->strategy, strategy_axes[k]));
+            if (is_shown(strategy_axes[k], roles, n))
+                dse_strbuf_addf(&text, "%s%" PRIu32, text.len ? ", " : "",
+                                strategy_get(&roles[i].row->strategy, strategy_axes[k]));
         report_table_cell(t, "%s", text.data);
     }
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
-        bool shown = p->in_name;
 
-        for (size_t i = 0; i < n; i++)
-            shown |= strategy_get(&roles[i].row->strategy, k) != p->fallback;
-        if (p->is_axis || !shown)
+        if (p->is_axis || !is_shown(k, roles, n))
             continue;
         report_table_cell(t, "%s", report_axis_name(k));
         for (size_t i = 0; i < n; i++) {

@@ -30,12 +30,9 @@ void report_markdown_cell(const char *text, dse_strbuf *out)
 /* ", recompute", ", placement tp-sp-dp-pp". */
 static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
 {
-    const strategy_parameter *p = &strategy_parameters[parameter];
-    char text[STRATEGY_VALUE_MAX];
+    char words[STRATEGY_WORDS_MAX];
 
-    dse_strbuf_addf(out, ", %s", p->kind == STRATEGY_SWITCH && p->on ? p->on : p->name);
-    if (p->kind != STRATEGY_SWITCH)
-        dse_strbuf_addf(out, " %s", strategy_print(p, value, text));
+    dse_strbuf_addf(out, ", %s", strategy_words(&strategy_parameters[parameter], value, words));
 }
 
 void report_markdown_point(const char *point, dse_strbuf *out)
@@ -46,8 +43,12 @@ void report_markdown_point(const char *point, dse_strbuf *out)
         report_markdown_cell(point, out);
         return;
     }
-    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
-        dse_strbuf_addf(out, "%s %" PRIu32, k ? " x" : "", strategy_get(&p, strategy_axes[k]));
+    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
+        const uint32_t degree = strategy_get(&p, strategy_axes[k]);
+
+        if (!strategy_is_omitted(strategy_axes[k], degree))
+            dse_strbuf_addf(out, "%s %" PRIu32, k ? " x" : "", degree);
+    }
     for (uint32_t k = STRATEGY_N; k-- > 0;)
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
             add_parameter(k, strategy_get(&p, k), out);

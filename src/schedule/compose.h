@@ -1,20 +1,21 @@
 /* compose -- the times of a plan's actions.
  *
- * The model: a rank executes its actions one after the other in the plan's order. An action starts when its rank
- * is free and its tensor is there: F of a stage needs F of the stage before it, B and I need B or I of the stage
- * behind it, both for the same micro-batch. Between ranks the tensor takes a time, on one rank none. Transfers
- * neither wait for each other nor keep a rank busy. A pair of overlapping actions starts when both can, and its F
- * is first. This is the reference's own simulator; README.md says what it leaves out.
+ * The model: a rank executes its actions one after the other in the plan's order. An action starts when its
+ * rank is free and its tensor is there: F of a stage needs F of the stage before it, B and I need B or I of
+ * the stage behind it, both for the same micro-batch. Between ranks the tensor takes a time, on one rank
+ * none. Transfers neither wait for each other nor keep a rank busy. A pair of overlapping actions starts when
+ * both can, and its F is first. This is the reference's own simulator; README.md says what it leaves out.
  *
- * The order in which actions can be computed depends on the plan alone, so it is found once (sched_order_make,
- * which also finds deadlocks); sched_compose is then one pass over arrays, for as many costs as there are. */
+ * The order in which actions can be computed depends on the plan alone, so it is found once
+ * (sched_order_make, which also finds deadlocks); sched_compose is then one pass over arrays, for as many
+ * costs as there are. */
 #ifndef DSE_SCHEDULE_COMPOSE_H
 #define DSE_SCHEDULE_COMPOSE_H
 
 #include "schedule/schedule.h"
 
-/* Where an action is in its stage: the first or last one of its kind that the rank executes there, whatever its
- * micro-batch. A step may do more in these: gather parameters, reduce gradients. */
+/* Where an action is in its stage: the first or last one of its kind that the rank executes there,
+ * whatever its micro-batch. A step may do more in these: gather parameters, reduce gradients. */
 typedef enum {
     SCHED_MIDDLE,
     SCHED_FIRST,
@@ -67,8 +68,9 @@ void sched_times_init(sched_times *t, const sched_plan *p, dse_arena *a);
 
 void sched_compose(const sched_order *o, const sched_costs *c, sched_times *t);
 
-/* Fills in costs as the command line gives them: a set of the reference (U, N, C, S), or F,I,W,C, which are the
- * times of a forward, of both halves of a backward, and of a transfer; whole numbers. DSE_E_USAGE otherwise. */
+/* Fills in costs as the command line gives them: a set of the reference (U, N, C, S), or F,I,W,C, which
+ * are the times of a forward, of both halves of a backward, and of a transfer; whole numbers. DSE_E_USAGE
+ * otherwise. */
 dse_status sched_costs_parse(const char *text, const sched_plan *p, dse_arena *a, sched_costs *out,
                              dse_error *err);
 

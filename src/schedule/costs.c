@@ -1,4 +1,5 @@
-/* Costs of a plan whose stages are equal, or nearly: the sets of the reference, and those that a user gives. */
+/* Costs of a plan whose stages are equal, or nearly: the sets of the reference, and those that a user
+ * gives. */
 #include "base/units.h"
 #include "schedule/compose.h"
 

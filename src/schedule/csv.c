@@ -1,7 +1,7 @@
 /* Plans from files: PyTorch's CSV form (_PipelineScheduleRuntime._load_csv, _dump_csv), one line a rank.
  *
- * The cells are read first, as they stand; then stages are given to ranks, and every (stage, micro-batch) must have
- * its passes exactly once. */
+ * The cells are read first, as they stand; then stages are given to ranks, and every (stage, micro-batch)
+ * must have its passes exactly once. */
 #include "schedule/schedule.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* DualPipe (DeepSeek-V3, 2024): micro-batches enter at both ends of the pipeline, of which each rank holds two
- * stages, one for each direction. In the middle of the step a forward of one direction overlaps with a backward
- * of the other. Follows DualPipe's step(), whose eight parts are named nF0, nF0F1, ... */
+/* DualPipe (DeepSeek-V3, 2024): micro-batches enter at both ends of the pipeline, of which each rank holds
+ * two stages, one for each direction. In the middle of the step a forward of one direction overlaps with a
+ * backward of the other. Follows DualPipe's step(), whose eight parts are named nF0, nF0F1, ... */
 #include "schedule/dualpipe.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* DualPipeV (DeepSeek and Sea AI Lab, 2025): half of DualPipe, with two chunks of one model in a V in place of
- * the two directions. */
+/* DualPipeV (DeepSeek and Sea AI Lab, 2025): half of DualPipe, with two chunks of one model in a V in
+ * place of the two directions. */
 #include "schedule/dualpipe.h"
 
 static void fill(const sched_options *o, sched_queue *q)

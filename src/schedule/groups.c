@@ -1,5 +1,5 @@
-/* The groups of micro-batches that interleaved schedules take through their chunks. PyTorch derives their size,
- * Megatron takes it as an option (microbatch_group_size_per_vp_stage). */
+/* The groups of micro-batches that interleaved schedules take through their chunks. PyTorch derives their
+ * size, Megatron takes it as an option (microbatch_group_size_per_vp_stage). */
 #include "schedule/parts.h"
 
 /* How often p micro-batches fit into a step: PyTorch's number of rounds. */
@@ -17,8 +17,8 @@ bool sched_groups_are_full(const sched_options *o)
     return (o->group_size >= o->pp || o->group_size == o->micro_batches) && (rest == 0 || rest >= o->pp);
 }
 
-/* Megatron's default is p. PyTorch's is the equal share of each round; where there is none, a plan that is like
- * neither has the next larger size whose groups are full. */
+/* Megatron's default is p. PyTorch's is the equal share of each round; where there is none, a plan that is
+ * like neither has the next larger size whose groups are full. */
 uint32_t sched_default_group(const sched_options *o)
 {
     sched_options tried = *o;

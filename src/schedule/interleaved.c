@@ -1,4 +1,5 @@
-/* Interleaved 1F1B (Narayanan et al. 2021): 1F1B on virtual micro-batches, each a micro-batch in one chunk. */
+/* Interleaved 1F1B (Narayanan et al. 2021): 1F1B on virtual micro-batches, each a micro-batch in one
+ * chunk. */
 #include "schedule/parts.h"
 
 static void put_virtual(const sched_options *o, sched_queue *q, sched_kind kind, uint32_t k)

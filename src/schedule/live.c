@@ -1,5 +1,5 @@
-/* How many micro-batches a rank keeps activations of, by the order of its actions alone: in-order ranks have the
- * same peak whatever the times. */
+/* How many micro-batches a rank keeps activations of, by the order of its actions alone: in-order ranks
+ * have the same peak whatever the times. */
 #include "schedule/schedule.h"
 
 static inline void grow(uint32_t *now, uint32_t *peak)

@@ -1,5 +1,5 @@
-/* Looped breadth-first (Lamy-Poirier 2023): each chunk runs all micro-batches before the next chunk's turn; the
- * backward pass takes chunks and micro-batches in descending order. */
+/* Looped breadth-first (Lamy-Poirier 2023): each chunk runs all micro-batches before the next chunk's
+ * turn; the backward pass takes chunks and micro-batches in descending order. */
 #include "schedule/parts.h"
 
 static void fill(const sched_options *o, sched_queue *q)

@@ -1,4 +1,5 @@
-/* A plan from a schedule's rule: the options are checked by the schedule's conditions, then each rank is filled. */
+/* A plan from a schedule's rule: the options are checked by the schedule's conditions, then each rank is
+ * filled. */
 #include "schedule/compose.h"
 #include "schedule/parts.h"
 
@@ -93,36 +94,36 @@ static bool works(const sched_def *d, const sched_options *o)
     return !broken(d, &full) && (!d->has_groups || sched_groups_are_full(&full));
 }
 
-/* The value nearest to that of o that works: below it (step -1), or above it (1). 0: none is near. */
-static uint32_t nearest(const sched_def *d, const sched_options *o, size_t offset, int step)
+/* The value nearest to that of o with which everything works, or, if `alone` is one, that condition is
+ * met: below it (step -1), or above it (1). 0: none is near. */
+static uint32_t nearest(const sched_def *d, const sched_options *o, size_t offset, int step,
+                        const sched_condition *alone)
 {
     enum { FAR = 1 << 16 };
     sched_options full = filled_in(d, o), tried = *o;
     uint32_t *v = number_of(&tried, offset);
 
     *v = *number_of(&full, offset);
-    for (int i = 0; i < FAR && (*v += (uint32_t)step) != 0; i++)
-        if (works(d, &tried))
+    for (int i = 0; i < FAR && (*v += (uint32_t)step) != 0; i++) {
+        full = filled_in(d, &tried);
+        if (alone ? alone->holds(&full) : works(d, &tried))
             return *v;
+    }
     return 0;
 }
 
-static void add_nearest(const sched_def *d, const sched_options *o, const sched_condition *c,
+static bool add_nearest(const sched_def *d, const sched_options *o, size_t vary, const sched_condition *alone,
                         dse_strbuf *text)
 {
-    size_t vary[] = {c->vary, SCHED_VARY(micro_batches)};
+    uint32_t below = nearest(d, o, vary, -1, alone), above = nearest(d, o, vary, 1, alone);
 
-    for (size_t i = 0; i < sizeof vary / sizeof *vary; i++) {
-        uint32_t below = nearest(d, o, vary[i], -1), above = nearest(d, o, vary[i], 1);
-
-        if (!below && !above)
-            continue;
-        dse_strbuf_addf(text, "; nearest that works: %s %" PRIu32, number_name(vary[i]),
-                        below ? below : above);
-        if (below && above)
-            dse_strbuf_addf(text, " or %" PRIu32, above);
-        return;
-    }
+    if (!below && !above)
+        return false;
+    dse_strbuf_addf(text, "; nearest that %s: %s %" PRIu32, alone ? "meets this" : "works", number_name(vary),
+                    below ? below : above);
+    if (below && above)
+        dse_strbuf_addf(text, " or %" PRIu32, above);
+    return true;
 }
 
 /* `o` as it was given. */
@@ -140,7 +141,9 @@ static dse_status refuse(const sched_def *d, const sched_options *o, const sched
                     c->rule, full.pp, full.micro_batches, full.vp);
     if (d->has_groups)
         dse_strbuf_addf(&text, " --group-size %" PRIu32, full.group_size);
-    add_nearest(d, o, c, &text);
+    if (!add_nearest(d, o, c->vary, NULL, &text) &&
+        !add_nearest(d, o, SCHED_VARY(micro_batches), NULL, &text))
+        add_nearest(d, o, c->vary, c, &text);
     st = dse_fail(err, DSE_E_RANGE, "%s", text.data);
     dse_strbuf_free(&text);
     return st;

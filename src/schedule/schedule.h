@@ -1,20 +1,21 @@
 /* schedule -- pipeline schedules: which rank runs which piece of the training step, in which order.
  *
- * The layers of a model are cut into stages 0 .. S-1. A rank holds one or more of them; a stage of a rank is a
- * chunk, in Megatron a "virtual stage". A micro-batch passes all stages forward and then all stages backward.
- * An action is one such pass of one micro-batch through one stage. A plan has, for each rank, its actions in
- * the order in which the rank executes them, strictly. A plan knows no times: compose.h adds them.
+ * The layers of a model are cut into stages 0 .. S-1. A rank holds one or more of them; a stage of a rank is
+ * a chunk, in Megatron a "virtual stage". A micro-batch passes all stages forward and then all stages
+ * backward. An action is one such pass of one micro-batch through one stage. A plan has, for each rank, its
+ * actions in the order in which the rank executes them, strictly. A plan knows no times: compose.h adds them.
  *
  * Sources of the rules: PyTorch 2.14 (torch/distributed/pipelining/schedules.py), Megatron-LM (core/
- * pipeline_parallel/schedules.py), DualPipe (deepseek-ai). README.md names the papers and how each was checked. */
+ * pipeline_parallel/schedules.py), DualPipe (deepseek-ai); the file of each rule names its paper.
+ * README.md says how they were checked. */
 #ifndef DSE_SCHEDULE_SCHEDULE_H
 #define DSE_SCHEDULE_SCHEDULE_H
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
-/* Passes of a micro-batch through a stage. B is I and W in one piece: a stage's micro-batch has either B, or I
- * and W. */
+/* Passes of a micro-batch through a stage. B is I and W in one piece: a stage's micro-batch has either B,
+ * or I and W. */
 typedef enum {
     SCHED_F, /* forward */
     SCHED_B, /* whole backward */
@@ -34,8 +35,8 @@ _Static_assert(sizeof(sched_action) == 8, "there are millions of them");
 
 /* sched_plan -- the actions of all ranks. All arrays belong to the arena that the plan was made with.
  *
- * With two directions (DualPipe) the ranks hold the model twice: the stages of direction a are 0 .. S-1, those of
- * direction b S .. 2S-1. A micro-batch belongs to one direction and is counted within it. */
+ * With two directions (DualPipe) the ranks hold the model twice: the stages of direction a are 0 .. S-1,
+ * those of direction b S .. 2S-1. A micro-batch belongs to one direction and is counted within it. */
 typedef struct {
     uint32_t n_ranks, n_directions;
     uint32_t n_stages;        /* S, of one direction */
@@ -79,21 +80,22 @@ const char *sched_summary(const sched_def *d);
 /* Our names, in the order of schedule_list.h; NULL-terminated. */
 extern const char *const sched_names[];
 
-/* Fills in a plan. DSE_E_RANGE if a condition of the schedule, or of o->like, does not hold; the text has the rule
- * and the nearest values that work. */
+/* Fills in a plan. DSE_E_RANGE if a condition of the schedule, or of o->like, does not hold; the text has
+ * the rule and the nearest values that work. */
 dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
                       dse_error *err);
 
-/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells ignored.
- * `name` is the file's, for messages, which are at name:line:column. Which rank holds which stage, and how many
- * micro-batches there are, follows from the actions. Cells that are no computation are counted in n_skipped.
- * DSE_E_SYNTAX for a cell that is no action; DSE_E_CONFIG for actions that are missing, twice or on two ranks;
- * DSE_E_RANGE for plans beyond the limits above. It does not find deadlocks: sched_order_make does. */
+/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells ignored;
+ * and plans of two directions as sched_add_row writes them. `name` is the file's, for messages, which are at
+ * name:line:column. Which rank holds which stage, and how many micro-batches there are, follows from the
+ * actions. Cells that are no computation are counted in n_skipped. DSE_E_SYNTAX for a cell that is no action;
+ * DSE_E_CONFIG for actions that are missing, twice or on two ranks; DSE_E_RANGE for plans beyond the limits
+ * above. It does not find deadlocks: sched_order_make does. */
 dse_status sched_read_csv(const char *text, size_t length, const char *name, dse_arena *a, sched_plan *out,
                           dse_error *err);
 
-/* Whether a plan has the sizes that are given in *o, as far as they are not 0: DSE_E_RANGE if not. `name` is the
- * file's. */
+/* Whether a plan has the sizes that are given in *o, as far as they are not 0: DSE_E_RANGE if not. `name`
+ * is the file's. */
 dse_status sched_check_sizes(const sched_plan *p, const sched_options *o, const char *name, dse_error *err);
 
 /* Appends "3F0", or "a3F0" if there are two directions. */
@@ -103,8 +105,9 @@ void sched_add_cell(const sched_plan *p, const sched_action *action, dse_strbuf 
 /* All of a rank: cells joined by ",". */
 void sched_add_row(const sched_plan *p, uint32_t rank, dse_strbuf *out);
 
-/* For each rank the largest number of (stage, micro-batch) whose F has been done and whose I or B has not, and
- * the same until W or B. They bound the activations that a rank keeps. Both arrays: [n_ranks], the caller's. */
+/* For each rank the largest number of (stage, micro-batch) whose F has been done and whose I or B has not,
+ * and the same until W or B. They bound the activations that a rank keeps. Both arrays: [n_ranks], the
+ * caller's. */
 void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32_t *until_weight_gradient);
 
 static inline uint32_t sched_n_actions(const sched_plan *p) { return p->first[p->n_ranks]; }

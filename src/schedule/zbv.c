@@ -1,6 +1,6 @@
-/* ZB-V with equal costs, as in PyTorch's ZBVZeroBubble (Qi et al. 2024): two chunks a rank in a V, so that the
- * last stage is on the first rank, and I and W apart. The pattern needs 2p-1 micro-batches; a shorter step is
- * that pattern without the actions beyond its last one. */
+/* ZB-V with equal costs, as in PyTorch's ZBVZeroBubble (Qi et al. 2024): two chunks a rank in a V, so that
+ * the last stage is on the first rank, and I and W apart. The pattern needs 2p-1 micro-batches; a shorter
+ * step is that pattern without the actions beyond its last one. */
 #include "schedule/parts.h"
 
 typedef struct {

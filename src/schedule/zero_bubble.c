@@ -1,6 +1,6 @@
-/* Interleaved zero bubble as in PyTorch; with one chunk it is ZB-H1 (Qi et al. 2023, there with a scheduler that
- * places W by cost and memory: a file of its rows can be read instead). Backward is split in I and W: I passes
- * the gradient on as early as a B would, and W fills what would be idle. */
+/* Interleaved zero bubble as in PyTorch; with one chunk it is ZB-H1 (Qi et al. 2023, there with a
+ * scheduler that places W by cost and memory: a file of its rows can be read instead). Backward is split
+ * in I and W: I passes the gradient on as early as a B would, and W fills what would be idle. */
 #include "schedule/parts.h"
 
 typedef struct {

@@ -242,6 +242,8 @@ static dse_status read_block(const reader *r, const cfg_node *map, const char *n
         b->module[i].number = i;
         st = read_module(r, map->item[i], b, &b->module[i]);
         b->n = i + 1;
+        for (uint32_t j = 0; j < i && b->module[i].kind == &step_module_positions; j++)
+            b->module[j].before_positions = true;
     }
     return st == DSE_OK ? add_parameters(r, order, b) : st;
 }

@@ -30,6 +30,7 @@ typedef struct {
     double operations;   /* of an element-wise module, for each element of the result, forward */
     uint32_t added;      /* of an addition: the module whose input is added */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
+    bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool is_causal;      /* a token attends to those before it alone */
     bool is_again;       /* selective recomputation makes it again in the backward pass */
 } step_module;

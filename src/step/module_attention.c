@@ -8,6 +8,7 @@
  *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward the same,
  *                and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
  *   all_gather   keys and values are gathered first; backward again, then their gradients are reduce-scattered
+ *                (Megatron-LM), or go around a ring (torch)
  *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
 #include "step/module.h"
 
@@ -54,21 +55,41 @@ static step_collective of_kv(const step_builder *b, const step_module *m, uint32
     return c;
 }
 
+/* The gradient of keys and values goes to the next rank, which adds its part; the sum is one of 32 bits. */
+static uint32_t pass_gradient_on(step_builder *b, const step_module *m)
+{
+    step_collective gradient = of_kv(b, m, WL_ALL_TO_ALL, 4);
+
+    gradient.to_next = true;
+    return step_add_collective(b, &gradient, false);
+}
+
 /* A ring's steps: while one is computed, the keys and values of the next come in. */
 static void ring(step_builder *b, const step_module *m, double products, bool is_backward)
 {
     const step_options *o = b->shape->options;
     step_collective kv = of_kv(b, m, WL_ALL_TO_ALL, o->activation_bytes);
-    step_collective gradients = of_kv(b, m, WL_ALL_TO_ALL, o->reduce_bytes);
     uint32_t next = DSE_NONE, gradient = DSE_NONE;
 
-    kv.to_next = gradients.to_next = true;
+    kv.to_next = true;
     for (uint32_t i = 0; i < o->cp; i++) {
         step_join(b, next);
         next = i + 1 < o->cp ? step_add_collective(b, &kv, false) : DSE_NONE;
         attend(b, m, products, 1.0 / o->cp);
         if (is_backward)
-            gradient = step_add_collective(b, &gradients, false);
+            gradient = pass_gradient_on(b, m);
+    }
+    step_join(b, gradient);
+}
+
+/* Keys and values of all ranks are here. The gradients of one part go on while the next part is computed. */
+static void gradients_ring(step_builder *b, const step_module *m, double products)
+{
+    uint32_t gradient = DSE_NONE;
+
+    for (uint32_t i = 0; i < b->shape->options->cp; i++) {
+        attend(b, m, products, 1.0 / b->shape->options->cp);
+        gradient = pass_gradient_on(b, m);
     }
     step_join(b, gradient);
 }
@@ -114,6 +135,10 @@ static void pass(step_builder *b, const step_module *m, double products, bool is
         const step_collective gather = of_kv(b, m, WL_ALL_GATHER, o->activation_bytes);
 
         step_add_collective(b, &gather, true);
+    }
+    if (o->cp > 1 && is_backward && o->context == STEP_CONTEXT_ALL_GATHER_RING) {
+        gradients_ring(b, m, products);
+        return;
     }
     attend(b, m, products, 1);
     if (o->cp > 1 && is_backward) {
@@ -165,6 +190,8 @@ static double receives(const step_module *m, const step_shape *s, bool is_backwa
         return 0;
     switch (o->context) {
     case STEP_CONTEXT_RING: return 2 * kv * (o->activation_bytes + (is_backward ? o->reduce_bytes : 0));
+    case STEP_CONTEXT_ALL_GATHER_RING:
+        return kv * (o->cp * o->activation_bytes + (is_backward ? 2 * o->reduce_bytes : 0));
     case STEP_CONTEXT_ALL_GATHER: return o->cp * kv * o->activation_bytes * (is_backward ? 2 : 1);
     case STEP_CONTEXT_ALL_TO_ALL: break;
     }

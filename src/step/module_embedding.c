@@ -2,7 +2,8 @@
  *
  * A rank looks up the tokens that it has and sums over tp (Megatron-LM, tensor_parallel/layers.py,
  * VocabParallelEmbedding). Backward adds up rows; the gradient of tokens that sequence parallelism had split is
- * gathered first. */
+ * gathered first. Positions are added to all tokens before sequence parallelism splits them, so that their
+ * gradients need no sum (core/models/common/embeddings/language_model_embedding.py). */
 #include "step/module.h"
 
 static uint32_t table(const step_module *m, bool is_split, step_parameter *out)
@@ -28,10 +29,30 @@ static void look_up(step_builder *b, uint64_t tokens, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_LOOKUP, tokens * m->out[0], 0, 2 * e);
 }
 
+static void sum_all_tokens(step_builder *b, const step_module *m)
+{
+    double e = b->shape->options->activation_bytes;
+    uint64_t bytes = (uint64_t)(e * (double)(b->shape->tokens * m->out[0]));
+    const step_collective c = {
+        .type = WL_ALL_REDUCE, .group = STEP_GROUP_TP, .in_bytes = bytes, .out_bytes = bytes, .element_bytes = e};
+
+    step_add_collective(b, &c, true);
+}
+
+/* Of the last table; those before it find it gathered. */
+static void gather_gradient(step_builder *b, const step_module *m)
+{
+    if (b->shape->options->sequence_parallel && !m->before_positions)
+        step_gather_tokens(b, m->out[0], true);
+}
+
 static void embedding_forward(step_builder *b, const step_module *m)
 {
     look_up(b, b->shape->tokens, m);
-    step_reduce_tokens(b, m->out[0], true);
+    if (m->before_positions)
+        sum_all_tokens(b, m);
+    else
+        step_reduce_tokens(b, m->out[0], true);
 }
 
 static void embedding_backward(step_builder *b, const step_module *m)
@@ -40,8 +61,7 @@ static void embedding_backward(step_builder *b, const step_module *m)
 
     if (!(b->parts & STEP_PART_WEIGHT))
         return;
-    if (b->shape->options->sequence_parallel)
-        step_gather_tokens(b, m->out[0], true);
+    gather_gradient(b, m);
     step_add_elementwise(b, WL_KERNEL_LOOKUP, b->shape->tokens * m->out[0], 1, 3 * e);
 }
 
@@ -71,15 +91,17 @@ static void positions_forward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
 
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->out[0], 1, 3 * e);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * m->out[0], 1, 3 * e);
 }
 
 static void positions_backward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
 
-    if (b->parts & STEP_PART_WEIGHT)
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->out[0], 1, 2 * e);
+    if (!(b->parts & STEP_PART_WEIGHT))
+        return;
+    gather_gradient(b, m);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * m->out[0], 1, 2 * e);
 }
 
 const step_module_kind step_module_embedding = {

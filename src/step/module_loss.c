@@ -1,7 +1,30 @@
 /* Cross-entropy of logits that are split over tp by the vocabulary: the largest, the one of the target, and the sum
  * of all are each summed over tp in 32 bits (Megatron-LM, tensor_parallel/cross_entropy.py); fused, the latter two
- * together (fusions/fused_cross_entropy.py). These are called in groups of one, too. Backward has no collective. */
+ * together (fusions/fused_cross_entropy.py). Megatron-LM calls these in groups of one, too. Or the logits are
+ * gathered, and each rank computes the loss of all. Backward has no collective. */
 #include "step/module.h"
+
+/* Of a rank: those of all tokens that it computes the loss of. */
+static uint64_t logits_of(const step_shape *s, const step_module *m)
+{
+    uint32_t parts = s->options->gathers_logits ? 1 : s->options->tp;
+
+    return s->tokens * ((m->in + parts - 1) / parts);
+}
+
+static void gather(step_builder *b, const step_module *m)
+{
+    const step_options *o = b->shape->options;
+    uint64_t elements = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    uint64_t part = (uint64_t)(o->activation_bytes * (double)elements);
+    const step_collective c = {.type = WL_ALL_GATHER,
+                               .group = STEP_GROUP_TP,
+                               .in_bytes = part,
+                               .out_bytes = part * o->tp,
+                               .element_bytes = o->activation_bytes};
+
+    step_add_collective(b, &c, true);
+}
 
 static void reduce(step_builder *b, uint32_t values)
 {
@@ -11,7 +34,7 @@ static void reduce(step_builder *b, uint32_t values)
                          .in_bytes = bytes,
                          .out_bytes = bytes,
                          .element_bytes = 4,
-                         .even_alone = true};
+                         .even_alone = b->shape->options->calls_alone};
 
     step_add_collective(b, &c, true);
 }
@@ -19,12 +42,17 @@ static void reduce(step_builder *b, uint32_t values)
 static void forward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint64_t logits = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    uint64_t logits = logits_of(b->shape, m);
     double e = o->activation_bytes;
 
+    if (o->gathers_logits)
+        gather(b, m);
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 1, e + 4); /* a copy in 32 bits, and the largest */
-    reduce(b, 1);
+    if (!o->gathers_logits)
+        reduce(b, 1);
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 4, 8); /* exponentials and their sum */
+    if (o->gathers_logits)
+        return;
     if (o->fuses_loss) {
         reduce(b, 2);
     } else {
@@ -36,7 +64,7 @@ static void forward(step_builder *b, const step_module *m)
 static void backward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint64_t logits = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    uint64_t logits = logits_of(b->shape, m);
 
     if (b->parts & STEP_PART_INPUT)
         step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 2, 4 + o->activation_bytes);
@@ -44,7 +72,7 @@ static void backward(step_builder *b, const step_module *m)
 
 static uint64_t input(const step_module *m, const step_shape *s)
 {
-    return s->tokens * ((m->in + s->options->tp - 1) / s->options->tp);
+    return logits_of(s, m);
 }
 
 /* The softmax in 32 bits, and the labels as 64-bit integers. The logits that the product made are freed. */

@@ -8,8 +8,13 @@
 
 typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FULL } step_recompute;
 
-/* How context parallelism brings keys and values to queries. */
-typedef enum { STEP_CONTEXT_RING, STEP_CONTEXT_ALL_GATHER, STEP_CONTEXT_ALL_TO_ALL } step_context;
+/* How context parallelism brings keys and values to queries, and their gradients back. */
+typedef enum {
+    STEP_CONTEXT_RING,
+    STEP_CONTEXT_ALL_GATHER,      /* gradients are reduce-scattered (Megatron-LM) */
+    STEP_CONTEXT_ALL_GATHER_RING, /* gradients go around a ring (torch, its "allgather" rotation) */
+    STEP_CONTEXT_ALL_TO_ALL
+} step_context;
 
 /* In which micro-batch the gradients of fully sharded parameters are reduced, and what becomes of the
  * parameters until then. */
@@ -31,18 +36,41 @@ typedef struct {
     step_recompute recompute;
     uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
     uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
-    bool stops_early;          /* a recomputed layer is not made beyond what its backward pass reads, as by
-                                  torch's non-reentrant checkpoint */
+    bool stops_early;          /* a recomputed layer is made when its backward pass first reads something of it,
+                                  and not beyond what that reads, as by torch's non-reentrant checkpoint */
 
     uint32_t zero;            /* 0 to 3: what is sharded over dp and cp: nothing, optimizer, gradients, parameters */
     uint32_t replicas;        /* of the shards (HSDP); 1: dp and cp are one shard group */
     bool reshard_after_forward;
+    uint32_t reshard_ranks;       /* after the forward pass parameters lie on so many neighbours; 0: on all
+                                     shards */
+    bool shards_root;             /* layers are units of their own, and all else is the root's; else the
+                                     embedding is a unit, and so is the head (TorchTitan) */
     step_sync sync;
-    bool overlaps_gradients;  /* reduction bucket by bucket under the last backward pass */
-    bool overlaps_parameters; /* gathering of updated parameters under the next forward pass */
-    uint64_t bucket_elements; /* of gradients, at least; 0: one bucket */
-    uint32_t pads_parameters; /* a distributed optimizer begins each at a multiple of so many elements; 0, 1: no */
-    bool fuses_loss;          /* the vocabulary-parallel loss packs two of its three reductions */
+    bool overlaps_gradients;      /* reduction bucket by bucket under the last backward pass */
+    bool overlaps_parameters;     /* gathering of updated parameters under the next forward pass */
+    uint64_t bucket_elements;     /* of gradients, at least; 0: one bucket */
+    uint64_t first_bucket_elements; /* of the bucket that is reduced first; 0: as the others */
+    bool buckets_by_readiness;    /* gradients stand in buckets in the order in which they become ready,
+                                     after a first step with one bucket (torch DDP); else in reverse order
+                                     of definition */
+    bool buckets_first_stage;     /* the first stage alone has several buckets: elsewhere the reduction is
+                                     not on the critical path (Megatron-LM) */
+    uint32_t pads_parameters;     /* a distributed optimizer begins each at a multiple of so many elements,
+                                     and pads buckets so that shards are aligned (Megatron-LM); 0, 1: no */
+    bool aligns_gradients;        /* with overlap, the stages of a pipeline begin to reduce together: a
+                                     chunk whose last backward pass is a rank's k-th is reduced after the
+                                     (k + rank)-th (Megatron-LM's align_grad_reduce) */
+    bool sums_whole_gradients;    /* with sequence parallelism, gradients of norms and of biases that each
+                                     rank has are summed over tp after the last backward pass, in one call
+                                     (Megatron-LM) */
+    bool calls_alone;             /* gradients and the loss are reduced in a group of one, too, by Megatron-LM */
+    bool fuses_loss;              /* the vocabulary-parallel loss packs two of its three reductions */
+    bool gathers_logits;          /* the loss is not vocabulary-parallel: logits are gathered over tp */
+    bool loss_after_model;        /* the loss is not computed by the model's forward pass, but after it */
+    bool batches_messages;        /* what a forward and a backward pass send and receive is one call after
+                                     both (Megatron-LM, interleaved); else each pass receives before and
+                                     sends after */
     bool expands_kv;          /* attention keeps keys and values copied for each head */
     bool fused_attention;     /* scores are made again in the backward pass, not kept */
     bool fused_activation;    /* a gated activation keeps its inputs alone */

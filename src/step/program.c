@@ -45,21 +45,35 @@ static void advance(step_builder *b)
     b->joined = DSE_NONE;
 }
 
+static void make_again(step_builder *b);
+
 void step_add_kernel(step_builder *b, const wl_kernel *k)
 {
-    step_operation *op = add(b);
+    step_operation *op;
 
+    if (b->unmade && b->module->kind->keep) /* the first that reads what the forward pass would have kept */
+        make_again(b);
+    op = add(b);
     op->unit = STEP_UNIT_COMPUTE;
     op->kernel = *k;
     advance(b);
 }
 
-static uint32_t group_size(const step_options *o, step_group g)
+uint32_t step_group_size(const step_options *o, step_group g)
 {
+    uint32_t shards = o->cp * (o->dp / o->replicas);
+
     switch (g) {
     case STEP_GROUP_TP: return o->tp;
     case STEP_GROUP_CP: return o->cp;
-    default: return 0; /* others stand in no program of a block */
+    case STEP_GROUP_SHARD: return shards;
+    case STEP_GROUP_SHARD_NEAR: return o->reshard_ranks ? o->reshard_ranks : shards;
+    case STEP_GROUP_REPLICAS: return o->replicas;
+    case STEP_GROUP_PP: return o->pp;
+    case STEP_GROUP_EMBEDDING: return o->pp > 1 ? 2 : 1;
+    case STEP_GROUP_MODEL: return o->tp * o->pp;
+    case STEP_GROUP_WORLD: return o->tp * o->cp * o->dp * o->pp;
+    default: return 1;
     }
 }
 
@@ -67,7 +81,7 @@ uint32_t step_add_collective(step_builder *b, const step_collective *c, bool wai
 {
     step_operation *op;
 
-    if (group_size(b->shape->options, c->group) == 1 && !c->even_alone)
+    if (step_group_size(b->shape->options, c->group) == 1 && !c->even_alone)
         return DSE_NONE;
     op = add(b);
     op->unit = STEP_UNIT_LAYER;
@@ -160,19 +174,35 @@ void step_program_forward(const step_block *block, const step_shape *s, dse_aren
     forward(&b, block, true);
 }
 
-/* torch's non-reentrant checkpoint stops as soon as all that is kept has been made again: what the last
- * matrix product's result goes through is left out, its collective among it. */
-static void drop_trailing_collective(step_builder *b)
+/* Leaves out what comes after the last matrix product of the forward pass that was made again from operation
+ * `first` on: nothing that is kept depends on it. */
+static void drop_trailing_collective(step_builder *b, uint32_t first)
 {
     step_program *p = b->program;
 
-    while (p->n && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
+    while (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
            p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL)
         p->n--;
-    if (p->n && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
+    if (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
         p->n--;
     b->ready = p->n ? p->n - 1 : DSE_NONE;
     b->joined = DSE_NONE;
+}
+
+/* torch's non-reentrant checkpoint makes a block again when the backward pass first reads something that was
+ * kept, so after the collective of the gradient that comes in, and stops as soon as all that is kept is made. */
+static void make_again(step_builder *b)
+{
+    const step_module *module = b->module;
+    const step_block *block = b->unmade;
+    uint32_t first = b->program->n;
+
+    b->unmade = NULL;
+    b->is_again = true;
+    forward(b, block, true);
+    drop_trailing_collective(b, first);
+    b->is_again = false;
+    b->module = module;
 }
 
 void step_program_backward(const step_block *block, const step_shape *s, unsigned parts, bool again, dse_arena *a,
@@ -181,11 +211,11 @@ void step_program_backward(const step_block *block, const step_shape *s, unsigne
     step_builder b = begin(s, parts, a, out);
 
     out->end_of = DSE_ARENA_NEW(a, uint32_t, block->n);
-    if (parts & STEP_PART_INPUT && (again || s->options->recompute == STEP_RECOMPUTE_SELECTIVE)) {
+    if (parts & STEP_PART_INPUT && again && s->options->stops_early) {
+        b.unmade = block;
+    } else if (parts & STEP_PART_INPUT && (again || s->options->recompute == STEP_RECOMPUTE_SELECTIVE)) {
         b.is_again = true;
         forward(&b, block, again);
-        if (again && s->options->stops_early)
-            drop_trailing_collective(&b);
         b.is_again = false;
     }
     for (uint32_t i = block->n; i-- > 0;) {

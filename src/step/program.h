@@ -23,8 +23,21 @@ typedef enum {
 } step_unit;
 
 /* Groups that a rank is in. */
-typedef enum { STEP_GROUP_NONE, STEP_GROUP_TP, STEP_GROUP_CP, STEP_GROUP_SHARD, STEP_GROUP_REPLICAS,
-    STEP_GROUP_PP, STEP_GROUP_EMBEDDING, STEP_GROUP_MODEL, STEP_GROUP_WORLD, STEP_N_GROUPS } step_group;
+typedef enum {
+    STEP_GROUP_NONE,
+    STEP_GROUP_TP,
+    STEP_GROUP_CP,
+    STEP_GROUP_SHARD,      /* ranks with other shards of what data and context parallelism shard */
+    STEP_GROUP_SHARD_NEAR, /* of them the neighbours on which parameters lie after the forward pass */
+    STEP_GROUP_REPLICAS,   /* ranks with the same shard */
+    STEP_GROUP_PP,
+    STEP_GROUP_EMBEDDING,  /* the first and the last stage */
+    STEP_GROUP_MODEL,
+    STEP_GROUP_WORLD,
+    STEP_N_GROUPS
+} step_group;
+
+uint32_t step_group_size(const step_options *o, step_group g);
 
 /* A collective, as the program calls it. Also a send or a receive (group STEP_GROUP_PP). */
 typedef struct {
@@ -34,6 +47,7 @@ typedef struct {
     double element_bytes;
     bool to_next;    /* each rank sends to the next of its group alone: a step of a ring */
     bool even_alone; /* the program calls it in a group of one, too */
+    bool is_integer; /* its elements are integers */
 } step_collective;
 
 #define STEP_MESSAGE 256u
@@ -84,6 +98,7 @@ typedef struct {
     unsigned parts;
     const step_module *module;
     bool is_again;
+    const step_block *unmade; /* what is made again as soon as something of it is read; NULL */
     uint32_t ready;  /* the operation that makes what the next one reads; DSE_NONE */
     uint32_t joined; /* a further one that the next one waits for; DSE_NONE */
 } step_builder;

@@ -447,6 +447,18 @@ static void finish(runner *r, step_result *out)
     out->part[STEP_PART_BUBBLE] -= parts > out->step ? parts - out->step : 0;
 }
 
+static void measure_memory(runner *r, step_result *out)
+{
+    step_memory *sizes = step_memory_new(r->model, r->options, r->n_stages, r->arena);
+
+    out->memory = DSE_ARENA_NEW(r->arena, step_rank_memory, out->plan.n_ranks);
+    for (uint32_t rank = 0; rank < out->plan.n_ranks; rank++) {
+        step_memory_of(sizes, &out->plan, rank, r->arena, &out->memory[rank]);
+        if (out->memory[rank].peak > out->memory[out->largest].peak)
+            out->largest = rank;
+    }
+}
+
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
                     step_clock *clock, dse_arena *a, step_result *out, dse_error *err)
 {
@@ -472,6 +484,7 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     if ((st = compose(&r, schedule, order, out)) != DSE_OK)
         return st;
     find_ends(&r, &out->plan);
+    measure_memory(&r, out);
     count_work(&r, out);
     finish(&r, out);
     return r.status;

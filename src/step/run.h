@@ -10,6 +10,7 @@
 
 #include "schedule/compose.h"
 #include "step/clock.h"
+#include "step/memory.h"
 
 /* What the step of the slowest rank is made of; the parts add up to `step` of the result. */
 typedef enum {
@@ -33,7 +34,8 @@ typedef struct {
      * all that are executed, recomputation with them. */
     double model_operations, executed_operations;
     uint64_t tokens;           /* of the whole step */
-    uint64_t n_collectives;    /* of the slowest rank */
+    uint32_t largest;          /* the pipeline rank that holds most */
+    step_rank_memory *memory;  /* of each pipeline rank */
     sched_plan plan;
     sched_times times;
 } step_result;

@@ -91,16 +91,31 @@ void store_add_functions(sqlite3 *db)
 
 /* ---- checking ------------------------------------------------------------------------------------------ */
 
-/* What the tables hold, beside what the totals say of them. */
-typedef struct {
-    int64_t rows, rows_xor, skipped, skipped_xor, damaged;
-    int64_t total_rows, total_rows_xor, total_skipped, total_skipped_xor;
-} contents;
-#define N_CONTENTS 9
+/* What the tables hold, then what the totals say of them. */
+enum {
+    ROWS,
+    ROWS_XOR,
+    DAMAGED,
+    SKIPPED,
+    SKIPPED_XOR,
+    TOTAL_ROWS,
+    TOTAL_ROWS_XOR,
+    TOTAL_SKIPPED,
+    TOTAL_SKIPPED_XOR,
+    N_CONTENTS
+};
+typedef int64_t contents[N_CONTENTS];
 
-static dse_status count_contents(store *s, contents *c, dse_error *err)
+/* A row that is not what was written. */
+static void add_is_damaged(dse_strbuf *sql)
 {
-    int64_t number[N_CONTENTS];
+    dse_strbuf_adds(sql, "row_checksum(");
+    store_add_columns(sql);
+    dse_strbuf_adds(sql, ") IS NOT checksum");
+}
+
+static dse_status count_contents(store *s, contents c, dse_error *err)
+{
     dse_strbuf sql;
     dse_status st;
 
@@ -108,91 +123,83 @@ static dse_status count_contents(store *s, contents *c, dse_error *err)
     dse_strbuf_adds(&sql, "SELECT a.*, b.*, (SELECT n FROM total WHERE id = 1),"
                           " (SELECT checksum FROM total WHERE id = 1), (SELECT n FROM total WHERE id = 2),"
                           " (SELECT checksum FROM total WHERE id = 2)"
-                          " FROM (SELECT count(*), xor_all(checksum), coalesce(sum(row_checksum(");
-    store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ") IS NOT checksum), 0) FROM result) a,"
+                          " FROM (SELECT count(*), xor_all(checksum), total(");
+    add_is_damaged(&sql);
+    dse_strbuf_adds(&sql, ") FROM result) a,"
                           " (SELECT count(*), xor_all((hash | study) - (hash & study)) FROM skipped) b");
-    st = store_get_numbers(s, sql.data, N_CONTENTS, number, err);
+    st = store_get_numbers(s, sql.data, N_CONTENTS, c, err);
     dse_strbuf_free(&sql);
-    if (st == DSE_OK)
-        *c = (contents){.rows = number[0],
-                        .rows_xor = number[1],
-                        .damaged = number[2],
-                        .skipped = number[3],
-                        .skipped_xor = number[4],
-                        .total_rows = number[5],
-                        .total_rows_xor = number[6],
-                        .total_skipped = number[7],
-                        .total_skipped_xor = number[8]};
     return st;
 }
 
-static bool totals_agree(const contents *c)
+static bool totals_agree(const contents c)
 {
-    return c->rows == c->total_rows && c->rows_xor == c->total_rows_xor && c->skipped == c->total_skipped &&
-           c->skipped_xor == c->total_skipped_xor;
+    return c[ROWS] == c[TOTAL_ROWS] && c[ROWS_XOR] == c[TOTAL_ROWS_XOR] && c[SKIPPED] == c[TOTAL_SKIPPED] &&
+           c[SKIPPED_XOR] == c[TOTAL_SKIPPED_XOR];
 }
 
-/* The number of the first damaged row. */
-static dse_status first_damaged(store *s, int64_t *id, dse_error *err)
+static dse_status fail_damaged(store *s, bool several, dse_error *err)
 {
+    int64_t first;
     dse_strbuf sql;
     dse_status st;
 
     dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "SELECT min(id) FROM result WHERE row_checksum(");
-    store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ") IS NOT checksum");
-    st = store_get_numbers(s, sql.data, 1, id, err);
+    dse_strbuf_adds(&sql, "SELECT min(id) FROM result WHERE ");
+    add_is_damaged(&sql);
+    st = store_get_numbers(s, sql.data, 1, &first, err);
     dse_strbuf_free(&sql);
-    return st;
+    return st != DSE_OK ? st
+                        : dse_fail_at(err, DSE_E_STORE, s->path,
+                                      "row %" PRId64 "%s not what was written; the same sweep removes it"
+                                      " and simulates its point again",
+                                      first, several ? " and others are" : " is");
+}
+
+static dse_status check_contents(store *s, contents c, dse_error *err)
+{
+    dse_status st = count_contents(s, c, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (c[DAMAGED])
+        return fail_damaged(s, c[DAMAGED] > 1, err);
+    return totals_agree(c) ? DSE_OK
+                           : dse_fail_at(err, DSE_E_STORE, s->path,
+                                         "the database is damaged: it has %" PRId64 " of %" PRId64
+                                         " rows; the same sweep simulates what is missing",
+                                         c[ROWS], c[TOTAL_ROWS]);
 }
 
 dse_status store_check_whole(store *s, dse_error *err)
 {
     contents c;
-    int64_t id;
-    dse_status st = count_contents(s, &c, err);
 
-    if (st != DSE_OK)
-        return st;
-    if (c.damaged) {
-        st = first_damaged(s, &id, err);
-        return st != DSE_OK ? st
-                            : dse_fail_at(err, DSE_E_STORE, s->path,
-                                          "row %" PRId64 "%s not what was written; the same sweep removes it"
-                                          " and simulates its point again",
-                                          id, c.damaged > 1 ? " and others are" : " is");
-    }
-    return totals_agree(&c) ? DSE_OK
-                            : dse_fail_at(err, DSE_E_STORE, s->path,
-                                          "the database is damaged: it has %" PRId64 " of %" PRId64
-                                          " rows; the same sweep simulates what is missing",
-                                          c.rows, c.total_rows);
+    return check_contents(s, c, err);
 }
 
 dse_status store_repair(store *s, dse_error *err)
 {
-    contents c;
+    contents c = {0};
     dse_strbuf sql;
-    dse_status st = count_contents(s, &c, err);
+    dse_status st = count_contents(s, c, err);
 
-    if (st == DSE_OK && (c.damaged || !totals_agree(&c))) {
-        s->n_repaired = (uint64_t)(c.damaged + (c.total_rows > c.rows ? c.total_rows - c.rows : 0));
+    if (st == DSE_OK && (c[DAMAGED] || !totals_agree(c))) {
+        s->n_repaired = (uint64_t)(c[DAMAGED] + (c[TOTAL_ROWS] > c[ROWS] ? c[TOTAL_ROWS] - c[ROWS] : 0));
         s->was_damaged = true;
         dse_strbuf_init(&sql);
-        dse_strbuf_adds(&sql, "BEGIN IMMEDIATE;DELETE FROM result WHERE row_checksum(");
-        store_add_columns(&sql);
-        dse_strbuf_adds(&sql, ") IS NOT checksum;" STORE_SET_TOTALS "COMMIT");
+        dse_strbuf_adds(&sql, "BEGIN IMMEDIATE;DELETE FROM result WHERE ");
+        add_is_damaged(&sql);
+        dse_strbuf_adds(&sql, ";" STORE_SET_TOTALS "COMMIT");
         st = store_execute(s, sql.data, "repair the database", err);
         dse_strbuf_free(&sql);
         if (st != DSE_OK)
             sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
         else
-            st = count_contents(s, &c, err);
+            st = count_contents(s, c, err);
     }
-    s->n_rows = c.rows;
-    s->n_skipped = c.skipped;
+    s->n_rows = c[ROWS];
+    s->n_skipped = c[SKIPPED];
     return st;
 }
 
@@ -205,14 +212,12 @@ bool store_was_damaged(const store *s, uint64_t *rows)
 dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, dse_error *err)
 {
     contents c;
-    dse_status st = store_check_whole(s, err);
+    dse_status st = check_contents(s, c, err);
 
-    if (st == DSE_OK)
-        st = count_contents(s, &c, err);
-    if (st != DSE_OK || (c.rows == rows && c.skipped == skipped))
+    if (st != DSE_OK || (c[ROWS] == rows && c[SKIPPED] == skipped))
         return st;
     return dse_fail_at(err, DSE_E_STORE, s->path,
                        "the database was changed while this run wrote to it: %" PRId64 " of its %" PRId64
                        " rows are there; run it again",
-                       c.rows, rows);
+                       c[ROWS], rows);
 }

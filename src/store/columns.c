@@ -64,6 +64,11 @@ static const store_column columns[] = {
     {REAL(busiest_link_util, "%", STORE_NEITHER, "share of the run that the busiest link is busy")},
     {TEXT(busiest_link, "", STORE_NEITHER, "which link that is")},
     {TEXT(fallback, "", STORE_NEITHER, "why the fast engine could not simulate the point")},
+    {REAL(tokens_per_s, "1/s", STORE_HIGHER, "tokens of a step by its time; profile train")},
+    {REAL(tokens_per_s_npu, "1/s", STORE_HIGHER, "the same of one NPU; profile train")},
+    {REAL(mfu, "%", STORE_HIGHER,
+          "model FLOPS utilisation: operations of the model by the peak of all NPUs; profile train")},
+    {REAL(hfu, "%", STORE_HIGHER, "hardware FLOPS utilisation: the same, recomputation included; profile train")},
 };
 
 const store_column *store_columns(size_t *n)

@@ -123,6 +123,37 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
     " AND json_extract(config, '$.settings') IS NOT NULL;"
 
+/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as its
+ * configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A note that
+ * none of them explains still moves to the new study, and counts there. */
+#define NOTE_MOVED                                                                                           \
+    "CREATE TEMP TABLE moved AS SELECT id, study AS old_study, config AS old_config FROM result"             \
+    " WHERE study IN (SELECT study FROM skipped) AND json_valid(config)"                                     \
+    " AND json_extract(config, '$.point') IS NOT NULL"                                                       \
+    " AND coalesce(json_extract(config, '$.model.placement'), json_extract(config, '$.model.stages'))"       \
+    " IS NOT NULL GROUP BY study;"
+#define AS_POINT(config)                                                                                     \
+    "text_hash(json_set(" config ", '$.point.dp', dp.n, '$.point.tp', tp.n, '$.point.sp', sp.n,"             \
+    " '$.point.pp', dp.npus / dp.n / tp.n / sp.n, '$.point.recompute', json(recompute.word),"                   \
+    " '$.point.weight_sharded', json(weight_sharded.word)))"
+#define MOVE_SKIPPED                                                                                         \
+    "CREATE TEMP TABLE degree AS WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number"   \
+    " WHERE n < (SELECT max(dp * tp * sp * pp) FROM moved JOIN result USING (id)))"                          \
+    " SELECT id, dp * tp * sp * pp AS npus, n FROM moved JOIN result USING (id)"                             \
+    " JOIN number ON dp * tp * sp * pp % n = 0;"                                                             \
+    "CREATE TEMP TABLE renamed AS WITH flag(word) AS (VALUES ('true'), ('false'))"                           \
+    " SELECT " AS_POINT("old_config") " AS old_hash, " AS_POINT("config") " AS new_hash, study"              \
+    " FROM moved JOIN result USING (id) JOIN degree dp USING (id)"                                           \
+    " JOIN degree tp ON tp.id = dp.id AND dp.npus / dp.n % tp.n = 0"                                         \
+    " JOIN degree sp ON sp.id = dp.id AND dp.npus / dp.n / tp.n % sp.n = 0"                                  \
+    " JOIN flag recompute JOIN flag weight_sharded;"                                                         \
+    "INSERT OR IGNORE INTO skipped SELECT new_hash, study FROM renamed"                                      \
+    " WHERE old_hash IN (SELECT hash FROM skipped) AND new_hash NOT IN (SELECT hash FROM result);"           \
+    "DELETE FROM skipped WHERE hash IN (SELECT old_hash FROM renamed);"                                      \
+    "UPDATE skipped SET study = result.study FROM moved JOIN result USING (id)"                              \
+    " WHERE skipped.study = old_study;"                                                                      \
+    "DROP TABLE temp.moved; DROP TABLE temp.degree; DROP TABLE temp.renamed;"
+
 /* What brings a database from version i + 1 to the next. Written once and never changed: what a version had
  * is not what the tables above say today. */
 static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
@@ -157,78 +188,84 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
-    MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
+    NOTE_MOVED MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
     MOVE("stages", "json_extract(config, '$.model.stages')")
     "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
-    " placement IS NOT NULL OR stages IS NOT NULL;",
+    " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
 };
-
-/* Rows of a version without checksums get theirs. */
-static dse_status set_checksums(store *s, dse_error *err)
-{
-    dse_strbuf sql;
-    dse_status st;
-
-    dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "UPDATE result SET checksum = row_checksum(");
-    store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ");" STORE_SET_TOTALS);
-    st = store_execute(s, sql.data, "bring the database to this version", err);
-    dse_strbuf_free(&sql);
-    return st;
-}
 
 /* ---- columns of rows that came later -------------------------------------------------------- */
 
-static dse_status add_if_missing(store *s, const char *name, const char *type, dse_strbuf *alter, dse_error *err)
+/* One row of names and types for each column that came later. */
+static void add_later_columns(dse_strbuf *sql)
 {
-    char sql[160];
-    int64_t there = 0;
-    dse_status st;
+    size_t n;
+    const store_column *c = store_columns(&n);
 
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'", name);
-    st = store_get_numbers(s, sql, 1, &there, err);
-    if (st == DSE_OK && !there)
-        dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", name, type);
-    return st;
+    dse_strbuf_adds(sql, "VALUES ");
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(sql, "%s('%s', '%s')", i ? ", " : "", c[i].name, sql_type[c[i].type]);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_parameters[i].omit_default)
+            dse_strbuf_addf(sql, ", ('%s', '%s')", strategy_parameters[i].name, strategy_type(i));
 }
 
 dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
 {
-    size_t n;
-    const store_column *c = store_columns(&n);
+    sqlite3_stmt *q = NULL;
+    dse_strbuf sql;
     dse_status st = DSE_OK;
+    int code = SQLITE_ERROR;
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = add_if_missing(s, c[i].name, sql_type[c[i].type], alter, err);
-    for (uint32_t i = 0; st == DSE_OK && i < STRATEGY_N; i++)
-        if (strategy_parameters[i].omit_default)
-            st = add_if_missing(s, strategy_parameters[i].name, strategy_type(i), alter, err);
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "WITH later(name, type) AS (");
+    add_later_columns(&sql);
+    dse_strbuf_adds(&sql, ") SELECT name, type FROM later"
+                          " WHERE name NOT IN (SELECT name FROM pragma_table_info('result'))");
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) == SQLITE_OK)
+        while ((code = sqlite3_step(q)) == SQLITE_ROW)
+            dse_strbuf_addf(alter, "ALTER TABLE result ADD COLUMN %s %s;", sqlite3_column_text(q, 0),
+                            sqlite3_column_text(q, 1));
+    if (code != SQLITE_DONE)
+        st = store_fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
     return st;
+}
+
+static dse_status bring(store *s, const char *sql, dse_error *err)
+{
+    return store_execute(s, sql, "bring the database to this version", err);
+}
+
+/* Rows of a version without checksums get theirs. */
+static void add_end(int version, dse_strbuf *sql)
+{
+    if (version < STORE_SCHEMA_VERSION) {
+        dse_strbuf_adds(sql, "UPDATE result SET checksum = row_checksum(");
+        store_add_columns(sql);
+        dse_strbuf_adds(sql, ");" STORE_SET_TOTALS);
+    }
+    dse_strbuf_addf(sql, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
 }
 
 /* One transaction: a database is of one version or of the other. */
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
 {
-    dse_status st = store_execute(s, "BEGIN IMMEDIATE", "bring the database to this version", err);
-    dse_strbuf alter;
-    char done[80];
+    dse_status st = bring(s, "BEGIN IMMEDIATE", err);
+    dse_strbuf sql;
 
     if (st != DSE_OK)
         return st;
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
-        st = store_execute(s, migrations[v - 1], "bring the database to this version", err);
-    dse_strbuf_init(&alter);
+        st = bring(s, migrations[v - 1], err);
+    dse_strbuf_init(&sql);
     if (st == DSE_OK)
-        st = store_schema_missing(s, &alter, err);
-    if (st == DSE_OK && alter.len)
-        st = store_execute(s, alter.data, "bring the database to this version", err);
-    dse_strbuf_free(&alter);
-    if (st == DSE_OK && version < STORE_SCHEMA_VERSION)
-        st = set_checksums(s, err);
-    snprintf(done, sizeof done, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
+        st = store_schema_missing(s, &sql, err);
+    add_end(version, &sql);
     if (st == DSE_OK)
-        st = store_execute(s, done, "bring the database to this version", err);
+        st = bring(s, sql.data, err);
+    dse_strbuf_free(&sql);
     if (st != DSE_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
     return st;

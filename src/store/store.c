@@ -134,19 +134,13 @@ dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err)
 
 dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
 {
-    sqlite3_stmt *q = NULL;
-    dse_status st = DSE_OK;
-    int code = SQLITE_ERROR;
+    char sql[80];
+    int64_t found = 0;
+    dse_status st;
 
-    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM skipped WHERE hash = ?", -1, &q, NULL) == SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)hash);
-        code = sqlite3_step(q);
-    }
-    if (code == SQLITE_ROW || code == SQLITE_DONE)
-        *out = code == SQLITE_ROW;
-    else
-        st = store_fail(s, err, "read the database");
-    sqlite3_finalize(q);
+    snprintf(sql, sizeof sql, "SELECT EXISTS (SELECT 1 FROM skipped WHERE hash = %" PRId64 ")", (int64_t)hash);
+    st = store_get_numbers(s, sql, 1, &found, err);
+    *out = found != 0;
     return st;
 }
 

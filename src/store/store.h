@@ -70,6 +70,10 @@ typedef struct {
     /* Why this program's fast engine could not simulate the point, by the name of the reason
      * (sim/fallback.h); NULL: it did, or was not asked. */
     const char *fallback;
+
+    /* Of profile train: tokens of a step by its time, and operations of the model (mfu), or of all that was executed
+     * (hfu), by the peak of all NPUs, in percent. NaN: of profile stage, or not known. */
+    double tokens_per_s, tokens_per_s_npu, mfu, hfu;
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */

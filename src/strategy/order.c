@@ -33,18 +33,21 @@ void order_items(uint32_t number, uint32_t n, uint8_t *item)
     }
 }
 
-void order_print(uint32_t number, const char *const *names, uint32_t n, char *out, size_t size)
+void order_print(uint32_t number, const char *const *names, uint32_t n, uint32_t least, char *out,
+                 size_t size)
 {
     uint8_t item[MAX_ITEMS];
     size_t used = 0;
 
     order_items(number, n, item);
+    while (n > least && item[n - 1] == n - 1)
+        n--;
     *out = '\0';
     for (uint32_t i = 0; i < n && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "-" : "", names[item[i]]);
 }
 
-bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_t *number)
+bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_t least, uint32_t *number)
 {
     uint8_t left[MAX_ITEMS];
     uint32_t arrangements = order_count(n), sum = 0;
@@ -58,13 +61,17 @@ bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_
         while (pick < rest &&
                (strlen(names[left[pick]]) != length || strncmp(text, names[left[pick]], length)))
             pick++;
-        if (pick == rest || (i + 1 < n) != (text[length] != '\0'))
+        if (pick == rest)
             return false;
         arrangements /= rest;
         sum += pick * arrangements;
         memmove(&left[pick], &left[pick + 1], rest - 1 - pick);
-        text += length + (text[length] != '\0');
+        text += length;
+        if (!*text) {
+            *number = sum; /* of what is left the first one comes next: 0 more */
+            return i + 1 == n || left[0] >= least;
+        }
+        text++;
     }
-    *number = sum;
-    return true;
+    return false;
 }

@@ -17,10 +17,12 @@ uint32_t order_count(uint32_t n);
 /* The things of order `number`, first to last: item[0 .. n). */
 void order_items(uint32_t number, uint32_t n, uint8_t *item);
 
-/* The names of the things in that order, joined by dashes: "tp-sp-dp-pp". */
-void order_print(uint32_t number, const char *const *names, uint32_t n, char *out, size_t size);
+/* The names of the things in that order, joined by dashes: "tp-sp-dp-pp". Those behind the first `least` are
+ * left out where they end the order as they end the names. */
+void order_print(uint32_t number, const char *const *names, uint32_t n, uint32_t least, char *out,
+                 size_t size);
 
-/* The reverse; dashes or commas. False if `text` is no order of all of them. */
-bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_t *number);
+/* The reverse; dashes or commas. False if `text` is no order of all of them, but for what may be left out. */
+bool order_parse(const char *text, const char *const *names, uint32_t n, uint32_t least, uint32_t *number);
 
 #endif

@@ -19,25 +19,88 @@ STRATEGY_AXIS(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 2, 
               .shards_tensors = true, .swept = STRATEGY_SWEEP_DIVISORS, .help = "tensor parallel degree",
               .help_of_list = "tensor parallel degrees")
 STRATEGY_AXIS(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 3, .in_name = true,
-              .shards_tensors = true, .swept = STRATEGY_SWEEP_DIVISORS, .help = "sequence parallel degree",
+              .shards_tensors = true, .profiles = STRATEGY_PROFILE_STAGE, .swept = STRATEGY_SWEEP_DIVISORS, .help = "sequence parallel degree",
               .help_of_list = "sequence parallel degrees")
 STRATEGY_AXIS(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 0, .in_name = true,
               .help = "pipeline parallel degree", .help_of_list = "pipeline parallel degrees")
+STRATEGY_AXIS(cp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 8, .omit_default = true,
+              .profiles = STRATEGY_PROFILE_TRAIN, .help = "context parallel degree: a sequence over ranks",
+              .help_of_list = "context parallel degrees")
 STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .order = 5, .in_name = true,
                    .swept = STRATEGY_SWEEP_ALL, .heading = "recomp", .on = "recomputing",
                    .off = "no recomputation", .noun = "recomputation",
                    .help = "recompute activations in the backward pass",
                    .help_of_list = "activation recomputation")
-STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .order = 4, .suffix = "ws", .heading = "shard",
+STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .profiles = STRATEGY_PROFILE_STAGE, .order = 4, .suffix = "ws", .heading = "shard",
                    .on = "sharded weights", .noun = "sharded weights",
                    .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")
-STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .order = 6, .omit_default = true,
+STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .profiles = STRATEGY_PROFILE_STAGE, .order = 6, .omit_default = true,
                    .help = "order of the axes, innermost first: tp-sp-dp-pp as Megatron has it",
                    .help_of_list = "orders of the axes, innermost first: tp-sp-dp-pp")
-STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .order = 7, .omit_default = true,
+STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .profiles = STRATEGY_PROFILE_STAGE, .order = 7, .omit_default = true,
                    .choices = (const char *const[]){"turns", "neighbours", NULL},
                    .help = "layers of a stage, dealt out in turn as by STAGE, or neighbours as in Megatron",
                    .help_of_list = "layers of a pipeline stage")
+
+/* Of the training step that programs run (profile train). */
+#define TRAIN_ONLY .profiles = STRATEGY_PROFILE_TRAIN, .omit_default = true
+STRATEGY_PARAMETER(micro_batch, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 9, TRAIN_ONLY,
+                   .help = "sequences of a micro-batch", .help_of_list = "sequences of a micro-batch")
+STRATEGY_PARAMETER(vp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 10, TRAIN_ONLY,
+                   .help = "virtual stages: chunks of layers of a pipeline rank",
+                   .help_of_list = "virtual stages: chunks of layers of a pipeline rank")
+STRATEGY_PARAMETER(schedule, .kind = STRATEGY_CHOICE, .order = 11, TRAIN_ONLY,
+                   .choices = (const char *const[]){"1f1b", "gpipe", "looped-bfs", "zero-bubble", "zbv",
+                                                    "dualpipev", NULL},
+                   .help = "order of a pipeline's micro-batches; 1f1b with vp above 1 is interleaved",
+                   .help_of_list = "orders of a pipeline's micro-batches")
+STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 12, TRAIN_ONLY,
+                   .help = "micro-batches that pass a virtual stage before the next one's turn; 0: pp",
+                   .help_of_list = "micro-batches that pass a virtual stage before the next one's turn")
+STRATEGY_PARAMETER(zero, .kind = STRATEGY_DEGREE, .min = 0, .max = 3, .fallback = 1, .order = 13, TRAIN_ONLY,
+                   .help = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, too, 3 "
+                           "parameters, too (FSDP)",
+                   .help_of_list = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, "
+                                   "too, 3 parameters, too (FSDP)")
+STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, TRAIN_ONLY,
+                   .choices = (const char *const[]){"none", "selective", "full", NULL},
+                   .help = "what is made again in the backward pass: nothing, the core of attention, whole "
+                           "layers",
+                   .help_of_list = "what is made again in the backward pass")
+STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15, TRAIN_ONLY,
+                   .help = "of each stage the first so many layers are made again; 0: all",
+                   .help_of_list = "of each stage the first so many layers are made again; 0: all")
+STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 16, TRAIN_ONLY,
+                   .help = "every so many-th layer is made again", .help_of_list = "every so many-th layer is made again")
+STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_ONLY,
+                   .choices = (const char *const[]){"on", "off", NULL},
+                   .help = "with tp, what tensor parallelism leaves whole is split by tokens (Megatron)",
+                   .help_of_list = "sequence parallelism over tp (Megatron)")
+STRATEGY_PARAMETER(cp_comm, .kind = STRATEGY_CHOICE, .order = 18, TRAIN_ONLY,
+                   .choices = (const char *const[]){"ring", "all-gather", "all-to-all", NULL},
+                   .help = "how context parallelism exchanges keys and values; all-to-all as in Ulysses",
+                   .help_of_list = "how context parallelism exchanges keys and values")
+STRATEGY_PARAMETER(reshard, .kind = STRATEGY_CHOICE, .order = 19, TRAIN_ONLY,
+                   .choices = (const char *const[]){"default", "always", "never", NULL},
+                   .help = "with zero 3, parameters are freed after the forward pass; default: without a pipeline",
+                   .help_of_list = "with zero 3, whether parameters are freed after the forward pass")
+STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 20, TRAIN_ONLY,
+                   .help = "copies of what is sharded, of the dp ranks (HSDP)",
+                   .help_of_list = "copies of what is sharded, of the dp ranks (HSDP)")
+STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
+                   .choices = (const char *const[]){"each", "last", "last-gathered", NULL},
+                   .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
+                           "stay gathered until then)",
+                   .help_of_list = "with zero 3, in which micro-batch gradients are reduced")
+STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
+                   .choices = (const char *const[]){"on", "off", NULL},
+                   .help = "reduction of gradients under the backward pass, gathering of parameters under the forward pass",
+                   .help_of_list = "overlap of gradient reduction and parameter gathering")
+STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
+                   .choices = (const char *const[]){"megatron", "torchtitan", "deepspeed", NULL},
+                   .help = "the program whose habits count: what it keeps, gathers again and reduces in which type",
+                   .help_of_list = "programs whose habits count")
+#undef TRAIN_ONLY
 
 #undef STRATEGY_AXIS
 #undef STRATEGY_PARAMETER

@@ -35,6 +35,19 @@ uint32_t strategy_find(const char *name)
     return i;
 }
 
+const char *strategy_option_name(uint32_t parameter)
+{
+    static char names[STRATEGY_N][32];
+    char *name = names[parameter];
+
+    if (!*name) {
+        snprintf(name, sizeof names[0], "--%s", strategy_parameters[parameter].name);
+        for (char *p = name + 2; *p; p++)
+            *p = *p == '_' ? '-' : *p;
+    }
+    return name;
+}
+
 uint32_t strategy_in_order(uint32_t order)
 {
     uint32_t i = 0;
@@ -99,7 +112,7 @@ static const char *joined(char *out, size_t size, const char *between,
 }
 
 static bool any(const strategy_parameter *p) { return p->name != NULL; }
-static bool axis(const strategy_parameter *p) { return p->is_axis; }
+static bool axis(const strategy_parameter *p) { return p->is_axis && !p->omit_default; }
 static bool in_name(const strategy_parameter *p) { return p->in_name; }
 
 const char *strategy_names(void)
@@ -128,7 +141,11 @@ void strategy_print_product(const strategy *s, dse_strbuf *out)
     const char *between = "";
 
     for (uint32_t i = 0; i < STRATEGY_N_AXES; i++) {
-        dse_strbuf_addf(out, "%s%s %" PRIu32, between, axis_names[i], strategy_get(s, strategy_axes[i]));
+        const uint32_t degree = strategy_get(s, strategy_axes[i]);
+
+        if (strategy_is_omitted(strategy_axes[i], degree))
+            continue;
+        dse_strbuf_addf(out, "%s%s %" PRIu32, between, axis_names[i], degree);
         between = " * ";
     }
 }
@@ -143,26 +160,39 @@ static void add_words(const char *words, const char *blank, dse_strbuf *out)
     }
 }
 
+const char *strategy_words(const strategy_parameter *p, uint32_t value, char out[STRATEGY_WORDS_MAX])
+{
+    const char *words = value ? p->on : p->off;
+    char text[STRATEGY_VALUE_MAX];
+
+    if (p->kind == STRATEGY_SWITCH && words)
+        return words;
+    snprintf(out, STRATEGY_WORDS_MAX, "%s %s", p->name, strategy_print(p, value, text));
+    return out;
+}
+
+/* Whether a text for people says it: a value that is not the default, or that always belongs there. */
+static bool is_said(uint32_t parameter, uint32_t value)
+{
+    const strategy_parameter *p = &strategy_parameters[parameter];
+
+    if (value != p->fallback || p->omit_default)
+        return value != p->fallback;
+    return p->is_axis || (p->kind == STRATEGY_SWITCH && (value ? p->on : p->off));
+}
+
 void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
 {
     const char *between = "";
 
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
-        const strategy_parameter *p = &strategy_parameters[i];
         const uint32_t value = strategy_get(s, i);
-        char text[STRATEGY_VALUE_MAX], part[STRATEGY_VALUE_MAX + 32];
-        const char *words = part;
+        char words[STRATEGY_WORDS_MAX];
 
-        if (p->kind == STRATEGY_SWITCH)
-            words = value ? p->on : p->off;
-        else if (p->is_axis || value != p->fallback)
-            snprintf(part, sizeof part, "%s %s", p->name, strategy_print(p, value, text));
-        else
-            words = NULL;
-        if (!words)
+        if (!is_said(i, value))
             continue;
         dse_strbuf_adds(out, between);
-        add_words(words, blank, out);
+        add_words(strategy_words(&strategy_parameters[i], value, words), blank, out);
         between = ", ";
     }
 }
@@ -185,13 +215,25 @@ uint32_t strategy_n_values(const strategy_parameter *p)
     return 0;
 }
 
+/* Axes that an order always names; those that came later stand behind them. */
+static uint32_t least_axes(void)
+{
+    uint32_t n = 0;
+
+    while (n < STRATEGY_N_AXES && !strategy_parameters[strategy_axes[n]].omit_default)
+        n++;
+    return n;
+}
+
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX])
 {
     switch (p->kind) {
     case STRATEGY_DEGREE: snprintf(out, STRATEGY_VALUE_MAX, "%" PRIu32, value); break;
     case STRATEGY_SWITCH: snprintf(out, STRATEGY_VALUE_MAX, "%s", value ? "yes" : "no"); break;
     case STRATEGY_CHOICE: snprintf(out, STRATEGY_VALUE_MAX, "%s", p->choices[value]); break;
-    case STRATEGY_ORDER: order_print(value, axis_names, STRATEGY_N_AXES, out, STRATEGY_VALUE_MAX); break;
+    case STRATEGY_ORDER:
+        order_print(value, axis_names, STRATEGY_N_AXES, least_axes(), out, STRATEGY_VALUE_MAX);
+        break;
     }
     return out;
 }
@@ -244,9 +286,9 @@ static dse_status parse_order(const char *label, const char *text, uint32_t *out
 {
     char first[STRATEGY_VALUE_MAX];
 
-    if (order_parse(text, axis_names, STRATEGY_N_AXES, out))
+    if (order_parse(text, axis_names, STRATEGY_N_AXES, least_axes(), out))
         return DSE_OK;
-    order_print(0, axis_names, STRATEGY_N_AXES, first, sizeof first);
+    order_print(0, axis_names, STRATEGY_N_AXES, least_axes(), first, sizeof first);
     return dse_fail(err, DSE_E_USAGE,
                     "%s takes an order such as %s: each axis once, the innermost first; not '%.60s'", label,
                     first, text);
@@ -442,7 +484,7 @@ void strategy_write_fields(const strategy *s, dse_json *j)
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *p = &strategy_parameters[i];
 
-        if (p->omit_default && strategy_get(s, i) == p->fallback)
+        if (strategy_is_omitted(i, strategy_get(s, i)))
             continue;
         dse_json_key(j, p->name);
         strategy_write_value(p, strategy_get(s, i), j);

@@ -58,7 +58,8 @@ typedef struct {
     bool shards_tensors; /* an axis that operator files may put under a tensor's dimension */
     /* It has a place of its own in the name of a point; else the name says it where it is not the default. */
     bool in_name;
-    /* No configuration says it while it is the default, so that what was stored before there was one is found. */
+    /* No configuration, text or ranking says it while it is the default, so that what was stored before there
+     * was one is found. */
     bool omit_default;
     uint32_t order;           /* enumerations and listings vary the parameter of the highest order fastest */
     const char *heading;      /* of a column for people; NULL: the name */
@@ -77,7 +78,8 @@ extern const uint32_t strategy_axes[STRATEGY_N_AXES]; /* the rows that are axes 
 
 #define STRATEGY_MAX_DEGREE (1u << 24)
 #define STRATEGY_VALUE_MAX  64 /* bytes of a value as text */
-#define STRATEGY_NAME_MAX   256
+#define STRATEGY_WORDS_MAX  128 /* and with the parameter's name */
+#define STRATEGY_NAME_MAX   512
 
 static inline uint32_t strategy_get(const strategy *s, uint32_t parameter)
 {
@@ -99,6 +101,9 @@ static inline const char *strategy_heading(uint32_t parameter)
 /* The row of a name; STRATEGY_N: none. */
 uint32_t strategy_find(const char *name);
 
+/* "--weight-sharded". Made at the first call, which is no thread's. */
+const char *strategy_option_name(uint32_t parameter);
+
 /* Rows by `order`: the slowest is strategy_in_order(0). */
 uint32_t strategy_in_order(uint32_t i);
 
@@ -108,6 +113,12 @@ const char *strategy_names(void);
 
 /* Every parameter at its default. */
 strategy strategy_default(void);
+
+/* Whether it is left out of a text or a configuration that leaves defaults out. */
+static inline bool strategy_is_omitted(uint32_t parameter, uint32_t value)
+{
+    return strategy_parameters[parameter].omit_default && value == strategy_parameters[parameter].fallback;
+}
 
 /* How many values a parameter has; 0: a degree, which has any number. */
 uint32_t strategy_n_values(const strategy_parameter *p);
@@ -132,9 +143,13 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err);
 /* The product of the degrees of all axes; UINT64_MAX if it is larger. */
 uint64_t strategy_ranks(const strategy *s);
 
-/* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". */
+/* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". Axes with omit_default only where they are
+ * not at their default. */
 const char *strategy_product(void);
 void strategy_print_product(const strategy *s, dse_strbuf *out);
+
+/* "recomputing", or "stages neighbours": a value for people. Returns out, or words of the row. */
+const char *strategy_words(const strategy_parameter *p, uint32_t value, char out[STRATEGY_WORDS_MAX]);
 
 /* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every
  * other parameter that is not at its default. `blank` stands between the words of one part. */

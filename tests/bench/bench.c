@@ -36,6 +36,7 @@ static const struct {
     {"stage", "ccldse stage: all ranks of a full-size point", bench_stage},
     {"astrasim", "ccldse astrasim on these files", bench_astrasim},
     {"metrics", "all metrics of a trace of 1 GB, one core", bench_metrics},
+    {"schedule", "pipeline schedules of 16 ranks", bench_schedule},
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 

@@ -63,5 +63,6 @@ void bench_npus(bench *b);
 void bench_stage(bench *b);
 void bench_astrasim(bench *b);
 void bench_metrics(bench *b);
+void bench_schedule(bench *b);
 
 #endif

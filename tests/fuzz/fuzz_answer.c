@@ -46,23 +46,52 @@ static void check_config(const char *text, size_t n, dse_arena *a)
 }
 
 /* The second time what is kept of the first is there. */
-static void check_reader(const char *text, size_t n, dse_arena *a)
+static void read_twice(const char *text, size_t n, dse_arena *a, dse_status expected,
+                       const strategy *expected_point)
 {
-    dse_error err = DSE_ERROR_INIT;
     drv_study_reader reader;
-    strategy point = {0}, kept_point = {0};
-    drv_study study, kept;
-    dse_status st = drv_study_read_config(text, n, a, &study, &point, &err);
+    strategy point = {0};
+    drv_study study;
 
     drv_study_reader_init(&reader);
     for (int i = 0; i < 2; i++) {
-        dse_error kept_err = DSE_ERROR_INIT;
-        dse_status kept_st = drv_study_reader_read(&reader, text, n, a, &kept, &kept_point, &kept_err);
+        dse_status st = drv_study_reader_read(&reader, text, n, a, &study, &point, NULL);
 
-        ENSURE(kept_st == st);
-        ENSURE(st != DSE_OK || !memcmp(&kept_point, &point, sizeof point));
+        ENSURE(st == expected);
+        ENSURE(st != DSE_OK || !memcmp(&point, expected_point, sizeof point));
     }
     drv_study_reader_free(&reader);
+}
+
+/* The text as a configuration, and the request that says the same; or the text as a request, which may be right or
+ * wrong. */
+static void check_reader(const char *text, size_t n, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf study_text, request;
+    strategy point = {0};
+    drv_study study;
+    dse_status st = drv_study_read_config(text, n, a, &study, &point, &err);
+
+    if (memchr(text, '\x1e', n)) {
+        drv_study_reader reader;
+
+        ENSURE(st != DSE_OK);
+        drv_study_reader_init(&reader);
+        fuzz_ok(drv_study_reader_read(&reader, text, n, a, &study, &point, &err), &err);
+        drv_study_reader_free(&reader);
+        return;
+    }
+    read_twice(text, n, a, st, &point);
+    if (st != DSE_OK)
+        return;
+    dse_strbuf_init(&study_text);
+    dse_strbuf_init(&request);
+    drv_study_write_config(&study, NULL, &study_text);
+    drv_study_write_request(&study_text, &point, &request);
+    read_twice(request.data, request.len, a, DSE_OK, &point);
+    dse_strbuf_free(&study_text);
+    dse_strbuf_free(&request);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

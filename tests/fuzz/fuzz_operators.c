@@ -2,6 +2,7 @@
  * schema. A trace in schema v0.0.4 must be one that the reader takes. */
 #include "config/doc.h"
 #include "fuzz/fuzz.h"
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 #include "workload/pass.h"
 
@@ -71,11 +72,12 @@ static void write_and_read(const wl_workload *w, dse_arena *a)
 
 /* From nothing, then by a generator: a new shape, and a kept one. All three come to the same. */
 static void generate_thrice(const cfg_doc *doc, wl_generator *generator, const wl_symbols *symbols,
-                            uint32_t layers, const wl_strategy *s, dse_arena *a)
+                            uint32_t layers, const wl_strategy *given, dse_arena *a)
 {
+    const wl_strategy s = wl_with_defaults(*given);
     dse_error err = DSE_ERROR_INIT;
     wl_workload w;
-    dse_status st = wl_generate(doc, symbols, layers, s, a, &w, &err);
+    dse_status st = wl_generate(doc, symbols, layers, &s, a, &w, &err);
 
     if (fuzz_ok(st, &err))
         write_and_read(&w, a);
@@ -83,7 +85,7 @@ static void generate_thrice(const cfg_doc *doc, wl_generator *generator, const w
         dse_status again;
 
         err = (dse_error)DSE_ERROR_INIT;
-        again = wl_generator_make(generator, symbols, layers, s, a, &w, &err);
+        again = wl_generator_make(generator, symbols, layers, &s, a, &w, &err);
         ENSURE(again == st);
         if (fuzz_ok(again, &err))
             write_and_read(&w, a);

@@ -18,6 +18,7 @@
 #include "sim/bound.h"
 #include "sim/sim.h"
 #include "support/sha256.h"
+#include "support/wl_strategy.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
 #include "workload/pass.h"
@@ -210,13 +211,13 @@ static stage_options read_options(const run *r)
     static const char *const keys[] = {"din", "dout", "dmodel", "dff", "batch", "seq", "head"};
     const cfg_node *s = at(r->doc.root, "stage");
     stage_options o = {.symbols = {.n = 7},
-                       .strategy = {.dp = (uint32_t)number(at(s, "dp")),
-                                    .tp = (uint32_t)number(at(s, "tp")),
-                                    .sp = (uint32_t)number(at(s, "sp")),
-                                    .pp = (uint32_t)number(at(s, "pp")),
-                                    .recompute = number(at(s, "activation_recompute")) != 0,
-                                    .weight_sharded = number(at(s, "weight_sharded")) != 0,
-                                    .tag_base = WL_TAG_BASE},
+                       .strategy = WL_STRATEGY(.dp = (uint32_t)number(at(s, "dp")),
+                                               .tp = (uint32_t)number(at(s, "tp")),
+                                               .sp = (uint32_t)number(at(s, "sp")),
+                                               .pp = (uint32_t)number(at(s, "pp")),
+                                               .recompute = number(at(s, "activation_recompute")) != 0,
+                                               .weight_sharded = number(at(s, "weight_sharded")) != 0,
+                                               .tag_base = WL_TAG_BASE),
                        .layers = (uint32_t)number(at(s, "num_stacks"))};
 
     for (int i = 0; i < 7; i++) {

@@ -1,5 +1,5 @@
-/* The formulas of spec/training_step.md, each where the reference found it exact. Costs: f, i, w of set U or N,
- * b = i + w; set C is N with a latency of 3. */
+/* The formulas of spec/training_step.md, each where the reference found it exact. Costs: f, i, w of set U
+ * or N, b = i + w; set C is N with a latency of 3. */
 #include "schedule/cases.h"
 
 #include <string.h>

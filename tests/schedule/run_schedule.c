@@ -1,6 +1,6 @@
-/* run_schedule FOLDER: every pipeline schedule of the reference, as files of JSON lines in FOLDER: accepted ones
- * must have the same actions, makespans and peaks, refused ones must be refused, and closed forms must hold.
- * Exit code 0: all agree; 1: some differ; 77: the folder is not there. */
+/* run_schedule FOLDER: every pipeline schedule of the reference, as files of JSON lines in FOLDER:
+ * accepted ones must have the same actions, makespans and peaks, refused ones must be refused, and closed
+ * forms must hold. Exit code 0: all agree; 1: some differ; 77: the folder is not there. */
 #include "schedule/cases.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "cards/model.h"
 #include "shortcuts/draw.h"
 #include "strategy/order.h"
+#include "support/wl_strategy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static wl_precision draw_precision(rng *r)
 
 static wl_strategy draw_strategy(rng *r, uint32_t npus, uint32_t layers)
 {
-    wl_strategy s = {.pp = 1, .tag_base = WL_TAG_BASE};
+    wl_strategy s = WL_STRATEGY(.pp = 1, .tag_base = WL_TAG_BASE);
     uint32_t left = npus, *degree[] = {&s.dp, &s.tp, &s.sp}, first = rng_below(r, 3);
 
     if (rng_percent(r, 40))

@@ -249,12 +249,16 @@ CLAIM(a_switch_is_yes_no_or_both)
 
 CLAIM(names_are_dp_tp_sp_pp_recompute)
 {
-    const strategy p = {.dp = 8, .tp = 1, .sp = 4, .pp = 2, .recompute = true};
-    strategy q = p;
+    strategy p = strategy_default(), q;
     char name[STRATEGY_NAME_MAX];
 
+    p.dp = 8;
+    p.sp = 4;
+    p.pp = 2;
+    p.recompute = true;
     strategy_name(&p, NULL, name);
     assert_string_equal(name, "8_1_4_2_1");
+    q = p;
     q.recompute = false;
     q.weight_sharded = true;
     strategy_name(&q, NULL, name);

@@ -2,6 +2,7 @@
 #include "driver/external.h"
 
 #include "base/fs.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <limits.h>
@@ -15,13 +16,13 @@ static dse_error err;
 static drv_study study;
 static drv_external tools;
 static drv_external_point plan;
-static const strategy point = {
-    .dp = 4, .tp = 1, .sp = 2, .pp = 1, .recompute = true, .weight_sharded = false};
+static strategy point;
 
 static int begin(void **state)
 {
     (void)state;
     err = (dse_error)DSE_ERROR_INIT;
+    point = unit_point("4_1_2_1_1");
     assert_non_null(getcwd(before, sizeof before));
     unit_make_folder(folder);
     assert_int_equal(chdir(folder), 0);
@@ -168,8 +169,7 @@ CLAIM(a_folder_in_which_astrasim_reads_no_groups_is_refused)
 CLAIM(what_stage_cannot_generate_is_refused)
 {
     strategy other = point;
-    const strategy too_many = {
-        .dp = 8, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
+    const strategy too_many = unit_point("8_8_1_1_0");
 
     init("s", "a");
     assert_says(drv_external_plan(&tools, &study, &too_many, &arena, &plan, &err), &err, DSE_E_RANGE,
@@ -180,7 +180,7 @@ CLAIM(what_stage_cannot_generate_is_refused)
                    "STAGE draws the tags of its messages; tag base 7 cannot be given to it");
     err = (dse_error)DSE_ERROR_INIT;
     study.tag_base = WL_TAG_BASE;
-    other.placement = 8;
+    other = unit_point("4_1_2_1_1_placement=tp-sp-dp-pp");
     assert_failure(drv_external_plan(&tools, &study, &other, &arena, &plan, &err), &err, DSE_E_CONFIG, "",
                    "the point has placement tp-sp-dp-pp, and STAGE has only dp-tp-sp-pp");
     err = (dse_error)DSE_ERROR_INIT;

@@ -1,6 +1,7 @@
 /* What is stored of a result: the parts of a step by parallel dimension, and the kinds of what a peak holds. */
 #include "driver/study.h"
 #include "report/parts.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -114,7 +115,7 @@ CLAIM(what_the_model_leaves_out_is_counted_where_it_happens)
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         load(CARDS "/systems/boxes8.yaml", ways[i].n, ways[i].words);
-        run((strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+        run(unit_point("2_4_1_1_0"));
         assert_int_equal(m.undercharged_messages > 0, ways[i].undercharged);
         assert_int_equal(m.flat_ring_collectives > 0, ways[i].flat_rings);
         assert_int_equal(m.busiest_link != NULL, ways[i].links);
@@ -128,12 +129,12 @@ CLAIM(what_the_model_leaves_out_is_counted_where_it_happens)
 CLAIM(where_nothing_is_left_out_nothing_is_counted)
 {
     load(CARDS "/systems/boxes8.yaml", 0, NULL);
-    run((strategy){.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+    run(unit_point("8_1_1_1_0"));
     assert_u64(m.undercharged_messages, 0);
     assert_u64(m.flat_ring_collectives, 0);
     dse_arena_free(&arena);
     load(CARDS "/systems/ring8.yaml", 0, NULL);
-    run((strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false});
+    run(unit_point("2_4_1_1_0"));
     assert_u64(m.undercharged_messages, 0);
     assert_u64(m.flat_ring_collectives, 0);
     dse_arena_free(&arena);

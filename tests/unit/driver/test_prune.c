@@ -1,6 +1,9 @@
 /* What a pruned sweep runs, and what it skips. */
 #include "driver/prune.h"
+
+#include "base/array.h"
 #include "unit/driver/spaces.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <inttypes.h>
@@ -16,17 +19,11 @@ static size_t n_tasks;
 static uint64_t skipped[DRV_N_SKIPS];
 
 /* On the eight NPUs of ring8, from few to many bytes of memory. */
-static const strategy points[] = {
-    {.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-    {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-    {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-    {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = false},
-    {.dp = 1, .tp = 8, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-    {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-    {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-    {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
-#define N_POINTS (sizeof points / sizeof points[0])
+static const char *const names[] = {"1_8_1_1_1", "2_4_1_1_1", "4_2_1_1_1", "8_1_1_1_1",
+                                    "1_8_1_1_0", "2_4_1_1_0", "4_2_1_1_0", "8_1_1_1_0"};
+#define N_POINTS DSE_COUNT(names)
 
+static strategy points[N_POINTS];
 static sim_bound bound[N_POINTS];
 
 static int set_up(void **state)
@@ -41,8 +38,10 @@ static int set_up(void **state)
     assert_ok(drv_study_load("small", "ring8", NULL, &arena, &study, &err), &err);
     drv_bounds_init(&bounds);
     assert_ok(drv_bounds_enter(&bounds, &study, &err), &err);
-    for (size_t i = 0; i < N_POINTS; i++)
+    for (size_t i = 0; i < N_POINTS; i++) {
+        points[i] = unit_point("%s", names[i]);
         assert_ok(drv_bounds_of(&bounds, &study, &points[i], &bound[i], &err), &err);
+    }
     drv_bounds_free(&bounds);
     return 0;
 }
@@ -185,7 +184,7 @@ CLAIM(if_all_are_wanted_one_round_has_them)
 /* ring8 has not three NPUs. */
 CLAIM(a_point_without_a_bound_is_run_first)
 {
-    const strategy odd = {.dp = 3, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false};
+    const strategy odd = unit_point("3_1_1_1_0");
 
     begin(1, NAN);
     drv_pruner_add(pruner, N_POINTS, &study, STUDY, 99, &odd);

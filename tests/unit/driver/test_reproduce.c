@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "driver/reproduce.h"
 #include "driver/study.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -25,7 +26,7 @@ static void end(void)
 /* A row as a sweep of the small card on ring8 with these settings would store it. */
 static store_row row(const char *const *settings, size_t n, const char *engine)
 {
-    const strategy p = {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = true};
+    const strategy p = unit_point("8_1_1_1_0_ws");
     cfg_settings parsed;
     drv_study study;
 
@@ -40,11 +41,7 @@ static store_row row(const char *const *settings, size_t n, const char *engine)
                        .engine = study.engine,
                        .settings = study.settings,
                        .study = 0x0123456789abcdef,
-                       .strategy.dp = 8,
-                       .strategy.tp = 1,
-                       .strategy.sp = 1,
-                       .strategy.pp = 1,
-                       .strategy.weight_sharded = true,
+                       .strategy = p,
                        .done = true};
 }
 

@@ -3,20 +3,21 @@
 
 #include "driver/measure.h"
 #include "driver/timeline.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #define CARDS TEST_DATA "/cards"
 
-static const strategy point = {.dp = 2, .tp = 2, .sp = 1, .pp = 2};
-
 static dse_arena arena;
 static dse_error err;
 static drv_study study;
+static strategy point;
 
 static int load(void **state)
 {
     (void)state;
     dse_arena_init(&arena);
+    point = unit_point("2_2_1_2_0");
     err = (dse_error)DSE_ERROR_INIT;
     return drv_study_load(CARDS "/models/small.yaml", CARDS "/systems/ring8.yaml", NULL, &arena, &study,
                           &err) != DSE_OK;
@@ -138,10 +139,11 @@ CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
 
 CLAIM(a_point_that_does_not_fit_leaves_nothing)
 {
+    const strategy odd = unit_point("3_1_1_1_0");
     drv_recording r;
 
     assert_says(
-        drv_simulated_run(&study, &(strategy){.dp = 3, .tp = 1, .sp = 1, .pp = 1}, NULL, &r, NULL, &err),
+        drv_simulated_run(&study, &odd, NULL, &r, NULL, &err),
         &err, DSE_E_RANGE, "has 8 NPUs");
     assert_int_equal(r.record.n_ranks, 0);
     drv_recording_free(&r);

@@ -2,6 +2,7 @@
  * one degree at 2^k the other two share the rest in 4 - k ways. */
 #include "support/point_order.h"
 #include "unit/driver/spaces.h"
+#include "unit/point.h"
 
 static spaces s;
 
@@ -203,7 +204,7 @@ static void refuse(const char *rest, dse_status status, const char *where, const
     char text[600];
 
     snprintf(text, sizeof text, SMALL_ON_RING8 "%s\n", rest);
-    assert_failure(spaces_count(&s, text), &s.err, status, where, message);
+    assert_failure(spaces_count(&s, text), &s.err, status, where, unit_with_parameters(message));
 }
 
 CLAIM(a_name_that_nothing_has_is_refused)
@@ -217,8 +218,8 @@ CLAIM(a_name_that_nothing_has_is_refused)
         "unknown name 'network.bandwith[0]' in 'network.bandwith[0] > 3'; did you mean 'network.bandwidth'?");
     refuse(
         "constraints: [colour == 1]", DSE_E_CONFIG, "s.yaml:3:15",
-        "unknown name 'colour' in 'colour == 1'; there are dp, tp, sp, pp, recompute, weight_sharded, placement, "
-        "stages, npus, model, system, and the keys of cards");
+        "unknown name 'colour' in 'colour == 1'; there are PARAMETERS, npus, model, system, and the "
+        "keys of cards");
 }
 
 CLAIM(a_name_without_a_value_is_refused)

@@ -1,4 +1,5 @@
 #include "unit/driver/spaces.h"
+#include "unit/point.h"
 
 static dse_arena arena;
 static dse_error err;
@@ -177,7 +178,8 @@ typedef struct {
 static void refuse(const refusal *rows, size_t n, dse_status status)
 {
     for (size_t i = 0; i < n; i++)
-        assert_failure(parse(rows[i].text), &err, status, rows[i].where, rows[i].message);
+        assert_failure(parse(rows[i].text), &err, status, rows[i].where,
+                       unit_with_parameters(rows[i].message));
 }
 #define REFUSE(rows, status) refuse((rows), sizeof(rows) / sizeof((rows)[0]), (status))
 
@@ -227,23 +229,23 @@ CLAIM(axes_that_are_none_are_refused)
 {
     static const refusal rows[] = {
         {"axes: {layer: [1]}\n", "s.yaml:1:8",
-         "'layer' is none of dp, tp, sp, pp, recompute, weight_sharded, placement, stages, and no card has 'layer'; did you "
+         "'layer' is none of PARAMETERS, and no card has 'layer'; did you "
          "mean "
          "'layers'?"},
         {"axes: {colour: [red]}\n", "s.yaml:1:8",
-         "'colour' is none of dp, tp, sp, pp, recompute, weight_sharded, placement, stages, and no card has 'colour'; 'ccldse "
+         "'colour' is none of PARAMETERS, and no card has 'colour'; 'ccldse "
          "models "
          "--keys' and 'ccldse systems --keys' list what they have"},
         {"axes: {'layers[0]': [1]}\n", "s.yaml:1:8",
-         "'layers[0]' is none of dp, tp, sp, pp, recompute, weight_sharded, placement, stages, and 'layers[0]' is not a value "
+         "'layers[0]' is none of PARAMETERS, and 'layers[0]' is not a value "
          "of a "
          "card: only lists have elements"},
         {"axes: {'network.bandwidth[00]': [1]}\n", "s.yaml:1:8",
-         "'network.bandwidth[00]' is none of dp, tp, sp, pp, recompute, weight_sharded, placement, stages, and "
+         "'network.bandwidth[00]' is none of PARAMETERS, and "
          "'network.bandwidth[00]' "
          "is not an element; write 'network.bandwidth[0]'"},
         {"axes: {npus: [8]}\n", "s.yaml:1:8",
-         "'npus' is none of dp, tp, sp, pp, recompute, weight_sharded, placement, stages, and no card has 'npus'; 'ccldse "
+         "'npus' is none of PARAMETERS, and no card has 'npus'; 'ccldse "
          "models --keys' "
          "and 'ccldse systems --keys' list what they have"},
         {"set: {layer: 1}\n", "s.yaml:1:7", "no card has 'layer'; did you mean 'layers'?"},

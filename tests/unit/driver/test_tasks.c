@@ -1,5 +1,6 @@
 /* Configurations that share what their variant has, from slots that variants take from each other. */
 #include "base/hash.h"
+#include "base/json_writer.h"
 #include "driver/tasks.h"
 #include "unit/driver/spaces.h"
 
@@ -30,6 +31,7 @@ CLAIM(a_task_has_its_configuration_in_whatever_order_it_is_entered)
     for (int i = 0; i < 500; i++) {
         size_t task = unit_random(&seed) % s.points.n;
         drv_study study;
+        dse_json j;
 
         dse_arena_reset(&arena);
         dse_strbuf_clear(&text);
@@ -42,6 +44,11 @@ CLAIM(a_task_has_its_configuration_in_whatever_order_it_is_entered)
         dse_strbuf_clear(&text);
         drv_study_write_config(&study, NULL, &text);
         assert_u64(t.at->hash, dse_hash_bytes(text.data, text.len));
+        dse_strbuf_addc(&text, '\x1e');
+        dse_json_init(&j, &text);
+        drv_point_write_json(&s.points.point[task].point, &j);
+        assert_ok(drv_tasks_request(&t, task, &s.err), &s.err);
+        assert_string_equal(t.request.data, text.data);
     }
     drv_tasks_free(&t);
     dse_strbuf_free(&text);

@@ -1,6 +1,7 @@
 /* Stored rows against tools that are shell scripts. */
 #include "driver/verify.h"
 
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <limits.h>
@@ -40,10 +41,7 @@ static const char *config_of(const drv_study *s, const strategy *p)
 /* Three strategies, stored with the figures of the script below. */
 static int begin(void **state)
 {
-    static const strategy points[N_ROWS] = {
-        {.dp = 8, .tp = 1, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-        {.dp = 4, .tp = 2, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false},
-        {.dp = 2, .tp = 4, .sp = 1, .pp = 1, .recompute = false, .weight_sharded = false}};
+    static const char *const points[N_ROWS] = {"8_1_1_1_0", "4_2_1_1_0", "2_4_1_1_0"};
     const drv_external_options options = {
         .stage = "true", .simulator = {"sh ./sim.sh"}, .timeout_seconds = 20};
     drv_study study;
@@ -56,7 +54,9 @@ static int begin(void **state)
     dse_arena_init(&arena);
     assert_ok(drv_study_load(SMALL, RING8, NULL, &arena, &study, &err), &err);
     for (size_t i = 0; i < N_ROWS; i++) {
-        rows[i] = (store_row){.config = config_of(&study, &points[i]), .done = true};
+        const strategy p = unit_point("%s", points[i]);
+
+        rows[i] = (store_row){.config = config_of(&study, &p), .done = true};
         store_metrics_clear(&rows[i].metrics);
         rows[i].metrics.wall_time = rows[i].metrics.wall_time_rank0 = 90;
         rows[i].metrics.gpu_time = 80;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "driver/study.h"
 #include "driver/worker.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -174,7 +175,7 @@ CLAIM(anything_else_is_refused)
 
 #define MAX_LINES 64
 
-/* Requests of two studies, and some that are none, so that each study comes again after another. */
+/* Requests and configurations of two studies, and some that are none, so that each study comes again after another. */
 static size_t make_requests(const char *request[MAX_LINES])
 {
     static const char *const system[] = {"ring8", "boxes8"}, *const setting = "layers=1";
@@ -188,15 +189,20 @@ static size_t make_requests(const char *request[MAX_LINES])
     dse_strbuf_init(&text);
     assert_ok(drv_settings_parse(&setting, 1, &arena, &settings, &err), &err);
     for (uint32_t i = 0; i < 24; i++) {
-        const strategy p = {.dp = 8u >> i % 4,
-                            .tp = 1u << i % 4,
-                            .sp = 1,
-                            .pp = 1,
-                            .recompute = i % 3 == 0,
-                            .weight_sharded = false};
+        const strategy p = unit_point("%u_%u_1_1_%d", 8u >> i % 4, 1u << i % 4, i % 3 == 0);
         drv_study study;
 
         assert_ok(drv_study_load("small", system[i / 2 % 2], &settings, &arena, &study, &err), &err);
+        if (i % 7 < 4) {
+            dse_strbuf study_text;
+
+            dse_strbuf_init(&study_text);
+            dse_strbuf_clear(&text);
+            drv_study_write_config(&study, NULL, &study_text);
+            drv_study_write_request(&study_text, &p, &text);
+            request[n++] = dse_arena_strdup(&arena, text.data);
+            dse_strbuf_free(&study_text);
+        }
         dse_strbuf_clear(&text);
         drv_study_write_config(&study, &p, &text);
         request[n++] = dse_arena_strdup(&arena, text.data);

@@ -2,6 +2,7 @@
 #include "cards/resize.h"
 #include "measured/calibrate.h"
 
+#include "unit/point.h"
 #include "unit/unit.h"
 
 /* Two boxes of four. */
@@ -305,7 +306,7 @@ CLAIM(a_failure_names_the_run)
     dse_error why = DSE_ERROR_INIT;
     msr_calibrated c;
 
-    some[1].point = (strategy){.dp = 6, .tp = 1, .sp = 1, .pp = 1};
+    some[1].point = unit_point("6_1_1_1_0");
     assert_failure(msr_calibrate(&sheet, some, 2, &plain, &arena, &c, &why), &why, DSE_E_CONFIG, "run 1",
                    "6 NPUs do not fill whole parts of 4 of the machine; take 4 or 8");
 }

@@ -4,6 +4,7 @@
 #include "driver/simulated.h"
 #include "driver/timeline.h"
 #include "unit/metrics/run.h"
+#include "unit/point.h"
 
 #define CARDS TEST_DATA "/cards"
 
@@ -154,7 +155,7 @@ CLAIM(a_run_equals_itself_in_every_pair_that_is_there)
     static const char *const missing[] = {NO_EXPERTS, NO_BROADCAST, NO_CP, POSTED, NULL};
 
     with_study();
-    against_itself((strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, true, missing);
+    against_itself(unit_point("2_2_1_2_0"), true, missing);
     without_study();
 }
 
@@ -165,7 +166,7 @@ CLAIM(a_run_without_a_pipeline_has_no_bubble_and_no_messages)
                                           "comm_time.pp",   "pipeline_bubble", NULL};
 
     with_study();
-    against_itself((strategy){.dp = 4, .tp = 2, .sp = 1, .pp = 1}, true, missing);
+    against_itself(unit_point("4_2_1_1_0"), true, missing);
     without_study();
 }
 
@@ -187,7 +188,7 @@ CLAIM(a_run_that_counts_elements_has_no_bytes)
                                           NULL};
 
     with_study();
-    against_itself((strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 2}, false, missing);
+    against_itself(unit_point("2_2_1_2_0"), false, missing);
     assert_string_equal(
         of("traffic.tp")->why_simulated,
         "the simulation counts elements, not bytes: its model card has no section 'precision'");

@@ -1,5 +1,6 @@
 /* One row in full. */
 #include "report/details.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static store_row row(void)
@@ -9,10 +10,7 @@ static store_row row(void)
                    .engine = "e",
                    .settings = "",
                    .study = 0x0123456789abcdef,
-                   .strategy.dp = 32,
-                   .strategy.tp = 1,
-                   .strategy.sp = 2,
-                   .strategy.pp = 1,
+                   .strategy = unit_point("32_1_2_1_0"),
                    .done = true,
                    .error = "",
                    .seconds = 0.25};

@@ -1,5 +1,6 @@
 /* Which rows are paired, when figures are equal, and what is said. */
 #include "report/diff.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -28,10 +29,7 @@ static store_row row(const char *system, const char *engine, uint64_t study, uin
                    .engine = engine,
                    .settings = "",
                    .study = study,
-                   .strategy.dp = dp,
-                   .strategy.tp = 1,
-                   .strategy.sp = 1,
-                   .strategy.pp = 1,
+                   .strategy = unit_point("%u_1_1_1_0", dp),
                    .done = true,
                    .error = ""};
 

@@ -1,5 +1,6 @@
 /* Rows made by hand, and what is said about them. */
 #include "report/explain.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #define MS 1000000u
@@ -23,11 +24,7 @@ static store_row *add(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, bool r
                      .engine = "native-1",
                      .settings = "",
                      .error = "",
-                     .strategy.dp = dp,
-                     .strategy.tp = tp,
-                     .strategy.sp = sp,
-                     .strategy.pp = pp,
-                     .strategy.recompute = recompute,
+                     .strategy = unit_point("%u_%u_%u_%u_%d", dp, tp, sp, pp, recompute),
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_ms * MS;

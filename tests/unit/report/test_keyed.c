@@ -1,5 +1,6 @@
 /* The classic file of results, byte for byte. */
 #include "report/keyed.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -26,10 +27,7 @@ static store_row row(const char *model, const char *system, uint64_t study, uint
                    .engine = "native-1",
                    .settings = "",
                    .study = study,
-                   .strategy.dp = dp,
-                   .strategy.tp = 1,
-                   .strategy.sp = 2,
-                   .strategy.pp = 1,
+                   .strategy = unit_point("%u_1_2_1_0", dp),
                    .done = true};
 
     store_metrics_clear(&r.metrics);

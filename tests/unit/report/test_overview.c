@@ -1,5 +1,6 @@
 /* The best of each configuration, side by side. */
 #include "report/overview.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 static dse_arena arena;
@@ -19,10 +20,7 @@ static store_row *add(const char *model, const char *settings, uint64_t study, u
                      .settings = settings,
                      .study = study << 32,
                      .error = "",
-                     .strategy.dp = dp,
-                     .strategy.tp = 1,
-                     .strategy.sp = 1,
-                     .strategy.pp = 1,
+                     .strategy = unit_point("%u_1_1_1_0", dp),
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_time;

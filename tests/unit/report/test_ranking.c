@@ -1,5 +1,6 @@
 /* Which rows are ranked, and what is said of those that are not. */
 #include "report/ranking.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <math.h>
@@ -33,10 +34,7 @@ static store_row *add(uint32_t dp, uint64_t wall_time, uint64_t peak_memory)
                      .engine = "imported",
                      .settings = "",
                      .error = "",
-                     .strategy.dp = dp,
-                     .strategy.tp = 1,
-                     .strategy.sp = 1,
-                     .strategy.pp = 1,
+                     .strategy = unit_point("%u_1_1_1_0", dp),
                      .done = true};
     store_metrics_clear(&r->metrics);
     r->metrics.wall_time = wall_time;

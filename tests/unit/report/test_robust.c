@@ -1,5 +1,6 @@
 /* What is said of a search whose figures are made up here. */
 #include "report/robust.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #define MOST 8
@@ -22,8 +23,8 @@ static void begin(size_t n)
 {
     assert_true(n <= MOST);
     for (size_t i = 0; i < n; i++) {
-        rows[i] =
-            (store_row){.engine = "native-1", .strategy.dp = (uint32_t)i + 1, .strategy.tp = 1, .strategy.sp = 1, .strategy.pp = 1, .done = true};
+        rows[i] = (store_row){
+            .engine = "native-1", .strategy = unit_point("%u_1_1_1_0", (uint32_t)i + 1), .done = true};
         rows[i].metrics.wall_time = 1000000000;
         rows[i].metrics.peak_memory = 50;
         candidate[i] = ranked[i] = &rows[i];

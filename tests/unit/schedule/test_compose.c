@@ -12,8 +12,8 @@ static void compose(made *m, const char *costs, sched_times *t)
     sched_compose(&order, &c, t);
 }
 
-/* Rank 0: F0 0-10, F1 10-20. Rank 1: F0 from 10+3 to 23, B0 to 43, F1 to 53, B1 to 73. Rank 0 has the gradients 3
- * later: B0 46-66, B1 76-96. */
+/* Rank 0: F0 0-10, F1 10-20. Rank 1: F0 from 10+3 to 23, B0 to 43, F1 to 53, B1 to 73. Rank 0 has the
+ * gradients 3 later: B0 46-66, B1 76-96. */
 CLAIM(a_transfer_delays_the_other_rank)
 {
     const uint64_t start[] = {0, 10, 46, 76, 13, 23, 43, 53};
@@ -44,8 +44,8 @@ CLAIM(neighbours_on_one_rank_hand_over_locally)
     dse_arena_free(&m.arena);
 }
 
-/* Stages 0 and 1 have F 10 and 11, I 11 and 13, W 9 and 10; a transfer takes 2. m = 1: 10 + 2 + 11 + 13 + 2 + 11, as
- * W of rank 1 is beside I of rank 0, and then W of rank 0. */
+/* Stages 0 and 1 have F 10 and 11, I 11 and 13, W 9 and 10; a transfer takes 2. m = 1: 10 + 2 + 11 + 13 +
+ * 2 + 11, as W of rank 1 is beside I of rank 0, and then W of rank 0. */
 CLAIM(stages_may_differ)
 {
     sched_times t;
@@ -58,8 +58,8 @@ CLAIM(stages_may_differ)
     dse_arena_free(&m.arena);
 }
 
-/* Rank 0 has a pair of 0F1 and 0B0. Its F could start at 1, but its B needs 1B0, which is over at 4: both start at 4,
- * F is over at 5 and B at 7. */
+/* Rank 0 has a pair of 0F1 and 0B0. Its F could start at 1, but its B needs 1B0, which is over at 4: both
+ * start at 4, F is over at 5 and B at 7. */
 CLAIM(a_pair_starts_when_both_can)
 {
     sched_times t;
@@ -74,7 +74,8 @@ CLAIM(a_pair_starts_when_both_can)
     dse_arena_free(&m.arena);
 }
 
-/* One rank, F0 F1 F2 B2 B1 B0. The first F takes 100, the last B 1000, whatever its micro-batch; the others 1. */
+/* One rank, F0 F1 F2 B2 B1 B0. The first F takes 100, the last B 1000, whatever its micro-batch; the
+ * others 1. */
 CLAIM(first_and_last_of_a_stage_go_by_the_order_of_execution)
 {
     sched_costs c;

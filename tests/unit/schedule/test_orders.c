@@ -106,7 +106,8 @@ CLAIM(zbv_on_one_rank_has_both_ends)
     check_rows(&m, ROWS("0F0,1F0,1I0,1W0,0F1,0I0,0W0,1F1,1I1,1W1,0I1,0W1"));
 }
 
-/* Parts 2 (one F0F1), 4 (one, of which rank p-1's first is no pair), 6 (one, whose second backward is an I), 8. */
+/* Parts 2 (one F0F1), 4 (one, of which rank p-1's first is no pair), 6 (one, whose second backward is an
+ * I), 8. */
 CLAIM(dualpipev_overlaps_forward_with_backward)
 {
     made m;

@@ -29,8 +29,8 @@ static void check_complete(const sched_plan *p)
     dse_free(seen);
 }
 
-/* An action starts after those that it needs, later by the transfer if they are on another rank; and on its rank
- * after the one before it. */
+/* An action starts after those that it needs, later by the transfer if they are on another rank; and on
+ * its rank after the one before it. */
 static void check_times(const sched_plan *p, const sched_times *t, uint64_t transfer)
 {
     size_t n = (size_t)p->n_directions * p->n_stages * p->n_micro_batches;

@@ -2,6 +2,7 @@
 #include "unit/unit.h"
 
 #include "sim/sim.h"
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 
 #define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
@@ -67,18 +68,16 @@ static sim_peak peak_of(const model *m, uint32_t layers, wl_strategy s, uint64_t
 }
 
 /* A network has two NPUs at least: two replicas. */
-static const wl_strategy replicas = {
-    .dp = 2,
-    .tp = 1,
-    .sp = 1,
-    .pp = 1,
-    .precision = {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2}};
+#define REPLICAS                                                                                             \
+    WL_STRATEGY(.dp = 2, .tp = 1, .sp = 1, .pp = 1,                                                          \
+                .precision = {                                                                               \
+                    .weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2})
 
 /* What one layer more adds to the activations at the peak, which is in the last layer either way. */
 static uint64_t activations_of_a_layer(const model *m)
 {
     uint64_t peak;
-    const sim_peak more = peak_of(m, 3, replicas, &peak), less = peak_of(m, 2, replicas, &peak);
+    const sim_peak more = peak_of(m, 3, REPLICAS, &peak), less = peak_of(m, 2, REPLICAS, &peak);
 
     assert_string_equal(less.node->name, "stack_1_mha_d_qk@0_COMP");
     assert_string_equal(more.node->name, "stack_2_mha_d_qk@0_COMP");
@@ -129,7 +128,7 @@ CLAIM(a_layer_of_175B_does_too)
 /* Elements are half as many, and no state is there but the weights, which are tensors. */
 CLAIM(without_a_precision_it_is_half_of_that)
 {
-    wl_strategy s = replicas;
+    wl_strategy s = REPLICAS;
     uint64_t peak;
     sim_peak more, less;
 
@@ -148,7 +147,7 @@ CLAIM(a_peak_has_the_whole_state_and_its_parts_add_up)
     const uint64_t parameters = UINT64_C(2) * 51200 * 12288 + UINT64_C(22) * 12288 * 12288;
 
     for (int sharded = 0; sharded < 2; sharded++) {
-        wl_strategy s = replicas;
+        wl_strategy s = REPLICAS;
         uint64_t peak, sum = 0, each = parameters / (sharded ? 8 : 4);
         sim_peak p;
 

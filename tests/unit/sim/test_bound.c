@@ -4,6 +4,7 @@
 #include "sim/bound.h"
 #include "sim/sim.h"
 #include "strategy/order.h"
+#include "support/wl_strategy.h"
 #include "workload/pass.h"
 
 #define OPERATORS   TEST_SOURCE "/configs/operators/"
@@ -234,15 +235,9 @@ static void random_strategy(void)
         degree[i] = degree[other];
         degree[other] = d;
     }
-    run.strategy = (wl_strategy){.dp = degree[0],
-                                 .tp = degree[1],
-                                 .sp = degree[2],
-                                 .pp = degree[3],
-                                 .recompute = below(2),
-                                 .weight_sharded = below(2),
-                                 .tag_base = WL_TAG_BASE,
-                                 .placement = below(order_count(4)),
-                                 .stages = below(2)};
+    run.strategy = WL_STRATEGY(.dp = degree[0], .tp = degree[1], .sp = degree[2], .pp = degree[3],
+                               .recompute = below(2), .weight_sharded = below(2), .tag_base = WL_TAG_BASE,
+                               .placement = below(order_count(4)), .stages = below(2));
     if (below(2))
         random_precision();
     /* From nothing to speak of to a real model, so that now compute and now communication takes longer. */
@@ -304,13 +299,9 @@ static double bound_strategies(uint32_t pp, uint32_t layers)
     for (uint32_t dp = 1; dp <= ranks; dp *= 2)
         for (uint32_t tp = 1; dp * tp <= ranks; tp *= 2)
             for (int v = 0; v < 4; v += 3) {
-                run.strategy = (wl_strategy){.dp = dp,
-                                             .tp = tp,
-                                             .sp = ranks / dp / tp,
-                                             .pp = pp,
-                                             .recompute = (v & 1) != 0,
-                                             .weight_sharded = v >> 1 != 0,
-                                             .tag_base = WL_TAG_BASE};
+                run.strategy = WL_STRATEGY(.dp = dp, .tp = tp, .sp = ranks / dp / tp, .pp = pp,
+                                           .recompute = (v & 1) != 0, .weight_sharded = v >> 1 != 0,
+                                           .tag_base = WL_TAG_BASE);
                 check_bound();
             }
     print_ratios("strategies of a real model");
@@ -342,7 +333,7 @@ static void begin_ring_of_4(void)
     use_plain_settings();
     use_algorithms(ring);
     set_model(1, 64, 512, 1024, 512, 2048, 8);
-    run.strategy = (wl_strategy){.dp = 1, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+    run.strategy = WL_STRATEGY(.dp = 1, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE);
 }
 
 /* Kernels of 5 us each outlast all communication over links that take next to no time. */
@@ -433,7 +424,7 @@ static dse_time time_of_two_nodes(const char *placement)
     run.set.roofline = false;
     run.symbols = (wl_symbols){.n = 2, .name = {"B", "M"}, .value = {128, 1024}};
     run.layers = 0;
-    run.strategy = (wl_strategy){.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+    run.strategy = WL_STRATEGY(.dp = 2, .tp = 4, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE);
     assert_ok(strategy_parse(&strategy_parameters[STRATEGY_placement], "placement", placement,
                              &run.strategy.placement, &err),
               &err);

@@ -1,6 +1,7 @@
 /* What the plain engine is estimated to take, against what it takes: its peak of resident memory, in a process of its
  * own, and the messages that it posts. */
 #include "sim/footprint.h"
+#include "support/wl_strategy.h"
 #include "unit/unit.h"
 #include "workload/generate.h"
 
@@ -16,7 +17,7 @@ typedef struct {
 
 #define STRATEGY(d, t, s, p)                                                                                 \
     {                                                                                                        \
-        .dp = d, .tp = t, .sp = s, .pp = p, .tag_base = WL_TAG_BASE                                          \
+        .dp = d, .tp = t, .sp = s, .pp = p, .cp = 1, .tag_base = WL_TAG_BASE                                          \
     }
 
 /* Large enough to tell what the run takes from what a process takes anyway. */
@@ -39,6 +40,7 @@ static struct {
 
 static void make(const point *p)
 {
+    const wl_strategy request = wl_with_defaults(p->strategy);
     const wl_symbols symbols = {.n = 7,
                                 .name = {"Batch", "Seq", "Vocab", "Dmodel", "Dff", "Head", "KvHead"},
                                 .value = {p->strategy.dp, 2048, 51200, 4096, 4 * 4096, 32, 32}};
@@ -68,7 +70,7 @@ static void make(const point *p)
     }
     assert_ok(net_network_finish(&run.net, &run.err), &run.err);
     assert_ok(cfg_load(TEST_SOURCE "/configs/operators/gpt.yaml", &run.arena, &doc, &run.err), &run.err);
-    assert_ok(wl_generate(&doc, &symbols, 4, &p->strategy, &run.arena, &run.w, &run.err), &run.err);
+    assert_ok(wl_generate(&doc, &symbols, 4, &request, &run.arena, &run.w, &run.err), &run.err);
 }
 
 static uint64_t peak_bytes(void)

@@ -2,6 +2,7 @@
 #include "unit/unit.h"
 
 #include "sim/sim.h"
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 
 enum { DP, TP, SP }; /* communicator slots */
@@ -39,7 +40,7 @@ static const model llama8b = {LLAMA, 2, 8192, 4096, 14336, 32, 8}; /* a fourth a
 
 static const wl_precision mixed = {
     .weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2};
-static const wl_strategy replicas = {.dp = 2, .tp = 1, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE};
+#define REPLICAS WL_STRATEGY(.dp = 2, .tp = 1, .sp = 1, .pp = 1, .tag_base = WL_TAG_BASE)
 
 static void generate(const model *m, uint32_t layers, const wl_strategy *s, wl_workload *out)
 {
@@ -83,7 +84,7 @@ static sim_peak peak_of(const model *m, uint32_t layers, const wl_strategy *s)
 /* What a layer more adds to the bytes at the peak, which is at the same place of the backward pass either way. */
 static uint64_t kept_by_a_layer(const model *m, uint32_t tp, bool recompute)
 {
-    wl_strategy s = replicas;
+    wl_strategy s = REPLICAS;
 
     s.tp = tp;
     s.precision = mixed;
@@ -124,7 +125,7 @@ CLAIM(with_recomputation_a_layer_keeps_its_input)
  * would be the peak of sixteen layers. */
 CLAIM(a_whole_gradient_is_gone_once_it_is_reduced)
 {
-    wl_strategy s = replicas;
+    wl_strategy s = REPLICAS;
 
     s.precision = mixed;
     s.recompute = s.weight_sharded = true;
@@ -160,7 +161,7 @@ static uint64_t operations(const model *m, wl_strategy s)
 /* Multiply-adds of a layer's products, on a rank: with a precision they count twice, and nothing else does. */
 static uint64_t multiply_adds(const model *m, bool recompute)
 {
-    wl_strategy s = replicas, in_bytes;
+    wl_strategy s = REPLICAS, in_bytes;
 
     s.recompute = recompute;
     in_bytes = s;
@@ -196,6 +197,7 @@ CLAIM(a_layer_of_llama_computes_half_of_the_scores)
 /* A row of the table for each token, twice forward (the dropout, too) and back; the logits' products are the only ones. */
 CLAIM(an_embedding_is_no_product)
 {
+    const wl_strategy replicas = REPLICAS;
     const uint64_t tokens = (uint64_t)(gpt22b.b * gpt22b.s), rows = tokens * 6144;
     wl_workload w;
 
@@ -238,7 +240,7 @@ CLAIM(tensor_parallelism_is_four_all_reduces_of_the_hidden_state)
 
     for (int i = 0; i < 2; i++) {
         const uint64_t hidden = (uint64_t)(models[i]->b * models[i]->s * models[i]->h);
-        wl_strategy s = replicas;
+        wl_strategy s = REPLICAS;
         wl_workload w;
 
         s.tp = 8;
@@ -260,7 +262,7 @@ CLAIM(sharded_weights_are_gathered_twice)
 
     for (int i = 0; i < 4; i++) {
         const uint32_t n_weights = i / 2 == 0 ? 6 : 7;
-        wl_strategy s = replicas;
+        wl_strategy s = REPLICAS;
         wl_workload w;
 
         s.weight_sharded = true;
@@ -278,7 +280,7 @@ CLAIM(context_parallelism_gathers_keys_and_values)
 {
     const uint64_t keys =
         (uint64_t)(llama8b.b * llama8b.s * llama8b.h) / 4; /* a fourth of the heads have them */
-    wl_strategy s = replicas;
+    wl_strategy s = REPLICAS;
     wl_workload w;
 
     s.sp = 4;

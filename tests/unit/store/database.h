@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "store/store.h"
+#include "unit/point.h"
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -48,11 +49,7 @@ static inline store_row row(const char *config, uint64_t hash, const char *model
                    .system = "s",
                    .engine = "native-1",
                    .settings = "layers=4 network.bandwidth[1]=50GB/s",
-                   .strategy.dp = dp,
-                   .strategy.tp = 1,
-                   .strategy.sp = 2,
-                   .strategy.pp = 3,
-                   .strategy.recompute = true,
+                   .strategy = unit_point("%u_1_2_3_1", dp),
                    .done = true,
                    .memory_rounded = true,
                    .error = "",

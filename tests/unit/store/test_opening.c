@@ -1,6 +1,8 @@
 /* Opening databases: of every version, of others, and beside other processes. */
 #include "unit/store/database.h"
 
+#include <sqlite3.h>
+
 /* ---- opening --------------------------------------------------------------------------------------- */
 
 CLAIM(opening_for_writing_makes_the_folder)
@@ -265,6 +267,78 @@ CLAIM(a_database_of_version_4_has_no_state_of_an_optimizer)
     assert_int_equal(list(s, "small", "boxes8", &rows), 2);
     assert_u64(rows[0].metrics.peak_optimizer, 12);
     store_close(s);
+    end();
+}
+
+/* The hash of the configuration with another point. */
+static uint64_t hash_with(const char *config, const char *point)
+{
+    const char *at = strstr(config, "\"point\":");
+    const char *text;
+
+    assert_non_null(at);
+    text = dse_arena_printf(&arena, "%.*s\"point\":%s}", (int)(at - config), config, point);
+    return dse_hash_bytes(text, strlen(text));
+}
+
+static void check_skipped(store *s, uint64_t hash, bool expected)
+{
+    bool found;
+
+    assert_ok(store_is_skipped(s, hash, &found, &err), &err);
+    assert_int_equal(found, expected);
+}
+
+/* The notes of a study whose placement was in its model: of two points, of one that has a row by now, and of one that
+ * is no point. */
+CLAIM(skipped_points_of_version_5_are_found_by_the_hash_of_this_one)
+{
+    static const char old_points[][90] = {
+        "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false}",
+        "{\"dp\":1,\"tp\":2,\"sp\":2,\"pp\":2,\"recompute\":false,\"weight_sharded\":true}",
+        "{\"dp\":2,\"tp\":4,\"sp\":1,\"pp\":1,\"recompute\":false,\"weight_sharded\":false}",
+        "{\"dp\":3,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":false,\"weight_sharded\":true}"};
+    char sql[120], point[150];
+    store_unlisted unlisted;
+    store_row *rows;
+    uint64_t old_hash[4];
+    sqlite3_stmt *q;
+    sqlite3 *db;
+    store *s;
+
+    begin();
+    copy_of("version5.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT config, study FROM result WHERE settings LIKE '%placement%'",
+                                        -1, &q, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    for (int i = 0; i < 4; i++) {
+        old_hash[i] = hash_with((const char *)sqlite3_column_text(q, 0), old_points[i]);
+        snprintf(sql, sizeof sql, "INSERT INTO skipped VALUES (%" PRId64 ", %" PRId64 ")",
+                 (int64_t)old_hash[i], (int64_t)sqlite3_column_int64(q, 1));
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    }
+    sqlite3_finalize(q);
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO skipped VALUES (5, 6)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+
+    s = open_for(STORE_WRITE);
+    assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+    assert_string_equal(rows[1].settings, "layers=4");
+    assert_u64(rows[1].skipped_of_study, 3); /* with the note that no point explains */
+    assert_u64(rows[0].skipped_of_study, 0);
+    for (int i = 0; i < 4; i++) {
+        snprintf(point, sizeof point, "%.*s,\"placement\":\"tp-sp-dp-pp\"}", (int)strlen(old_points[i]) - 1,
+                 old_points[i]);
+        check_skipped(s, hash_with(rows[1].config, point), i < 2);
+        check_skipped(s, old_hash[i], i == 3);
+    }
+    check_skipped(s, 5, true);
+    assert_ok(store_count_unlisted(s, &unlisted, &err), &err);
+    assert_u64(unlisted.points, 1);
+    assert_ok(store_finish(s, &err), &err);
     end();
 }
 
@@ -581,6 +655,7 @@ int main(void)
         cmocka_unit_test(a_database_of_version_2_is_brought_to_this_one_and_its_results_are_found),
         cmocka_unit_test(a_database_of_version_3_loses_its_events_and_nothing_else),
         cmocka_unit_test(a_database_of_version_4_has_no_state_of_an_optimizer),
+        cmocka_unit_test(skipped_points_of_version_5_are_found_by_the_hash_of_this_one),
         cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
         cmocka_unit_test(another_engine_knows_no_parts_and_is_found),
         cmocka_unit_test(a_reader_leaves_a_database_of_version_1_as_it_is),

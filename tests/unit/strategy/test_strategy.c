@@ -86,16 +86,56 @@ CLAIM(ranks_are_the_product_of_the_degrees)
     assert_string_equal(strategy_product(), "dp * tp * sp * pp");
 }
 
-/* Every row of today is of every profile, and none goes against another. */
+/* The second value of every row goes with those of the others in a profile that has them all. */
 CLAIM(every_value_goes_with_every_other)
 {
     strategy s = strategy_default();
 
     err = (dse_error)DSE_ERROR_INIT;
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        strategy_set(&s, i, 1);
     assert_ok(strategy_check(&s, STRATEGY_PROFILE_STAGE, &err), &err);
     assert_ok(strategy_check(&s, STRATEGY_PROFILE_TRAIN, &err), &err);
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        strategy_set(&s, i, 1);
+    assert_ok(strategy_check(&s, STRATEGY_PROFILE_TRAIN, &err), &err);
+}
+
+CLAIM(a_profile_refuses_what_only_the_other_has)
+{
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        const strategy_parameter *p = &strategy_parameters[i];
+        strategy s = strategy_default();
+
+        strategy_set(&s, i, p->fallback + 1);
+        err = (dse_error)DSE_ERROR_INIT;
+        assert_int_equal(strategy_check(&s, STRATEGY_PROFILE_STAGE, &err) == DSE_OK,
+                         !p->profiles || p->profiles & STRATEGY_PROFILE_STAGE);
+    }
+}
+
+/* What came after the first results is in no configuration and no name while it is the default. */
+CLAIM(a_default_that_came_later_is_said_nowhere)
+{
+    const strategy s = strategy_default();
+    dse_strbuf text;
+    char name[STRATEGY_NAME_MAX];
+
+    dse_strbuf_init(&text);
+    strategy_name(&s, NULL, name);
+    assert_string_equal(name, "1_1_1_1_0");
+    strategy_say(&s, " ", &text);
+    assert_string_equal(text.data, "dp 1, tp 1, sp 1, pp 1, no recomputation");
+    dse_strbuf_clear(&text);
+    strategy_print_product(&s, &text);
+    assert_string_equal(text.data, "dp 1 * tp 1 * sp 1 * pp 1");
+    dse_strbuf_free(&text);
+}
+
+/* Else an old order, which does not name it, would mean another. */
+CLAIM(an_axis_that_came_later_stands_behind_the_others)
+{
+    for (uint32_t i = 0; i + 1 < STRATEGY_N_AXES; i++)
+        assert_true(strategy_parameters[strategy_axes[i + 1]].omit_default ||
+                    !strategy_parameters[strategy_axes[i]].omit_default);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -203,7 +243,7 @@ CLAIM(the_first_axis_is_innermost)
     s.dp = 2, s.tp = 3, s.pp = 5;
     dse_arena_init(&arena);
     m = strategy_mesh(&s, &arena);
-    assert_int_equal(m.n, 4);
+    assert_int_equal(m.n, STRATEGY_N_AXES);
     assert_int_equal(m.axis[mesh_find(&m, "dp")].stride, 1);
     assert_int_equal(m.axis[mesh_find(&m, "tp")].stride, 2);
     assert_int_equal(m.axis[mesh_find(&m, "sp")].stride, 6);
@@ -253,6 +293,9 @@ int main(void)
         cmocka_unit_test(what_is_no_value_is_refused),
         cmocka_unit_test(ranks_are_the_product_of_the_degrees),
         cmocka_unit_test(every_value_goes_with_every_other),
+        cmocka_unit_test(a_profile_refuses_what_only_the_other_has),
+        cmocka_unit_test(a_default_that_came_later_is_said_nowhere),
+        cmocka_unit_test(an_axis_that_came_later_stands_behind_the_others),
         cmocka_unit_test(a_name_says_the_places_and_what_is_not_the_default),
         cmocka_unit_test(a_name_is_read_over_a_base),
         cmocka_unit_test(strategies_are_equal_in_some_parameters),

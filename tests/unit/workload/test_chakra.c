@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/protobuf.h"
+#include "support/wl_strategy.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
 
@@ -29,7 +30,8 @@ static const char operators[] =
 static void generate(void)
 {
     const wl_symbols symbols = {.n = 2, .name = {"B", "M"}, .value = {8, 16}};
-    const wl_strategy s = {.dp = 3, .tp = 2, .sp = 1, .pp = 2, .recompute = true, .tag_base = 885440};
+    const wl_strategy s =
+        WL_STRATEGY(.dp = 3, .tp = 2, .sp = 1, .pp = 2, .recompute = true, .tag_base = 885440);
     cfg_doc doc;
 
     dse_arena_init(&arena);

@@ -1,5 +1,6 @@
 #include "unit/unit.h"
 
+#include "strategy/strategy.h"
 #include "workload/collective_match.h"
 #include "workload/graph.h"
 
@@ -142,7 +143,7 @@ CLAIM(partial_sums_that_are_taken_as_such_need_nothing)
                    &err, DSE_E_CONFIG, "", "it is taken as partial sums along tp, and is none");
 }
 
-/* The pipeline's axis shards no tensor, and has no symbol. */
+/* Others, as the pipeline's, shard no tensor and have no symbol. */
 CLAIM(axes_that_shard_tensors_have_symbols)
 {
     wl_symbols s = {.n = 1, .name = {"B"}};
@@ -154,9 +155,10 @@ CLAIM(axes_that_shard_tensors_have_symbols)
     x = wl_axes_of(&s, &arena);
     assert_int_equal(s.n, 4);
     for (uint32_t k = 0; k < x.n; k++) {
-        assert_int_equal(mesh_has(x.sharding, k), k != x.pipeline);
+        assert_int_equal(mesh_has(x.sharding, k), strategy_parameters[strategy_axes[k]].shards_tensors);
         assert_int_equal(x.symbol[k], wl_symbol_find(&s, x.name[k]));
     }
+    assert_false(mesh_has(x.sharding, x.pipeline));
     assert_string_equal(x.name[x.pipeline], "pp");
     dse_arena_free(&arena);
 }

@@ -1,5 +1,6 @@
 /* A second dialect beside STAGE's: each member of wl_dialect does what its contract says. test_generate.c
  * has the same models in STAGE's. */
+#include "support/wl_strategy.h"
 #include "unit/unit.h"
 #include "unit/workload/linear.h"
 
@@ -96,7 +97,7 @@ CLAIM(ids_without_gaps_begin_anew_on_each_rank)
 {
     static const char nodes[] = "1 a_y 1, 0 a_y, 3 a_dw 2, 2 a_dw, 4 a_dx, 6 a_w' 2, 5 a_w'";
 
-    generate(&other, ONE_LINEAR, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate(&other, ONE_LINEAR, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     assert_int_equal(w.n_ranks, 4);
     for (uint32_t r = 0; r < 4; r++)
         assert_nodes(r, nodes);
@@ -110,7 +111,7 @@ CLAIM(two_first_collectives_are_chained_if_two_are_enough)
 {
     const wl_graph *g;
 
-    generate(&other, ONE_LINEAR, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate(&other, ONE_LINEAR, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     g = &w.graph[0];
     assert_int_equal(g->ctrl_deps.start[7], 1);
     assert_int_equal(g->ctrl_deps.start[3] - g->ctrl_deps.start[2], 1); /* "a_dw 2" */
@@ -123,7 +124,7 @@ CLAIM(tensors_and_results_are_spelt_by_the_dialect)
 {
     const wl_graph *g;
 
-    generate(&other, ONE_LINEAR, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate(&other, ONE_LINEAR, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     g = &w.graph[0];
     assert_string_equal(g->tensor[g->inputs.item[0].tensor].name, "a_x/2");
     assert_u64(g->node[0].y_size, 64); /* "a_y 1" */
@@ -136,7 +137,7 @@ CLAIM(tensors_and_results_are_spelt_by_the_dialect)
  * stage 1. */
 CLAIM(messages_are_numbered_and_tagged_by_the_dialect)
 {
-    generate(&other, TWO_LINEARS, (wl_strategy){.dp = 1, .tp = 1, .sp = 1, .pp = 2});
+    generate(&other, TWO_LINEARS, WL_STRATEGY(.dp = 1, .tp = 1, .sp = 1, .pp = 2));
     assert_nodes(0, "0 a_y, 5 a_y out, 1 a_dw, 2 a_dx, 3 a_w', 4 far b_dx in");
     assert_nodes(1, "0 b_y, 1 b_dw, 2 b_dx, 4 b_dx out, 3 b_w', 5 far a_y in");
     for (uint32_t r = 0; r < 2; r++) {
@@ -151,7 +152,7 @@ CLAIM(stages_have_ranks_by_first_tensor_or_by_coordinate)
 {
     static const char text[] = LINEAR "model: {b: {block: lin, place: last}, a: {block: lin, place: first}}\n"
                                       "links: {loss: {a_y: b_x, b_y: b_dy, b_dx: a_dy}}\n";
-    const wl_strategy s = {.dp = 1, .tp = 1, .sp = 1, .pp = 2};
+    const wl_strategy s = WL_STRATEGY(.dp = 1, .tp = 1, .sp = 1, .pp = 2);
 
     generate(&other, text, s);
     assert_string_equal(w.graph[0].node[0].name, "a_y");
@@ -166,7 +167,7 @@ CLAIM(groups_are_named_and_ordered_by_the_dialect)
 {
     static const char *const name[] = {"", "group1", "group2", "group3", "group4"};
 
-    generate(&other, ONE_LINEAR, (wl_strategy){.dp = 2, .tp = 2, .sp = 2, .pp = 1});
+    generate(&other, ONE_LINEAR, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 2, .pp = 1));
     assert_int_equal(w.n_groups, 13);
     for (uint32_t i = 0; i < 5; i++) {
         assert_string_equal(w.group[i].name, name[i]);
@@ -181,7 +182,7 @@ CLAIM(the_dialect_says_which_collectives_there_are)
     wl_dialect none = other;
 
     none.match = match_nothing;
-    generate(&none, ONE_LINEAR, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate(&none, ONE_LINEAR, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     assert_nodes(0, "0 a_y, 1 a_dw, 2 a_dx, 3 a_w'");
     dse_arena_free(&arena);
 }

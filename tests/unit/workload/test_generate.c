@@ -1,3 +1,4 @@
+#include "support/wl_strategy.h"
 #include "unit/unit.h"
 #include "unit/workload/linear.h"
 
@@ -25,7 +26,13 @@ static dse_status generate(const char *text, const wl_symbols *symbols, uint32_t
 
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
+    wl_strategy s = WL_STRATEGY(.tag_base = WL_TAG_BASE);
+
+    s.dp = dp;
+    s.tp = tp;
+    s.sp = sp;
+    s.pp = pp;
+    return s;
 }
 
 static const wl_node *node(const wl_graph *g, const char *name)
@@ -263,7 +270,7 @@ CLAIM(a_placement_renumbers_ranks_and_nothing_else)
     assert_ok(generate(TWO_LINEARS, &b8_m16, 0, s), &err);
     def = w;
     first = arena;
-    for (s.placement = 1; s.placement < order_count(4); s.placement++) {
+    for (s.placement = 1; s.placement < order_count(STRATEGY_N_AXES); s.placement++) {
         uint32_t to[24];
         mesh m;
 

@@ -1,4 +1,5 @@
 /* A kept generator: what it makes is what fresh generation makes, and what it keeps is bounded. */
+#include "support/wl_strategy.h"
 #include "unit/workload/linear.h"
 #include "unit/workload/same.h"
 
@@ -41,7 +42,13 @@ static void end(void)
 
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    return (wl_strategy){.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE};
+    wl_strategy s = WL_STRATEGY(.tag_base = WL_TAG_BASE);
+
+    s.dp = dp;
+    s.tp = tp;
+    s.sp = sp;
+    s.pp = pp;
+    return s;
 }
 
 static wl_symbols linear_sizes(int64_t b, int64_t m)
@@ -96,13 +103,13 @@ CLAIM(a_kept_generator_makes_what_fresh_generation_makes)
         wl_symbols sizes = transformer_sizes(widths[unit_random(&random) % n_widths],
                                              (int64_t)(1 + unit_random(&random) % 3));
         uint32_t layers = (uint32_t)(unit_random(&random) % 3);
-        wl_strategy s = {.dp = degrees[unit_random(&random) % n_degrees],
-                         .tp = degrees[unit_random(&random) % n_degrees],
-                         .sp = degrees[unit_random(&random) % n_degrees],
-                         .pp = (uint32_t)(1 + unit_random(&random) % 3),
-                         .recompute = unit_random(&random) % 2,
-                         .weight_sharded = unit_random(&random) % 2,
-                         .tag_base = (uint32_t)(unit_random(&random) % 1000)};
+        wl_strategy s =
+            WL_STRATEGY(.dp = degrees[unit_random(&random) % n_degrees],
+                        .tp = degrees[unit_random(&random) % n_degrees],
+                        .sp = degrees[unit_random(&random) % n_degrees],
+                        .pp = (uint32_t)(1 + unit_random(&random) % 3), .recompute = unit_random(&random) % 2,
+                        .weight_sharded = unit_random(&random) % 2,
+                        .tag_base = (uint32_t)(unit_random(&random) % 1000));
 
         if (unit_random(&random) % 2)
             s.precision = (wl_precision){

@@ -1,6 +1,7 @@
 /* What computations are, and their shapes: by hand. */
 #include "unit/unit.h"
 
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 
 static dse_arena arena;
@@ -56,7 +57,7 @@ static const wl_symbols llama = {
 /* A rank has 8 / 2 sequences, and half of 4 heads. */
 CLAIM(products_have_the_extents_of_their_letters)
 {
-    generate("transformer", &transformer, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate("transformer", &transformer, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     assert_kernel("stack_0_ffn_x1@0_COMP", WL_KERNEL_MATMUL, 4 * 16, 128 / 2, 32, 1);
     assert_kernel("stack_0_ffn_dw1@0_COMP", WL_KERNEL_MATMUL, 128 / 2, 32, 4 * 16, 1);
     assert_kernel("stack_0_mha_q@0_COMP", WL_KERNEL_MATMUL, 4 * 16, 8 * 2, 32, 1);
@@ -69,13 +70,13 @@ CLAIM(products_have_the_extents_of_their_letters)
 
 CLAIM(what_is_no_product_has_a_number_of_elements)
 {
-    generate("transformer", &transformer, (wl_strategy){.dp = 2, .tp = 2, .sp = 1, .pp = 1});
+    generate("transformer", &transformer, WL_STRATEGY(.dp = 2, .tp = 2, .sp = 1, .pp = 1));
     assert_kernel("stack_0_ffn_res@0_COMP", WL_KERNEL_ELEMENTWISE, 4 * 16 * 16, 1, 1, 1);
     assert_kernel("stack_0_ffn_norm@0_COMP", WL_KERNEL_NORMALISATION, 4 * 16 * 16, 1, 1, 1);
     assert_kernel("stack_0_ffn_dres@0_COMP", WL_KERNEL_NORMALISATION, 4 * 16 * 16, 1, 1, 1);
     assert_kernel("stack_0_ffn_w1@1_COMP", WL_KERNEL_OPTIMIZER, 32 * 64, 1, 1, 1);
     done();
-    generate("llama", &llama, (wl_strategy){.dp = 2, .tp = 1, .sp = 1, .pp = 1});
+    generate("llama", &llama, WL_STRATEGY(.dp = 2, .tp = 1, .sp = 1, .pp = 1));
     assert_kernel("in_emb_y@0_COMP", WL_KERNEL_LOOKUP, 4 * 16 * 32, 1, 1, 1);
     assert_kernel("stack_0_layer_norm1@0_COMP", WL_KERNEL_NORMALISATION, 4 * 16 * 32, 1, 1, 1);
     assert_kernel("stack_0_layer_d_x1@0_COMP", WL_KERNEL_NORMALISATION, 4 * 16 * 32, 1, 1, 1);
@@ -88,7 +89,7 @@ CLAIM(what_is_no_product_has_a_number_of_elements)
 CLAIM(recomputation_and_sharded_weights_change_no_class)
 {
     generate("llama", &llama,
-             (wl_strategy){.dp = 2, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = true});
+             WL_STRATEGY(.dp = 2, .tp = 1, .sp = 1, .pp = 1, .recompute = true, .weight_sharded = true));
     assert_kernel("stack_0_layer_gate_recomp@0_COMP", WL_KERNEL_MATMUL, 4 * 16, 128, 32, 1);
     assert_kernel("stack_0_layer_d_nq@0_COMP", WL_KERNEL_MATMUL, 4 * 16, 32, 8 * 2 * 2, 1);
     /* fused: the keys that one operand alone has are summed over */
@@ -102,11 +103,11 @@ CLAIM(a_precision_gives_elements_bytes)
 {
     wl_kernel plain, precise;
 
-    generate("transformer", &transformer, (wl_strategy){.dp = 1, .tp = 1, .sp = 1, .pp = 1});
+    generate("transformer", &transformer, WL_STRATEGY(.dp = 1, .tp = 1, .sp = 1, .pp = 1));
     plain = kernel_of("stack_0_ffn_x1@0_COMP");
     done();
     generate("transformer", &transformer,
-             (wl_strategy){.dp = 1, .tp = 1, .sp = 1, .pp = 1, .precision = {2, 2, 2, 12, 2}});
+             WL_STRATEGY(.dp = 1, .tp = 1, .sp = 1, .pp = 1, .precision = {2, 2, 2, 12, 2}));
     precise = kernel_of("stack_0_ffn_x1@0_COMP");
     done();
     assert_true(plain.element_bytes < 1 && precise.element_bytes > 1 && precise.element_bytes < 3);

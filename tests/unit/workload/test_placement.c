@@ -1,13 +1,14 @@
 /* The order in which the axes number ranks, and the places of stages. */
 #include "unit/unit.h"
 
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 
 static dse_error err;
 
 static void assert_strides(const char *placement, uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp)
 {
-    wl_strategy s = {.dp = 2, .tp = 4, .sp = 3, .pp = 5};
+    wl_strategy s = WL_STRATEGY(.dp = 2, .tp = 4, .sp = 3, .pp = 5);
     dse_arena arena;
     mesh m;
 

@@ -1,6 +1,7 @@
 /* What a precision counts, derived by hand. */
 #include "unit/unit.h"
 
+#include "support/wl_strategy.h"
 #include "workload/generate.h"
 
 #define TRANSFORMER TEST_SOURCE "/configs/operators/transformer.yaml"
@@ -60,8 +61,8 @@ static const wl_node *node(const char *name)
 
 static wl_strategy spread(uint32_t dp, uint32_t tp, uint32_t sp, uint32_t pp, wl_precision precision)
 {
-    return (wl_strategy){
-        .dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE, .precision = precision};
+    return WL_STRATEGY(.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE,
+                       .precision = precision);
 }
 
 /* ---- the state ----------------------------------------------------------------------------- */

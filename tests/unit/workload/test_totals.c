@@ -1,6 +1,7 @@
 /* What is counted of a strategy is what is generated for it. */
 #include "unit/unit.h"
 
+#include "support/wl_strategy.h"
 #include "workload/pass.h"
 #include "workload/totals.h"
 
@@ -108,13 +109,10 @@ static uint32_t compare_strategies(uint32_t layers, uint32_t max_ranks)
             for (uint32_t tp = 1; dp * tp <= max_ranks; tp++)
                 for (uint32_t sp = 1; dp * tp * sp <= max_ranks; sp++)
                     for (uint32_t pp = 1; dp * tp * sp * pp <= max_ranks && pp <= layers + 2; pp++) {
-                        wl_strategy s = {.dp = dp,
-                                         .tp = tp,
-                                         .sp = sp,
-                                         .pp = pp,
-                                         .tag_base = WL_TAG_BASE,
-                                         .precision = sp & 1 ? none : uneven,
-                                         .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS};
+                        wl_strategy s =
+                            WL_STRATEGY(.dp = dp, .tp = tp, .sp = sp, .pp = pp, .tag_base = WL_TAG_BASE,
+                                        .precision = sp & 1 ? none : uneven,
+                                        .stages = dp & 1 ? WL_STAGES_NEIGHBOURS : WL_STAGES_TURNS);
                         wl_workload w;
                         wl_totals t;
 
@@ -189,7 +187,7 @@ CLAIM(every_node_of_the_other_models_is_counted)
 
 CLAIM(a_symbol_without_a_value_and_a_size_beyond_63_bits_are_refused)
 {
-    const wl_strategy s = {.dp = 1, .tp = 1, .sp = 1, .pp = 1};
+    const wl_strategy s = WL_STRATEGY(.dp = 1, .tp = 1, .sp = 1, .pp = 1);
     wl_symbols few = symbols;
     const wl_outline *outline;
     wl_totals t;

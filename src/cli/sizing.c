@@ -1,0 +1,78 @@
+#include "cli/sizing.h"
+
+#include "driver/study.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FIELD(f) .offset = offsetof(sizing_options, f)
+#define COUNT    .min = 1, .max = 1e9
+
+static const option options[] = {
+    {"--nodes", OPT_INT, "N", "", "size of the system: so many nodes", COUNT, FIELD(nodes)},
+    {"--npus", OPT_INT, "N", "", "size of the system: so many NPUs", COUNT, FIELD(npus)},
+    {"--batch", OPT_INT, "N", "", "sequences of a training step, over all ranks", COUNT, FIELD(batch)},
+    {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
+};
+
+const option *sizing_group(size_t *n)
+{
+    *n = DSE_COUNT(options);
+    return options;
+}
+
+/* The setting that gives a system so many NPUs: of its last dimension. */
+static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)
+{
+    card_system system;
+    const char *stem;
+    uint64_t inner = 1, outer = (uint64_t)o->nodes;
+    dse_status st = drv_system_load(name, NULL, a, &system, &stem, err);
+
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i + 1 < system.npus_count.n; i++)
+        inner *= (uint64_t)system.npus_count.v[i];
+    if (o->nodes && system.npus_count.n < 2)
+        return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus", stem);
+    if (o->npus && (uint64_t)o->npus % inner)
+        return dse_fail(err, DSE_E_RANGE,
+                        "--npus %" PRId64 " is no multiple of the %" PRIu64 " NPUs of a node of %s; take %" PRIu64
+                        " or %" PRIu64,
+                        o->npus, inner, stem, (uint64_t)o->npus / inner * inner, ((uint64_t)o->npus / inner + 1) * inner);
+    if (o->npus)
+        outer = (uint64_t)o->npus / inner;
+    *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, system.npus_count.n - 1, outer);
+    return DSE_OK;
+}
+
+dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems, const option_list *set,
+                           dse_arena *a, option_list *out, dse_error *err)
+{
+    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 3);
+    const char *size = NULL;
+    size_t n = 0;
+
+    for (; n < set->n; n++)
+        item[n] = set->item[n];
+    if (o->nodes && o->npus)
+        return dse_fail(err, DSE_E_USAGE, "give either --nodes or --npus, not both");
+    for (size_t i = 0; (o->nodes || o->npus) && i < n_systems; i++) {
+        const char *own;
+        dse_status st = size_system(o, systems[i], a, &own, err);
+
+        if (st != DSE_OK)
+            return st;
+        if (size && strcmp(size, own) != 0)
+            return dse_fail(err, DSE_E_USAGE, "the systems differ in the size of their nodes; size one at a time");
+        size = own;
+    }
+    if (size)
+        item[n++] = size;
+    if (o->batch)
+        item[n++] = dse_arena_printf(a, "batch=%" PRId64, o->batch);
+    if (o->sequence)
+        item[n++] = dse_arena_printf(a, "sequence=%" PRId64, o->sequence);
+    *out = (option_list){n, item};
+    return DSE_OK;
+}

@@ -1,0 +1,18 @@
+/* The options that size a run: how many nodes or NPUs, the batch, the sequence. They are settings over the cards. */
+#ifndef DSE_CLI_SIZING_H
+#define DSE_CLI_SIZING_H
+
+#include "cli/command.h"
+
+typedef struct {
+    int64_t nodes, npus, batch, sequence; /* 0: not given */
+} sizing_options;
+
+option_group sizing_group;
+
+/* Appends to the settings of the command line; the result is in the arena. Nodes are counted by the last dimension of a
+ * system's network. DSE_E_USAGE; DSE_E_RANGE if so many NPUs are no whole number of nodes. */
+dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems, const option_list *set,
+                           dse_arena *a, option_list *out, dse_error *err);
+
+#endif

@@ -1,0 +1,281 @@
+#include "driver/training.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err)
+{
+    drv_training *t = DSE_ARENA_NEW(a, drv_training, 1);
+    wl_symbols symbols;
+    dse_status st;
+
+    *out = NULL;
+    if (card_model_check(&s->model, s->model_name, NULL) != DSE_OK)
+        return DSE_OK;
+    if ((st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
+        (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
+        (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK)
+        return st;
+    t->clock = step_clock_new(&t->settings, &t->net, a);
+    *out = t;
+    return DSE_OK;
+}
+
+/* ---- a point ----------------------------------------------------------------------------------- */
+
+/* The names of the strategy's choices, as parameters.h has them. */
+enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_LOOPED_BFS, SCHEDULE_ZERO_BUBBLE, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
+enum { LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
+enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
+
+/* The kinds of the stored columns that what memory holds counts as. */
+static uint64_t *column_of(step_holds kind, store_metrics *m)
+{
+    switch (kind) {
+    case STEP_HOLDS_PARAMETERS: return &m->peak_weights;
+    case STEP_HOLDS_GRADIENTS:
+    case STEP_HOLDS_WHOLE_GRADIENTS: return &m->peak_weight_gradients;
+    case STEP_HOLDS_OPTIMIZER: return &m->peak_optimizer;
+    case STEP_HOLDS_RECOMPUTED: return &m->peak_recomputed;
+    case STEP_HOLDS_WORKING:
+    case STEP_HOLDS_DEFERRED: return &m->peak_activation_gradients;
+    case STEP_HOLDS_ACTIVATIONS:
+    case STEP_HOLDS_LOGITS: return &m->peak_activations;
+    default: return &m->peak_gathered; /* buffers, and what is gathered or sent */
+    }
+}
+
+static const char *schedule_name(const strategy *p)
+{
+    switch (p->schedule) {
+    case SCHEDULE_GPIPE: return "gpipe";
+    case SCHEDULE_LOOPED_BFS: return "looped_bfs";
+    case SCHEDULE_ZERO_BUBBLE: return "zero_bubble";
+    case SCHEDULE_ZBV: return "zbv";
+    case SCHEDULE_DUALPIPEV: return "dualpipev";
+    default: return p->vp > 1 ? "interleaved" : "1f1b";
+    }
+}
+
+static bool is_v(const strategy *p) { return p->schedule == SCHEDULE_ZBV || p->schedule == SCHEDULE_DUALPIPEV; }
+
+/* What a program keeps and sends, apart from what a strategy says. Sources: Megatron-LM keeps and reduces gradients in 32
+ * bits with bf16 (arguments.py, accumulate_allreduce_grads_in_fp32), gathers the shards that sequence parallelism
+ * saves again, and closes buckets at max(40e6, 1e6 dp) elements (distributed_data_parallel_config.py); TorchTitan
+ * keeps its sharded parameters in 32 bits, gathers 16 and reduces 32 (FSDP2's MixedPrecisionPolicy), and its
+ * checkpoints stop early; DeepSpeed keeps and reduces gradients in 16 bits, in buckets of 5e8 (zero/config.py). */
+static void add_habits(const strategy *p, step_options *o)
+{
+    bool titan = p->like == LIKE_TORCHTITAN;
+
+    o->gathers_again = !titan;
+    o->stops_early = titan;
+    o->expands_kv = titan;
+    o->fused_attention = true;
+    o->calls_alone = o->sums_whole_gradients = p->like == LIKE_MEGATRON;
+    o->buckets_first_stage = p->like == LIKE_MEGATRON && p->pp > 1 && p->vp == 1;
+    o->batches_messages = p->like == LIKE_MEGATRON && p->vp > 1;
+    o->pads_parameters = p->like == LIKE_MEGATRON && p->zero ? 64 : 1;
+    o->logits_copies = titan ? 2 : 1;
+    o->keeps_outputs = titan;
+    o->receives_ahead = 1;
+    o->fused_activation = !titan;
+    o->activation_bytes = o->weight_bytes = 2;
+    o->kept_weight_bytes = titan ? 4 : 2;
+    o->gradient_bytes = o->reduce_bytes = p->like == LIKE_DEEPSPEED ? 2 : 4;
+    o->optimizer_bytes = titan ? 8 : 12; /* two moments, and a master copy where the parameter itself is none */
+    o->bucket_elements = p->like == LIKE_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
+}
+
+step_options drv_training_options(const drv_study *s, const strategy *p)
+{
+    uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
+    step_options o = {.dp = p->dp,
+                      .tp = p->tp,
+                      .cp = p->cp,
+                      .pp = p->pp,
+                      .vp = is_v(p) ? 2 : p->vp,
+                      .micro_batch = p->micro_batch,
+                      .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
+                      .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
+                      .context = (step_context)p->cp_comm,
+                      .recompute = p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
+                      .recompute_layers = p->recompute_layers,
+                      .recompute_every = p->recompute_every,
+                      .zero = p->zero,
+                      .replicas = p->replicas,
+                      .reshard_after_forward =
+                          p->reshard == RESHARD_ALWAYS || (p->reshard == RESHARD_DEFAULT && p->pp == 1),
+                      .sync = (step_sync)p->sync,
+                      .overlaps_gradients = !p->overlap,
+                      .overlaps_parameters = !p->overlap};
+
+    add_habits(p, &o);
+    return o;
+}
+
+static sched_options schedule_options(const strategy *p, const step_options *o)
+{
+    return (sched_options){.pp = p->pp,
+                           .micro_batches = o->n_micro_batches,
+                           .vp = o->vp,
+                           .group_size = p->group_size,
+                           .like = p->like == LIKE_TORCHTITAN ? SCHED_LIKE_PYTORCH : SCHED_LIKE_MEGATRON};
+}
+
+/* Without a pipeline each micro-batch goes forward and backward before the next. */
+static const sched_def *schedule_of(const strategy *p) { return sched_find(p->pp == 1 ? "1f1b" : schedule_name(p)); }
+
+/* Two ways to say the same are one point. */
+static dse_status check_schedule(const strategy *p, const step_options *o, dse_error *err)
+{
+    if (p->pp == 1 && (p->schedule != SCHEDULE_1F1B))
+        return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1", schedule_name(p));
+    if (p->like == LIKE_DEEPSPEED && p->pp > 1 && o->zero > 1)
+        return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no pipeline with zero %" PRIu32 "; take zero 0 or 1, or pp 1",
+                        o->zero);
+    if (p->like == LIKE_DEEPSPEED && p->vp > 1)
+        return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no virtual stages; take vp 1");
+    return DSE_OK;
+}
+
+void drv_training_fill_dp(const drv_study *s, strategy *p)
+{
+    const uint64_t npus = card_system_npus(&s->system);
+    uint64_t others;
+
+    p->dp = 1;
+    others = strategy_ranks(p);
+    if (others <= npus && npus % others == 0)
+        p->dp = (uint32_t)(npus / others);
+}
+
+dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)
+{
+    uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
+    step_options o;
+    dse_status st;
+
+    if (at_once > (uint64_t)s->model.batch)
+        return dse_fail(err, DSE_E_RANGE,
+                        "dp %" PRIu32 " x micro-batch %" PRIu32 " is more than the batch of %" PRId64 " sequences", p->dp,
+                        p->micro_batch, s->model.batch);
+    o = drv_training_options(s, p);
+    st = check_schedule(p, &o, err);
+    return st == DSE_OK ? step_check(&s->training->model, &o, (uint32_t)s->model.batch, err) : st;
+}
+
+/* ---- the space --------------------------------------------------------------------------------- */
+
+static void set_values(design_axis *out, uint32_t n, const uint32_t *value)
+{
+    if (out->n)
+        return;
+    out->n = n;
+    memcpy(out->value, value, n * sizeof *value);
+}
+
+/* 1, 2, 4 .. up to `most`, of those that divide `whole`. */
+static void set_powers(design_axis *out, uint64_t most, uint64_t whole)
+{
+    uint32_t value[32], n = 0;
+
+    for (uint64_t v = 1; v <= most && n < 32; v *= 2)
+        if (whole % v == 0)
+            value[n++] = (uint32_t)v;
+    set_values(out, n, value);
+}
+
+/* Divisors of the layers that divide the NPUs: stages have equal numbers of layers. */
+static void set_stages(design_axis *out, uint64_t layers, uint64_t npus)
+{
+    uint32_t value[DESIGN_MAX_VALUES], n = 0;
+
+    for (uint64_t v = 1; v <= layers && n < DESIGN_MAX_VALUES; v++)
+        if (layers % v == 0 && npus % v == 0)
+            value[n++] = (uint32_t)v;
+    set_values(out, n, value);
+}
+
+#define LONG_SEQUENCE 32768 /* tokens from which on programs split a sequence */
+
+void drv_training_axes(const drv_study *s, design_axes *axes)
+{
+    const uint64_t npus = card_system_npus(&s->system), layers = (uint64_t)s->model.layers;
+    const uint64_t node = (uint64_t)s->system.npus_count.v[0];
+    const uint64_t like = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : LIKE_MEGATRON;
+    static const uint32_t sharding[][2] = {
+        [LIKE_MEGATRON] = {1, 3}, [LIKE_TORCHTITAN] = {3, 3}, [LIKE_DEEPSPEED] = {1, 3}};
+    static const uint32_t recomputation[] = {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL};
+    design_axis *of = axes->of;
+
+    set_powers(&of[STRATEGY_tp], node, npus);
+    set_powers(&of[STRATEGY_cp], s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
+    set_stages(&of[STRATEGY_pp], layers, npus);
+    set_powers(&of[STRATEGY_vp], like == LIKE_DEEPSPEED ? 1 : 8, layers);
+    set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);
+    set_values(&of[STRATEGY_zero], like == LIKE_TORCHTITAN ? 1 : 2, sharding[like]);
+    set_values(&of[STRATEGY_recompute_granularity], 2, recomputation);
+    for (uint32_t i = 0; i < STRATEGY_N; i++) /* those of profile stage, and of this one the defaults */
+        if (i != STRATEGY_dp)
+            set_values(&of[i], 1, &strategy_parameters[i].fallback);
+}
+
+dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)
+{
+    drv_training *t = s->training;
+    step_options o;
+    sched_options order;
+    dse_status st = drv_point_check(s, p, err);
+
+    if (st != DSE_OK)
+        return st;
+    o = drv_training_options(s, p);
+    order = schedule_options(p, &o);
+    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, a, out, err);
+}
+
+/* ---- what is stored ---------------------------------------------------------------------------- */
+
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, store_metrics *out)
+{
+    const double seconds = (double)r->step * 1e-9, npus = (double)strategy_ranks(p);
+    const double peak = s->training->settings.peak_ops_per_s;
+
+    store_metrics_clear(out);
+    out->wall_time = out->wall_time_rank0 = r->step;
+    out->gpu_time = r->compute;
+    out->comm_time = 0;
+    memset(out->step_comm, 0, sizeof out->step_comm);
+    out->step_comm[STRATEGY_AXIS_tp] = r->part[STEP_PART_TP];
+    out->step_comm[STRATEGY_AXIS_cp] = r->part[STEP_PART_CP];
+    out->step_comm[STRATEGY_AXIS_dp] = r->part[STEP_PART_DP];
+    out->step_comm[STRATEGY_AXIS_pp] = r->part[STEP_PART_PP];
+    for (int i = 0; i < STRATEGY_N_AXES; i++)
+        out->comm_time += out->step_comm[i];
+    out->exposed_comm = out->comm_time;
+    out->step_compute_bound = r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER];
+    out->step_memory_bound = out->step_compute_other = out->step_comm_mixed = 0;
+    out->step_idle = r->part[STEP_PART_BUBBLE];
+    out->tokens_per_s = (double)r->tokens / seconds;
+    out->tokens_per_s_npu = out->tokens_per_s / npus;
+    out->peak_memory = r->memory[r->largest].peak;
+    out->peak_memory_rank0 = r->memory[0].peak;
+    out->peak_weights = out->peak_weight_gradients = out->peak_updated_weights = out->peak_activations = 0;
+    out->peak_recomputed = out->peak_activation_gradients = out->peak_inputs = out->peak_optimizer = 0;
+    out->peak_gathered = 0;
+    for (int k = 0; k < STEP_N_HOLDS; k++)
+        *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
+    out->mfu = 100 * r->model_operations / (seconds * peak * npus);
+    out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
+}
+
+dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err)
+{
+    step_result r;
+    dse_status st = drv_training_step(s, p, a, &r, err);
+
+    if (st == DSE_OK)
+        drv_training_metrics(s, p, &r, out);
+    return st;
+}

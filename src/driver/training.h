@@ -1,0 +1,40 @@
+/* Points of profile train: the step that training programs run (step/), from a study and a strategy. */
+#ifndef DSE_DRIVER_TRAINING_H
+#define DSE_DRIVER_TRAINING_H
+
+#include "driver/study.h"
+#include "step/run.h"
+
+/* What points of a study share: the model as modules, the system, and the times of its collectives. */
+typedef struct drv_training {
+    step_model model;
+    sim_settings settings;
+    net_network net;
+    step_clock *clock;
+} drv_training;
+
+/* Of a study whose cards and file of layers have been read, and are complete; NULL in *out if the model still lacks
+ * something that is to vary. In the arena. DSE_E_CONFIG. */
+dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err);
+
+/* What the generator of the step takes of a point. */
+step_options drv_training_options(const drv_study *s, const strategy *p);
+
+/* Gives dp the NPUs that the other axes leave, as programs do; leaves it if they do not divide. */
+void drv_training_fill_dp(const drv_study *s, strategy *p);
+
+/* Refuses a point with the rule that it breaks, and what would do. DSE_E_RANGE. */
+dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err);
+
+/* What a sweep of the study tries of each parameter that is not given: what an engineer would try. Powers of two, tensor
+ * parallelism within a node, virtual stages with a pipeline, the choices of the programs. Sets the others of *axes. */
+void drv_training_axes(const drv_study *s, design_axes *axes);
+
+/* The step of a point; everything belongs to the arena. */
+dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err);
+
+/* The same, as it is stored. */
+dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, store_metrics *out);
+
+#endif

@@ -1,0 +1,332 @@
+#include "step/buckets.h"
+
+#include "step/module.h"
+
+#include <string.h>
+
+step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
+{
+    step_stage s = {.number = number,
+                    .n_stages = n_stages,
+                    .has_embedding = number == 0,
+                    .has_head = number + 1 == n_stages};
+
+    s.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages);
+    s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
+    return s;
+}
+
+step_block_kind step_stage_block(const step_stage *s, uint32_t position)
+{
+    if (s->has_embedding && position == 0)
+        return STEP_EMBEDDING;
+    return s->has_head && position + 1 == s->n_blocks ? STEP_HEAD : STEP_LAYER;
+}
+
+/* ---- parameters of a stage --------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t block, module;
+    uint64_t elements;      /* on a rank of a tensor parallel group */
+    uint64_t rows, columns; /* of them */
+    bool is_tied;           /* another stage has it, too */
+} parameter;
+
+typedef struct {
+    uint32_t n;
+    parameter *item;
+} parameters;
+
+static bool is_table(const step_block *b, uint32_t module)
+{
+    return b->module[module].kind == &step_module_embedding;
+}
+
+static bool is_output(const step_block *b, uint32_t module)
+{
+    return b->module[module].kind == &step_module_linear;
+}
+
+/* In the order of definition. A tied embedding is defined once on a stage. */
+static parameters parameters_of(const step_model *m, const step_options *o, const step_stage *s, dse_arena *a)
+{
+    parameters all = {0};
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        most += m->block[step_stage_block(s, i)].n_parameters;
+    all.item = DSE_ARENA_RAW(a, parameter, most);
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        step_block_kind kind = step_stage_block(s, i);
+        const step_block *b = &m->block[kind];
+
+        for (uint32_t j = 0; j < b->n_parameters; j++) {
+            const step_parameter *p = &b->parameter[j];
+            bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
+                          (kind == STEP_HEAD && is_output(b, p->module));
+            uint64_t elements = step_parameter_share(p, o->tp);
+            uint64_t columns =
+                p->is_split && p->is_by_columns ? (p->columns + o->tp - 1) / o->tp : p->columns;
+
+            if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
+                continue;
+            all.item[all.n++] = (parameter){.block = i,
+                                            .module = p->module,
+                                            .elements = elements,
+                                            .rows = elements / columns,
+                                            .columns = columns,
+                                            .is_tied = m->is_tied && is_end && s->n_stages > 1};
+        }
+    }
+    return all;
+}
+
+/* Whether the backward pass comes to `a` before `b`. */
+static bool is_earlier(uint32_t block_a, uint32_t module_a, uint32_t block_b, uint32_t module_b)
+{
+    return block_a != block_b ? block_a > block_b : module_a > module_b;
+}
+
+static void reverse(parameters *all)
+{
+    for (uint32_t i = 0, j = all->n; i + 1 < j; i++) {
+        parameter p = all->item[i];
+
+        all->item[i] = all->item[--j];
+        all->item[j] = p;
+    }
+}
+
+/* Stable, and nearly sorted before. */
+static void sort_by_readiness(parameters *all)
+{
+    for (uint32_t i = 1; i < all->n; i++) {
+        parameter p = all->item[i];
+        uint32_t j = i;
+
+        for (; j && is_earlier(p.block, p.module, all->item[j - 1].block, all->item[j - 1].module); j--)
+            all->item[j] = all->item[j - 1];
+        all->item[j] = p;
+    }
+}
+
+/* ---- collectives ------------------------------------------------------------------------------- */
+
+static bool is_called(const step_options *o, step_group group)
+{
+    return o->calls_alone || step_group_size(o, group) > 1;
+}
+
+static step_collective shard_collective(const step_options *o, uint32_t type, step_group group, uint64_t in,
+                                        uint64_t out, double element_bytes)
+{
+    return (step_collective){.type = type,
+                             .group = group,
+                             .in_bytes = (uint64_t)(element_bytes * (double)in),
+                             .out_bytes = (uint64_t)(element_bytes * (double)out),
+                             .element_bytes = element_bytes,
+                             .even_alone = o->calls_alone};
+}
+
+static void reductions_of(const step_options *o, step_bucket *b)
+{
+    uint64_t shard = b->elements / step_group_size(o, STEP_GROUP_SHARD);
+
+    if (is_called(o, STEP_GROUP_SHARD) && o->zero)
+        b->reduction[b->n_reductions++] =
+            shard_collective(o, WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
+    else if (is_called(o, STEP_GROUP_SHARD))
+        b->reduction[b->n_reductions++] =
+            shard_collective(o, WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
+    if (o->replicas > 1)
+        b->reduction[b->n_reductions++] =
+            shard_collective(o, WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
+                             o->zero ? shard : b->elements, o->reduce_bytes);
+}
+
+static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
+{
+    return shard_collective(o, WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
+                            o->weight_bytes);
+}
+
+static void complete(const step_options *o, step_bucket *b)
+{
+    if (!b->elements)
+        return;
+    reductions_of(o, b);
+    b->is_gathered = o->zero && is_called(o, STEP_GROUP_SHARD);
+    b->gathering = gathering_over(o, b, STEP_GROUP_SHARD);
+    b->gathering_again = gathering_over(o, b, STEP_GROUP_SHARD_NEAR);
+}
+
+/* ---- buckets ----------------------------------------------------------------------------------- */
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+
+    while (y) {
+        uint64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Shards of a bucket are equal; of Megatron-LM they also begin at a multiple of 256 bytes of 16 bits. */
+static uint64_t bucket_end(const step_options *o, uint64_t elements)
+{
+    uint64_t shards = step_group_size(o, STEP_GROUP_SHARD);
+
+    if (!o->zero)
+        return elements;
+    return round_up(elements, o->pads_parameters > 1 ? common_multiple(shards, 128) : shards);
+}
+
+/* The number of elements that closes a bucket; 0: none does. */
+static uint64_t bucket_limit(const step_options *o, const step_stage *s, uint32_t number, uint32_t step)
+{
+    if (!o->overlaps_gradients || (o->buckets_first_stage && s->number > 0) ||
+        (o->buckets_by_readiness && !step))
+        return 0;
+    return number == 0 && o->first_bucket_elements ? o->first_bucket_elements : o->bucket_elements;
+}
+
+/* With a distributed optimizer, both stages of a tied embedding shard it alike, so it is a bucket alone. */
+static bool is_alone(const step_options *o, const parameter *p) { return o->zero && p->is_tied; }
+
+static void fill_buckets(const step_options *o, const step_stage *s, const parameters *all, uint32_t step,
+                         step_buckets *out)
+{
+    step_bucket *b = NULL;
+
+    for (uint32_t i = 0; i < all->n; i++) {
+        const parameter *p = &all->item[i];
+        uint64_t limit;
+
+        if (b && is_alone(o, p))
+            b = NULL;
+        if (!b) {
+            b = &out->bucket[out->n++];
+            *b = (step_bucket){.ready_block = p->block, .ready_module = p->module};
+        }
+        if (o->zero && o->pads_parameters > 1)
+            b->elements = round_up(b->elements, o->pads_parameters);
+        b->elements += p->elements;
+        if (is_earlier(b->ready_block, b->ready_module, p->block, p->module)) {
+            b->ready_block = p->block;
+            b->ready_module = p->module;
+        }
+        limit = bucket_limit(o, s, out->n - 1, step);
+        if ((limit && b->elements >= limit) || is_alone(o, p))
+            b = NULL;
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        out->bucket[i].elements = bucket_end(o, out->bucket[i].elements);
+}
+
+/* ---- units ------------------------------------------------------------------------------------- */
+
+/* A parameter is sharded by its rows, those of the last shards are padded. */
+static uint64_t sharded_elements(const step_options *o, const parameter *p)
+{
+    return round_up(p->rows, step_group_size(o, STEP_GROUP_SHARD)) * p->columns;
+}
+
+static void fill_units(const step_options *o, const step_stage *s, const parameters *all, step_buckets *out)
+{
+    uint32_t *unit_of = out->launch; /* per block; free until the launches are written */
+
+    if (o->shards_root) /* its forward pass is that of all */
+        out->bucket[out->n++] = (step_bucket){.last_block = s->n_blocks - 1, .is_kept = true};
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        step_block_kind kind = step_stage_block(s, i);
+
+        if (o->shards_root && kind != STEP_LAYER) {
+            unit_of[i] = 0;
+            continue;
+        }
+        unit_of[i] = out->n++;
+        out->bucket[unit_of[i]] =
+            (step_bucket){.first_block = i, .last_block = i, .is_kept = kind == STEP_HEAD};
+    }
+    for (uint32_t i = 0; i < all->n; i++)
+        out->bucket[unit_of[all->item[i].block]].elements += sharded_elements(o, &all->item[i]);
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->bucket[i].ready_block = out->bucket[i].first_block;
+        out->bucket[i].ready_module = 0;
+    }
+}
+
+/* ---- both -------------------------------------------------------------------------------------- */
+
+static void sort_launches(step_buckets *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        const step_bucket *new = &b->bucket[i];
+        uint32_t j = i;
+
+        for (; j; j--) {
+            const step_bucket *had = &b->bucket[b->launch[j - 1]];
+
+            if (!is_earlier(new->ready_block, new->ready_module, had->ready_block, had->ready_module))
+                break;
+            b->launch[j] = b->launch[j - 1];
+        }
+        b->launch[j] = i;
+    }
+}
+
+void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,
+                       dse_arena *a, step_buckets *out)
+{
+    parameters all = parameters_of(m, o, s, a);
+    uint32_t most = all.n > s->n_blocks ? all.n : s->n_blocks + 1;
+
+    *out = (step_buckets){.n_parameters = all.n,
+                          .bucket = DSE_ARENA_RAW(a, step_bucket, most),
+                          .launch = DSE_ARENA_RAW(a, uint32_t, most)};
+    if (o->zero == 3) {
+        fill_units(o, s, &all, out);
+    } else {
+        reverse(&all);
+        if (o->buckets_by_readiness)
+            sort_by_readiness(&all);
+        fill_buckets(o, s, &all, step, out);
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        complete(o, &out->bucket[i]);
+    sort_launches(out);
+}
+
+uint64_t step_whole_elements(const step_model *m, const step_stage *s)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        const step_block *b = &m->block[step_stage_block(s, i)];
+
+        for (uint32_t j = 0; j < b->n_parameters; j++) {
+            const step_module *of = &b->module[b->parameter[j].module];
+            bool is_whole =
+                of->kind == &step_module_norm || (of->split == STEP_SPLIT_ROW && !b->parameter[j].is_split);
+
+            sum += is_whole ? step_parameter_elements(&b->parameter[j]) : 0;
+        }
+    }
+    return sum;
+}
+
+uint64_t step_tied_elements(const step_model *m, const step_options *o)
+{
+    const step_block *b = &m->block[STEP_EMBEDDING];
+
+    for (uint32_t i = 0; m->is_tied && i < b->n_parameters; i++)
+        if (is_table(b, b->parameter[i].module))
+            return step_parameter_share(&b->parameter[i], o->tp);
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* step_buckets -- the parameters of a stage as data parallelism sees them: buckets of gradients, or the units
+ * whose parameters are sharded (FSDP2, ZeRO-3).
+ *
+ * Sources: Megatron-LM, core/distributed/param_and_grad_buffer.py and distributed_data_parallel.py; torch,
+ * nn/parallel/distributed.py and its reducer; torch, distributed/fsdp/_fully_shard/ (_fsdp_param.py,
+ * _fsdp_collectives.py). All agree to the byte with recorded steps (tests/step). */
+#ifndef DSE_STEP_BUCKETS_H
+#define DSE_STEP_BUCKETS_H
+
+#include "step/program.h"
+
+/* A stage of the pipeline: blocks in the order of the forward pass. */
+typedef struct {
+    uint32_t number, n_stages;
+    uint32_t n_layers;
+    bool has_embedding, has_head;
+    uint32_t n_blocks;
+} step_stage;
+
+/* Layers that do not divide by the stages go to the first ones. */
+step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages);
+step_block_kind step_stage_block(const step_stage *s, uint32_t position);
+
+typedef struct {
+    uint64_t elements; /* that a rank reduces, with padding */
+    uint32_t ready_block,
+        ready_module;      /* position of the block, and the module of it, after whose backward pass the
+                                           last gradient is there */
+    uint32_t n_reductions; /* of gradients, one after the other; 0: none is called */
+    step_collective reduction[2];
+    bool is_gathered; /* parameters are sharded, and gathered before they are used */
+    step_collective gathering;
+    step_collective gathering_again;  /* of a unit, after the forward pass has sharded it anew */
+    uint32_t first_block, last_block; /* of a unit, positions between which it is used */
+    bool
+        is_kept; /* of a unit: not sharded anew after the forward pass, as the backward pass begins with it */
+} step_bucket;
+
+typedef struct {
+    uint32_t n, n_parameters;
+    step_bucket
+        *bucket;      /* in the order of filling; units in the order in which the forward pass needs them */
+    uint32_t *launch; /* the same, by number, in the order in which the backward pass makes them ready */
+} step_buckets;
+
+/* `step`: 0 for the first of a run. */
+void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,
+                       dse_arena *a, step_buckets *out);
+
+/* Elements of a stage's norms and whole biases: with sequence parallelism a rank has a part of their
+ * gradient. */
+uint64_t step_whole_elements(const step_model *m, const step_stage *s);
+
+/* Elements of the embedding that a rank of the first and of the last stage share, if it is tied; else 0. */
+uint64_t step_tied_elements(const step_model *m, const step_options *o);
+
+#endif

@@ -1,0 +1,299 @@
+#include "step/issue.h"
+
+#include <string.h>
+
+void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
+                     uint32_t rank, uint32_t step, dse_arena *a)
+{
+    *c = (step_chunk){.model = m, .options = o, .stage = *stage, .rank = rank, .step = step, .arena = a};
+    step_buckets_make(m, o, stage, step, a, &c->buckets);
+    c->is_here = DSE_ARENA_NEW(a, bool, c->buckets.n);
+    c->is_near = DSE_ARENA_NEW(a, bool, c->buckets.n);
+    c->open = DSE_ARENA_RAW(a, uint32_t, o->n_micro_batches);
+}
+
+static step_item *add(step_items *out)
+{
+    if (out->n == out->cap) {
+        const step_item *had = out->item;
+
+        out->cap = out->cap ? out->cap * 2 : 32;
+        out->item = DSE_ARENA_RAW(out->arena, step_item, out->cap);
+        if (had)
+            memcpy(out->item, had, out->n * sizeof *had);
+    }
+    return &out->item[out->n++];
+}
+
+static void add_block(step_items *out, uint32_t block)
+{
+    *add(out) = (step_item){.is_block = true, .block = block, .module = DSE_NONE};
+}
+
+static void add_collective(step_items *out, uint32_t block, uint32_t module, const step_collective *c)
+{
+    *add(out) = (step_item){.block = block, .module = module, .collective = *c};
+}
+
+static void add_reductions(step_items *out, const step_bucket *b, uint32_t module)
+{
+    for (uint32_t i = 0; i < b->n_reductions; i++)
+        add_collective(out, b->ready_block, module, &b->reduction[i]);
+}
+
+/* ---- units: FSDP2 ------------------------------------------------------------------------------- */
+
+static bool is_sharded(const step_chunk *c) { return c->options->zero == 3; }
+
+static void gather_unit(step_chunk *c, uint32_t u, step_items *out)
+{
+    const step_bucket *b = &c->buckets.bucket[u];
+
+    if (!c->is_here[u] && b->is_gathered)
+        add_collective(out, b->first_block, DSE_NONE, c->is_near[u] ? &b->gathering_again : &b->gathering);
+    c->is_here[u] = true;
+}
+
+static void shard_unit(step_chunk *c, uint32_t u, bool near)
+{
+    c->is_here[u] = false;
+    c->is_near[u] = near;
+}
+
+/* The root, if there is one, is unit 0: its passes begin before and end after those of the others. */
+static void begin_units(step_chunk *c, uint32_t block, step_items *out)
+{
+    for (uint32_t u = 0; u < c->buckets.n; u++)
+        if (c->buckets.bucket[u].first_block == block)
+            gather_unit(c, u, out);
+}
+
+static void end_units(step_chunk *c, uint32_t block)
+{
+    const step_options *o = c->options;
+
+    for (uint32_t u = 0; u < c->buckets.n; u++)
+        if (c->buckets.bucket[u].last_block == block && o->reshard_after_forward &&
+            !c->buckets.bucket[u].is_kept)
+            shard_unit(c, u, o->reshard_ranks);
+}
+
+/* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before,
+ * even if its backward pass is over and nothing will read its parameters. */
+static uint32_t unit_before(const step_chunk *c, uint32_t u, uint32_t pass)
+{
+    bool has_root = c->options->shards_root;
+    uint32_t last = c->buckets.n - 1, first = has_root && last ? 1 : 0;
+
+    if (has_root && u == 0)
+        return last ? last : DSE_NONE;
+    if (u > first)
+        return u - 1;
+    if (pass == 0)
+        return DSE_NONE;
+    return has_root ? 0 : last;
+}
+
+static void begin_units_backward(step_chunk *c, uint32_t block, uint32_t pass, step_items *out)
+{
+    for (uint32_t u = 0; u < c->buckets.n; u++) {
+        uint32_t before;
+
+        if (c->buckets.bucket[u].last_block != block)
+            continue;
+        gather_unit(c, u, out);
+        before = unit_before(c, u, pass);
+        if (before != DSE_NONE)
+            gather_unit(c, before, out);
+    }
+}
+
+static void end_units_backward(step_chunk *c, uint32_t block, bool is_last, step_items *out)
+{
+    for (uint32_t u = c->buckets.n; u-- > 0;) {
+        if (c->buckets.bucket[u].first_block != block)
+            continue;
+        if (is_last || c->options->sync != STEP_SYNC_LAST_NO_RESHARD)
+            shard_unit(c, u, false);
+        if (is_last || c->options->sync == STEP_SYNC_EACH)
+            add_reductions(out, &c->buckets.bucket[u], DSE_NONE);
+    }
+}
+
+/* ---- buckets ----------------------------------------------------------------------------------- */
+
+bool step_chunk_overlaps(const step_chunk *c)
+{
+    const step_options *o = c->options;
+
+    if (!o->overlaps_gradients || is_sharded(c))
+        return is_sharded(c);
+    return !o->aligns_gradients || (o->vp <= 1 && c->rank == 0);
+}
+
+static bool reduces_in(const step_chunk *c, bool is_last)
+{
+    return !is_sharded(c) && step_chunk_overlaps(c) && (is_last || c->options->zero == 2);
+}
+
+static void reduce_block(const step_chunk *c, uint32_t block, step_items *out)
+{
+    for (uint32_t i = 0; i < c->buckets.n; i++) {
+        const step_bucket *b = &c->buckets.bucket[c->buckets.launch[i]];
+
+        if (b->ready_block == block)
+            add_reductions(out, b, b->ready_module);
+    }
+}
+
+void step_chunk_reduce(const step_chunk *c, step_items *out)
+{
+    out->n = 0;
+    for (uint32_t i = 0; i < c->buckets.n; i++)
+        add_reductions(out, &c->buckets.bucket[i], DSE_NONE);
+}
+
+/* Updated parameters are gathered before the first pass that needs them, and the next bucket's with them. */
+static void gather_block(step_chunk *c, uint32_t block, step_items *out)
+{
+    const step_buckets *b = &c->buckets;
+
+    for (bool is_ahead = false; c->n_gathered < b->n && !is_ahead; c->n_gathered++) {
+        const step_bucket *next = &b->bucket[b->launch[b->n - 1 - c->n_gathered]];
+
+        is_ahead = next->ready_block > block; /* what is ready last is used first */
+        if (next->is_gathered)
+            add_collective(out, next->ready_block, DSE_NONE, &next->gathering);
+    }
+}
+
+void step_chunk_gather(const step_chunk *c, step_items *out)
+{
+    out->n = 0;
+    for (uint32_t i = 0; i < c->buckets.n && !is_sharded(c) && !c->options->overlaps_parameters; i++)
+        if (c->buckets.bucket[i].is_gathered)
+            add_collective(out, c->buckets.bucket[i].ready_block, DSE_NONE, &c->buckets.bucket[i].gathering);
+}
+
+/* torch's ranks agree on the buckets of the second step: the parameters' order, and the buckets' sizes. */
+static void agree_on_buckets(const step_chunk *c, step_items *out)
+{
+    const uint32_t count[2] = {c->buckets.n_parameters + 1, c->buckets.n};
+
+    for (int i = 0; i < 2 && (c->options->calls_alone || step_group_size(c->options, STEP_GROUP_SHARD) > 1);
+         i++) {
+        const step_collective agree = {.type = WL_BROADCAST,
+                                       .group = STEP_GROUP_SHARD,
+                                       .in_bytes = 4 * (uint64_t)count[i],
+                                       .out_bytes = 4 * (uint64_t)count[i],
+                                       .element_bytes = 4,
+                                       .is_integer = true};
+
+        add_collective(out, 0, DSE_NONE, &agree);
+    }
+}
+
+/* ---- passes ------------------------------------------------------------------------------------ */
+
+static void forward(step_chunk *c, step_items *out)
+{
+    const step_options *o = c->options;
+
+    if (o->buckets_by_readiness && c->step == 1 && c->n_passes == 0)
+        agree_on_buckets(c, out);
+    for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
+        if (is_sharded(c))
+            begin_units(c, i, out);
+        else if (o->overlaps_parameters && c->n_passes == 0)
+            gather_block(c, i, out);
+        add_block(out, i);
+        if (is_sharded(c))
+            end_units(c, i);
+    }
+    c->n_passes++;
+    c->open[c->n_open++] = c->n_recorded++;
+}
+
+/* The pass that torch recorded last is the first to be followed back. */
+static void backward(step_chunk *c, sched_kind kind, bool is_last, step_items *out)
+{
+    uint32_t pass = c->open[c->n_open - 1];
+    bool makes_gradients = kind != SCHED_I;
+
+    for (uint32_t i = c->stage.n_blocks; i-- > 0;) {
+        if (is_sharded(c))
+            begin_units_backward(c, i, pass, out);
+        add_block(out, i);
+        if (is_sharded(c) && makes_gradients)
+            end_units_backward(c, i, is_last, out);
+        else if (makes_gradients && reduces_in(c, is_last))
+            reduce_block(c, i, out);
+    }
+    if (!makes_gradients)
+        return;
+    c->n_open--;
+    if (!c->n_open && (is_last || c->options->sync != STEP_SYNC_LAST_NO_RESHARD))
+        c->n_recorded = 0;
+}
+
+void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out)
+{
+    out->n = 0;
+    if (kind == SCHED_F)
+        forward(c, out);
+    else
+        backward(c, kind, is_last, out);
+}
+
+bool step_recomputes(const step_options *o, uint32_t layer)
+{
+    if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer >= o->recompute_layers))
+        return false;
+    return o->recompute_every <= 1 || (layer + 1) % o->recompute_every == 0;
+}
+
+void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
+                        step_program *out)
+{
+    static const unsigned part[SCHED_KINDS] = {
+        [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
+    step_block_kind block = step_stage_block(&c->stage, position);
+    step_shape shape = step_shape_of(c->model, c->options);
+    bool again = block == STEP_LAYER && step_recomputes(c->options, position - c->stage.has_embedding);
+
+    if (kind == SCHED_F)
+        step_program_forward(&c->model->block[block], &shape, a, out);
+    else
+        step_program_backward(&c->model->block[block], &shape, part[kind], again, a, out);
+}
+
+/* ---- after the passes -------------------------------------------------------------------------- */
+
+static void add_sum(step_items *out, const step_options *o, step_group group, uint64_t elements)
+{
+    uint64_t bytes = (uint64_t)(o->reduce_bytes * (double)elements);
+    const step_collective sum = {.type = WL_ALL_REDUCE,
+                                 .group = group,
+                                 .in_bytes = bytes,
+                                 .out_bytes = bytes,
+                                 .element_bytes = o->reduce_bytes};
+
+    add_collective(out, 0, DSE_NONE, &sum);
+}
+
+void step_finish(const step_chunk *chunk, uint32_t n, step_items *out)
+{
+    const step_options *o = chunk->options;
+    uint64_t whole = 0;
+    uint32_t n_ends = 0;
+
+    out->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        whole += step_whole_elements(chunk[i].model, &chunk[i].stage);
+        n_ends += chunk[i].stage.has_embedding + chunk[i].stage.has_head;
+    }
+    if (o->sums_whole_gradients && o->sequence_parallel && o->tp > 1 && whole)
+        add_sum(out, o, STEP_GROUP_TP, whole);
+    if (chunk->model->is_tied && n_ends == 1) /* else one rank has both */
+        add_sum(out, o, STEP_GROUP_EMBEDDING, step_tied_elements(chunk->model, o));
+}

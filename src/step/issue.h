@@ -1,0 +1,67 @@
+/* step_issue -- what a stage issues in its passes: the programs of its blocks, and between them and inside
+ * them the collectives of gradients and of parameters. This is the one place that says what is issued
+ * where; list.h writes it down, and the time of a pass is computed from it.
+ *
+ * A chunk remembers what the passes before left: parameters that are still gathered, buckets whose
+ * parameters were. So its passes must be asked for in the order in which the rank executes them. */
+#ifndef DSE_STEP_ISSUE_H
+#define DSE_STEP_ISSUE_H
+
+#include "schedule/schedule.h"
+#include "step/buckets.h"
+
+typedef struct {
+    bool is_block;
+    uint32_t
+        block; /* position in the stage. Of a collective: what it is for; a block waits for its gatherings */
+    uint32_t module; /* of a collective: it is issued as soon as the backward pass of this module of the block
+                        before it in the list is over; DSE_NONE: after all of that block */
+    step_collective collective;
+} step_item;
+
+typedef struct {
+    uint32_t n, cap;
+    step_item *item;
+    dse_arena *arena;
+} step_items;
+
+typedef struct {
+    const step_model *model;
+    const step_options *options;
+    step_stage stage;
+    step_buckets buckets;
+    uint32_t step, rank;    /* of the run, 0 the first; of the pipeline */
+    uint32_t n_passes;      /* forward, in this step */
+    uint32_t n_gathered;    /* buckets whose parameters were gathered under the forward pass */
+    bool *is_here;          /* of each unit: its parameters are gathered */
+    bool *is_near;          /* else they lie on the neighbours */
+    uint32_t n_recorded;    /* forward passes that torch has recorded, since it last forgot them */
+    uint32_t n_open, *open; /* of these, by number, those without a backward pass */
+    dse_arena *arena;
+} step_chunk;
+
+/* Everything is borrowed, and lives in the arena. `rank`: of the pipeline. */
+void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
+                     uint32_t rank, uint32_t step, dse_arena *a);
+
+/* Replaces `out`. `is_last`: of the passes of this stage in the step that make gradients of weights. */
+void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out);
+
+/* Whether the chunk's buckets are reduced inside of its last backward pass; else by step_chunk_reduce, after
+ * the backward pass that options.h names for `aligns_gradients`, or after all. */
+bool step_chunk_overlaps(const step_chunk *c);
+void step_chunk_reduce(const step_chunk *c, step_items *out);
+/* Gathers the updated parameters after the step, unless the next forward pass does. */
+void step_chunk_gather(const step_chunk *c, step_items *out);
+
+/* After the reduction of all chunks of a rank: sums of gradients over tp, and of tied embeddings. */
+void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
+
+/* The layer of a stage, from 0, is made again in its backward pass. */
+bool step_recomputes(const step_options *o, uint32_t layer);
+
+/* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. */
+void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
+                        step_program *out);
+
+#endif
