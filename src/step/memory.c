@@ -106,6 +106,7 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
 typedef struct {
+    const mem_stage *stage;
     mem_open open;
     uint32_t n_gradients; /* passes that made gradients of weights */
     bool is_whole;        /* they wait unsharded */
@@ -116,14 +117,12 @@ typedef struct {
     const sched_plan *plan;
     mem_held now;
     mem_held most;
+    int64_t peak; /* bytes of it */
     progress *of; /* per stage of the plan */
     step_rank_memory *out;
 } walk;
 
-static const mem_stage *stage_at(const walk *w, uint32_t number)
-{
-    return &w->s->class[class_of(w->s, number % w->plan->n_stages)];
-}
+static const mem_stage *stage_at(const walk *w, uint32_t number) { return w->of[number].stage; }
 
 static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
 
@@ -144,16 +143,18 @@ static const mem_moment *moment_of(const walk *w, const sched_action *a)
 static void look_at(walk *w, uint32_t at, bool is_pair)
 {
     const mem_moment *m = moment_of(w, &w->plan->action[at]);
-    mem_held here = w->now;
+    const mem_moment *other = is_pair ? moment_of(w, &w->plan->action[at + 1]) : NULL;
+    int64_t bytes = mem_total(&w->now) + m->bytes + (other ? other->bytes : 0);
 
-    mem_add(&here, &m->more, 1);
-    if (is_pair)
-        mem_add(&here, &moment_of(w, &w->plan->action[at + 1])->more, 1);
-    if (w->out->at == DSE_NONE || mem_total(&here) > mem_total(&w->most)) {
-        w->most = here;
-        w->out->at = at;
-        w->out->block = m->block;
-    }
+    if (w->out->at != DSE_NONE && bytes <= w->peak)
+        return;
+    w->peak = bytes;
+    w->most = w->now;
+    mem_add(&w->most, &m->more, 1);
+    if (other)
+        mem_add(&w->most, &other->more, 1);
+    w->out->at = at;
+    w->out->block = m->block;
 }
 
 static void set_open(walk *w, const mem_stage *g, progress *p, mem_open open)
@@ -237,6 +238,8 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
 
     *out = (step_rank_memory){.at = DSE_NONE};
     w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
+    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
+        w.of[n].stage = &s->class[class_of(s, n % p->n_stages)];
     add_fixed(&w, rank);
     w.most = w.now;
     out->fixed = (uint64_t)mem_total(&w.now);
@@ -254,5 +257,5 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
     out->left = (uint64_t)mem_total(&w.now);
     for (int k = 0; k < STEP_N_HOLDS; k++)
         out->held[k] = (uint64_t)w.most.of[k];
-    out->peak = (uint64_t)mem_total(&w.most);
+    out->peak = (uint64_t)mem_total(&w.most); /* w.peak, or what is fixed */
 }

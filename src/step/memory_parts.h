@@ -48,6 +48,7 @@ typedef enum { OPEN_NONE, OPEN_LAST, OPEN_ALL, N_OPEN } mem_open;
 
 typedef struct {
     mem_held more; /* above what is held before the action */
+    int64_t bytes; /* their sum */
     step_block_kind block;
 } mem_moment;
 

@@ -63,7 +63,10 @@ static int64_t copied_out(const step_memory *s, const mem_stage *g, const situat
 
 static void look(mem_moment *m, const mem_held *now, step_block_kind block)
 {
-    if (mem_total(now) > mem_total(&m->more)) {
+    int64_t bytes = mem_total(now);
+
+    if (bytes > m->bytes) {
+        m->bytes = bytes;
         m->more = *now;
         m->block = block;
     }
@@ -182,6 +185,18 @@ static void look_backward(const step_memory *s, const mem_stage *g, const situat
     }
 }
 
+/* Whether an action can be in this situation. */
+static bool may_be(const step_options *o, const situation *w)
+{
+    bool makes_gradients = w->kind == SCHED_B || w->kind == SCHED_W, is_sharded = o->zero == 3;
+
+    if (w->open != OPEN_NONE && (!is_sharded || w->open != (o->reshard_after_forward ? OPEN_LAST : OPEN_ALL)))
+        return false;
+    if (!makes_gradients)
+        return !w->reduces;
+    return w->reduces || (is_sharded && o->sync != STEP_SYNC_EACH);
+}
+
 void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last)
 {
     const step_options *o = s->options;
@@ -212,6 +227,8 @@ void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last)
                 const situation w = {(sched_kind)kind, (mem_open)open, reduces};
                 mem_moment *m = &g->moment[kind][open][reduces];
 
+                if (!may_be(o, &w))
+                    continue;
                 m->block = mem_block_of[g->chain[0]];
                 if (kind == SCHED_F)
                     look_forward(s, g, &w, m);
