@@ -73,7 +73,7 @@ static void add_habits(const strategy *p, step_options *o)
     o->expands_kv = titan;
     o->fused_attention = true;
     o->calls_alone = o->sums_whole_gradients = megatron;
-    o->buckets_first_stage = megatron && p->pp > 1 && p->vp == 1;
+    o->buckets_first_stage = megatron && p->pp > 1;
     o->batches_messages = megatron && p->vp > 1;
     o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;

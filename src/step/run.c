@@ -1,5 +1,7 @@
 #include "step/run.h"
 
+#include "step/module.h"
+
 #include <string.h>
 
 /* What a stage is a chain of. */
@@ -107,13 +109,6 @@ static void make_units(runner *r)
 
 /* ---- pieces ------------------------------------------------------------------------------------ */
 
-static bool is_again(const step_options *o, uint32_t layer_of_stage)
-{
-    if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer_of_stage >= o->recompute_layers))
-        return false;
-    return o->recompute_every < 2 || layer_of_stage % o->recompute_every == 0;
-}
-
 /* The units of a stage, in the order of the forward pass. */
 static void make_chain(runner *r, uint32_t stage)
 {
@@ -122,7 +117,7 @@ static void make_chain(runner *r, uint32_t stage)
     if (stage == 0)
         r->chain[n++] = UNIT_EMBEDDING;
     for (uint32_t i = 0; i < layers; i++)
-        r->chain[n++] = is_again(r->options, i) ? UNIT_LAYER_AGAIN : UNIT_LAYER;
+        r->chain[n++] = step_layer_is_again(r->options, i) ? UNIT_LAYER_AGAIN : UNIT_LAYER;
     if (stage + 1 == r->n_stages)
         r->chain[n++] = UNIT_HEAD;
     r->n_units = n;
