@@ -44,8 +44,8 @@ typedef struct {
         dse_time at; /* DSE_TIME_NONE: none */
         uint32_t tick;
     } recent[DSE_QUEUE_RECENT];
-    uint64_t filled[DSE_QUEUE_LEVELS];                      /* bit s: slot s has ticks */
-    uint32_t levels;                                        /* bit l: filled[l] is not 0 */
+    uint64_t filled[DSE_QUEUE_LEVELS];                /* bit s: slot s has ticks */
+    uint32_t levels;                                  /* bit l: filled[l] is not 0 */
     dse_list slot[DSE_QUEUE_LEVELS][DSE_QUEUE_SLOTS]; /* ticks; undefined unless filled */
     dse_queue_cell *cell;
     size_t n_cells, cap_cells;
