@@ -22,17 +22,14 @@ static inline void put_tick(dse_queue *q, uint32_t id)
     dse_time at = q->tick[id].at;
     uint32_t level = (63 - (uint32_t)__builtin_clzll(at ^ q->now)) / DSE_QUEUE_BITS;
     uint32_t s = (uint32_t)(at >> level * DSE_QUEUE_BITS) % DSE_QUEUE_SLOTS;
-    dse_queue_list *slot = &q->slot[level][s];
+    dse_list *slot = &q->slot[level][s];
 
-    q->tick[id].next = DSE_NONE;
-    if (q->filled[level] >> s & 1) {
-        q->tick[slot->tail].next = id;
-    } else {
-        slot->head = id;
+    if (!(q->filled[level] >> s & 1)) {
+        *slot = DSE_LIST_EMPTY;
         q->filled[level] |= (uint64_t)1 << s;
         q->levels |= 1u << level;
     }
-    slot->tail = id;
+    DSE_LIST_ADD(slot, q->tick, id, dse_queue_tick, next);
 }
 
 /* It is now: its cells are due, behind those of an older list of the same tick. */
@@ -82,7 +79,7 @@ uint32_t dse_queue_begin(dse_queue *q, dse_time at)
 {
     uint32_t id = DSE_SLOT_TAKE(q->tick, q->cap_ticks, q->n_ticks, q->free_tick, dse_queue_tick, next);
 
-    q->tick[id] = (dse_queue_tick){.at = at, .cells = {DSE_NONE, DSE_NONE}};
+    q->tick[id] = (dse_queue_tick){.at = at, .cells = DSE_LIST_EMPTY};
     put_tick(q, id);
     q->recent[dse_queue_place(at)].at = at;
     q->recent[dse_queue_place(at)].tick = id;

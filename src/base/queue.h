@@ -12,7 +12,7 @@
 #ifndef DSE_BASE_QUEUE_H
 #define DSE_BASE_QUEUE_H
 
-#include "base/alloc.h"
+#include "base/list.h"
 #include "base/time.h"
 
 /* What subject means is kind's to say. */
@@ -27,12 +27,8 @@ typedef struct {
 _Static_assert(sizeof(dse_queue_cell) == 12, "measure before growing the event");
 
 typedef struct {
-    uint32_t head, tail; /* DSE_NONE: empty */
-} dse_queue_list;
-
-typedef struct {
     dse_time at;
-    dse_queue_list cells;
+    dse_list cells;
     uint32_t next; /* in its slot */
 } dse_queue_tick;
 
@@ -43,14 +39,14 @@ typedef struct {
 
 typedef struct {
     dse_time now;
-    dse_queue_list due; /* cells of now */
+    dse_list due; /* cells of now */
     struct {
         dse_time at; /* DSE_TIME_NONE: none */
         uint32_t tick;
     } recent[DSE_QUEUE_RECENT];
-    uint64_t filled[DSE_QUEUE_LEVELS];                      /* bit s: slot s has ticks */
-    uint32_t levels;                                        /* bit l: filled[l] is not 0 */
-    dse_queue_list slot[DSE_QUEUE_LEVELS][DSE_QUEUE_SLOTS]; /* ticks; undefined unless filled */
+    uint64_t filled[DSE_QUEUE_LEVELS];                /* bit s: slot s has ticks */
+    uint32_t levels;                                  /* bit l: filled[l] is not 0 */
+    dse_list slot[DSE_QUEUE_LEVELS][DSE_QUEUE_SLOTS]; /* ticks; undefined unless filled */
     dse_queue_cell *cell;
     size_t n_cells, cap_cells;
     uint32_t free_cell;
@@ -74,7 +70,7 @@ static inline size_t dse_queue_place(dse_time at) { return at * 0x9e3779b97f4a7c
 static inline void dse_queue_add(dse_queue *q, dse_time at, dse_event event)
 {
     uint32_t id = DSE_SLOT_TAKE(q->cell, q->cap_cells, q->n_cells, q->free_cell, dse_queue_cell, next);
-    dse_queue_list *list = &q->due;
+    dse_list *list = &q->due;
 
     if (at != q->now) {
         size_t place = dse_queue_place(at);
@@ -84,12 +80,8 @@ static inline void dse_queue_add(dse_queue *q, dse_time at, dse_event event)
             tick = dse_queue_begin(q, at);
         list = &q->tick[tick].cells;
     }
-    q->cell[id] = (dse_queue_cell){event, DSE_NONE};
-    if (list->head == DSE_NONE)
-        list->head = id;
-    else
-        q->cell[list->tail].next = id;
-    list->tail = id;
+    q->cell[id].event = event;
+    DSE_LIST_ADD(list, q->cell, id, dse_queue_cell, next);
 }
 
 /* Takes the next event; false if there is none. */
@@ -102,7 +94,7 @@ static inline bool dse_queue_take(dse_queue *q, dse_time *at, dse_event *event)
     id = q->due.head;
     *at = q->now;
     *event = q->cell[id].event;
-    q->due.head = q->cell[id].next;
+    DSE_LIST_DROP_HEAD(&q->due, q->cell, next);
     q->cell[id].next = q->free_cell;
     q->free_cell = id;
     q->n_events++;

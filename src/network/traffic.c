@@ -7,7 +7,7 @@ void net_traffic_init(net_traffic *t, const net_graph *g, dse_queue *queue, dse_
     *t = (net_traffic){.graph = g, .queue = queue, .free_transfer = DSE_NONE};
     t->link = DSE_ARENA_NEW(a, net_link_state, g->n_slots);
     for (uint32_t i = 0; i < g->n_slots; i++)
-        t->link[i].head = t->link[i].tail = DSE_NONE;
+        t->link[i].waiting = DSE_LIST_EMPTY;
 }
 
 void net_traffic_free(net_traffic *t)
@@ -62,12 +62,7 @@ static dse_status enter_link(net_traffic *t, dse_time now, uint32_t id, dse_erro
 
     if (!link->taken)
         return take_link(t, now, id, err);
-    t->transfer[id].next = DSE_NONE;
-    if (link->tail == DSE_NONE)
-        link->head = id;
-    else
-        t->transfer[link->tail].next = id;
-    link->tail = id;
+    DSE_LIST_ADD(&link->waiting, t->transfer, id, net_transfer, next);
     return DSE_OK;
 }
 
@@ -106,13 +101,11 @@ dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t id, uint32_t *
 dse_status net_traffic_free_link(net_traffic *t, dse_time now, uint32_t slot, dse_error *err)
 {
     net_link_state *link = &t->link[slot];
-    uint32_t id = link->head;
+    uint32_t id = link->waiting.head;
 
     link->taken = false;
     if (id == DSE_NONE)
         return DSE_OK;
-    link->head = t->transfer[id].next;
-    if (link->head == DSE_NONE)
-        link->tail = DSE_NONE;
+    DSE_LIST_DROP_HEAD(&link->waiting, t->transfer, next);
     return take_link(t, now, id, err);
 }

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     uint64_t bytes;           /* of all messages that took it */
     dse_time busy;            /* ticks for which they take it */
-    uint32_t head, tail;      /* waiting transfers; DSE_NONE: none */
+    dse_list waiting;         /* transfers */
     uint64_t n_messages : 63; /* that took it */
     uint64_t taken : 1;
 } net_link_state;

@@ -39,7 +39,8 @@ typedef struct {
 } request;
 
 typedef struct {
-    uint32_t head, tail, n;
+    dse_list of;
+    uint32_t n;
 } fifo;
 
 typedef enum { FREE, SENDING, RECEIVING } side_state;
@@ -67,7 +68,7 @@ void sim_bus_init(sim_engine *e, uint32_t rank)
         return;
     b = DSE_ARENA_NEW(e->arena, struct sim_bus, 1);
     for (int i = 0; i < N_SIDES; i++) {
-        const fifo empty = {DSE_NONE, DSE_NONE, 0};
+        const fifo empty = {DSE_LIST_EMPTY, 0};
         b->side[i].sends = b->side[i].receives = b->side[i].processing = empty;
     }
     b->free_request = DSE_NONE;
@@ -98,20 +99,13 @@ static void free_request(struct sim_bus *b, uint32_t id)
 
 static void push(struct sim_bus *b, fifo *q, uint32_t id)
 {
-    b->request[id].next = DSE_NONE;
-    if (q->tail == DSE_NONE)
-        q->head = id;
-    else
-        b->request[q->tail].next = id;
-    q->tail = id;
+    DSE_LIST_ADD(&q->of, b->request, id, request, next);
     q->n++;
 }
 
 static void pop(struct sim_bus *b, fifo *q)
 {
-    q->head = b->request[q->head].next;
-    if (q->head == DSE_NONE)
-        q->tail = DSE_NONE;
+    DSE_LIST_DROP_HEAD(&q->of, b->request, next);
     q->n--;
 }
 
@@ -128,7 +122,7 @@ static void send_next(sim_engine *e, uint32_t rank, int which)
 {
     struct sim_bus *b = e->rank[rank].bus;
     side *s = &b->side[which], *partner = &b->side[which ^ 1];
-    uint32_t id = s->sends.head;
+    uint32_t id = s->sends.of.head;
     double bytes = (double)b->request[id].size - 1;
     dse_time offset = e->set->bus.o, since = e->now - s->last;
 
@@ -190,7 +184,7 @@ static void start_processing(sim_engine *e, uint32_t rank, int which)
         return;
     s->is_processing = true;
     later(e, rank, which, PROCESSING_FINISHED,
-          (dse_time)(b->request[s->processing.head].size / 100 * e->set->bus.local_reduction_delay + 50));
+          (dse_time)(b->request[s->processing.of.head].size / 100 * e->set->bus.local_reduction_delay + 50));
 }
 
 /* A request has crossed its bus: continues what it stood for. */
@@ -263,11 +257,11 @@ void sim_bus_event(sim_engine *e, uint32_t rank, uint32_t which, uint64_t ev)
         s->previous = s->state;
         if (s->receives.n < 2)
             s->state = FREE;
-        dispatch(e, rank, (int)which, s->receives.head, &s->receives);
+        dispatch(e, rank, (int)which, s->receives.of.head, &s->receives);
         break;
     case PROCESSING_FINISHED:
         s->is_processing = false;
-        dispatch(e, rank, (int)which, s->processing.head, &s->processing);
+        dispatch(e, rank, (int)which, s->processing.of.head, &s->processing);
         start_processing(e, rank, (int)which);
         break;
     }

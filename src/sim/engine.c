@@ -74,8 +74,8 @@ static uint32_t find_batch(sim_engine *e, uint32_t rank, dse_time delay)
     slot = dse_idtable_find(&e->by_rank_tick, hash, batch_has_key, e->batch, &key);
     if (slot->id != DSE_NONE)
         return slot->id;
-    id = DSE_SLOT_TAKE(e->batch, e->cap_batches, e->n_batches, e->free_batch, sim_batch, head);
-    e->batch[id] = (sim_batch){.at = key.at, .rank = rank, .head = DSE_NONE, .tail = DSE_NONE};
+    id = DSE_SLOT_TAKE(e->batch, e->cap_batches, e->n_batches, e->free_batch, sim_batch, events.head);
+    e->batch[id] = (sim_batch){.at = key.at, .rank = rank, .events = DSE_LIST_EMPTY};
     dse_idtable_put(&e->by_rank_tick, slot, hash, id);
     schedule(e, delay, SIM_EV_BATCH, id);
     return id;
@@ -87,14 +87,9 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
     uint32_t batch, id = DSE_SLOT_TAKE(e->rank_event, e->cap_rank_events, e->n_rank_events,
                                        e->free_rank_event, sim_rank_event, next);
 
-    e->rank_event[id] =
-        (sim_rank_event){.value = value, .kind = (uint32_t)kind, .subject = subject, .next = DSE_NONE};
+    e->rank_event[id] = (sim_rank_event){.value = value, .kind = (uint32_t)kind, .subject = subject};
     batch = find_batch(e, rank, delay);
-    if (e->batch[batch].tail == DSE_NONE)
-        e->batch[batch].head = id;
-    else
-        e->rank_event[e->batch[batch].tail].next = id;
-    e->batch[batch].tail = id;
+    DSE_LIST_ADD(&e->batch[batch].events, e->rank_event, id, sim_rank_event, next);
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -268,7 +263,7 @@ void sim_run_batch(sim_engine *e, uint32_t id)
 {
     batch_key key = {e->batch[id].at, e->batch[id].rank};
 
-    for (uint32_t at = e->batch[id].head; at != DSE_NONE && e->status == DSE_OK;) {
+    for (uint32_t at = e->batch[id].events.head; at != DSE_NONE && e->status == DSE_OK;) {
         sim_rank_event ev = e->rank_event[at];
         uint32_t done = at;
 
@@ -279,7 +274,7 @@ void sim_run_batch(sim_engine *e, uint32_t id)
     }
     dse_idtable_remove(&e->by_rank_tick,
                        dse_idtable_find(&e->by_rank_tick, batch_hash(&key), batch_has_key, e->batch, &key));
-    e->batch[id].head = e->free_batch;
+    e->batch[id].events.head = e->free_batch;
     e->free_batch = id;
 }
 
@@ -287,7 +282,7 @@ void sim_run_batch(sim_engine *e, uint32_t id)
 static void refuse_tick_0(sim_engine *e, dse_event ev)
 {
     const sim_batch *b = ev.kind == SIM_EV_BATCH ? &e->batch[ev.subject] : NULL;
-    const sim_rank_event *re = b ? &e->rank_event[b->head] : NULL;
+    const sim_rank_event *re = b ? &e->rank_event[b->events.head] : NULL;
     sim_place place;
 
     if (re && re->kind == SIM_RE_NODE_DONE)

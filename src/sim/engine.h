@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     dse_time at;
     uint32_t rank;
-    uint32_t head, tail; /* rank events; head of a free batch: the next free one */
+    dse_list events; /* of a rank; head of a free batch: the next free one */
 } sim_batch;
 
 /* A send or receive that waits for its handshake. */

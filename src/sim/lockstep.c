@@ -139,7 +139,7 @@ static void run_event(sim_lockstep *l, dse_event ev)
         sim_stream_received(e, ev.subject);
         return;
     }
-    for (uint32_t i = e->batch[ev.subject].head; i != DSE_NONE; i = e->rank_event[i].next) {
+    for (uint32_t i = e->batch[ev.subject].events.head; i != DSE_NONE; i = e->rank_event[i].next) {
         stream_ticks *t = &l->ticks[e->rank_event[i].subject];
 
         t->passed = e->now;

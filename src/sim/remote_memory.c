@@ -17,7 +17,7 @@ struct sim_remote {
     uint32_t n_memories;
     struct {
         bool busy;
-        uint32_t head, tail;
+        dse_list requests;
     } * memory;
     request *waiting; /* two places a rank: a node of the communication unit, a node of the CPU */
 };
@@ -34,7 +34,7 @@ void sim_remote_init(sim_engine *e)
     r->memory = dse_arena_zero(e->arena, r->n_memories, sizeof *r->memory);
     r->waiting = DSE_ARENA_NEW(e->arena, request, 2 * (size_t)e->net->n_npus);
     for (uint32_t i = 0; i < r->n_memories; i++)
-        r->memory[i].head = r->memory[i].tail = DSE_NONE;
+        r->memory[i].requests = DSE_LIST_EMPTY;
     e->remote = r;
 }
 
@@ -70,12 +70,8 @@ void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
     } else if (e->remote->memory[memory].busy) {
         uint32_t at = 2 * rank + e->rank[rank].graph->graph->node[node].is_cpu_op;
 
-        e->remote->waiting[at] = (request){rank, node, DSE_NONE};
-        if (e->remote->memory[memory].tail == DSE_NONE)
-            e->remote->memory[memory].head = at;
-        else
-            e->remote->waiting[e->remote->memory[memory].tail].next = at;
-        e->remote->memory[memory].tail = at;
+        e->remote->waiting[at] = (request){.rank = rank, .node = node};
+        DSE_LIST_ADD(&e->remote->memory[memory].requests, e->remote->waiting, at, request, next);
     } else {
         serve(e, memory, rank, node);
     }
@@ -83,16 +79,14 @@ void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
 
 void sim_remote_next(sim_engine *e, uint32_t memory)
 {
-    uint32_t head = e->remote->memory[memory].head;
+    dse_list *requests = &e->remote->memory[memory].requests;
     request r;
 
-    if (head == DSE_NONE) {
+    if (requests->head == DSE_NONE) {
         e->remote->memory[memory].busy = false;
         return;
     }
-    r = e->remote->waiting[head];
-    e->remote->memory[memory].head = r.next;
-    if (r.next == DSE_NONE)
-        e->remote->memory[memory].tail = DSE_NONE;
+    r = e->remote->waiting[requests->head];
+    DSE_LIST_DROP_HEAD(requests, e->remote->waiting, next);
     serve(e, memory, r.rank, r.node);
 }

@@ -3,7 +3,9 @@
  * A row drives the options of every command, space files, points files, names of points, the configuration
  * with its hash, the columns of SQL, CSV and JSON, constraints, the axes of explanations, measured runs,
  * completion and help. To add a parameter, add its row, and its meaning in the generator (workload/).
- * strategy.h says what a field means.
+ * strategy.h says what a field means. A parameter that comes later than stored results has .omit_default, and
+ * a .help, .order and .profiles of its own; nothing else knows how many there are. An axis is a figure of a
+ * result as well, step_comm_<name> (store/columns.c), which needs a new version of the database.
  *
  * Not guarded: it is included with STRATEGY_PARAMETER(name, fields...) defined, and STRATEGY_AXIS(name,
  * fields...) where a degree that divides the NPUs, an axis of the mesh, is something else. Both are undefined

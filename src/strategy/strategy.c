@@ -457,14 +457,6 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
                     strategy_name_form());
 }
 
-bool strategy_equal(const strategy *a, const strategy *b, uint64_t which)
-{
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (which >> i & 1 && strategy_get(a, i) != strategy_get(b, i))
-            return false;
-    return true;
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j)

@@ -76,6 +76,7 @@ typedef struct {
 extern const strategy_parameter strategy_parameters[STRATEGY_N];
 extern const uint32_t strategy_axes[STRATEGY_N_AXES]; /* the rows that are axes */
 
+#define STRATEGY_ALL        (((uint64_t)1 << STRATEGY_N) - 1) /* a bit for each parameter */
 #define STRATEGY_MAX_DEGREE (1u << 24)
 #define STRATEGY_VALUE_MAX  64 /* bytes of a value as text */
 #define STRATEGY_WORDS_MAX  128 /* and with the parameter's name */
@@ -166,10 +167,6 @@ void strategy_name(const strategy *s, const strategy *base, char out[STRATEGY_NA
  * bit for each parameter that the name says; switches with a suffix are always said. DSE_E_USAGE. */
 dse_status strategy_parse_name(const char *text, const strategy *base, strategy *out, uint64_t *said,
                                dse_error *err);
-
-/* Whether two strategies have the same values of the parameters in `which`. */
-bool strategy_equal(const strategy *a, const strategy *b, uint64_t which);
-#define STRATEGY_ALL (((uint64_t)1 << STRATEGY_N) - 1)
 
 /* "dp_tp_sp_pp_recompute": what the places of a name are. */
 const char *strategy_name_form(void);

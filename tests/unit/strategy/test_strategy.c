@@ -175,15 +175,6 @@ CLAIM(a_name_is_read_over_a_base)
     assert_int_equal(strategy_parse_name("2_1_1_1_0_ws_ws", &base, &s, NULL, NULL), DSE_E_USAGE);
 }
 
-CLAIM(strategies_are_equal_in_some_parameters)
-{
-    strategy a = strategy_default(), b = a;
-
-    b.dp = 2;
-    assert_false(strategy_equal(&a, &b, STRATEGY_ALL));
-    assert_true(strategy_equal(&a, &b, STRATEGY_ALL & ~((uint64_t)1 << STRATEGY_dp)));
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 CLAIM(the_fields_of_a_configuration_are_what_they_always_were)
@@ -298,7 +289,6 @@ int main(void)
         cmocka_unit_test(an_axis_that_came_later_stands_behind_the_others),
         cmocka_unit_test(a_name_says_the_places_and_what_is_not_the_default),
         cmocka_unit_test(a_name_is_read_over_a_base),
-        cmocka_unit_test(strategies_are_equal_in_some_parameters),
         cmocka_unit_test(the_fields_of_a_configuration_are_what_they_always_were),
         cmocka_unit_test(fields_that_are_missing_or_no_values_are_refused),
         cmocka_unit_test(the_first_axis_is_innermost),
