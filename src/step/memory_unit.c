@@ -154,6 +154,17 @@ static void take_loss(const step_memory *s, const step_module *m, mem_unit *u)
         u->kept.of[STEP_HOLDS_LOGITS] += logits;
 }
 
+/* Matrices of 8 bits: a copy where they are stored in more, and one that is transposed. */
+static int64_t copied_matrices(const step_block *b, const step_options *o)
+{
+    uint64_t elements = 0;
+
+    for (uint32_t i = 0; i < b->n_parameters; i++)
+        if (b->module[b->parameter[i].module].kind == &step_module_linear && b->parameter[i].columns > 1)
+            elements += step_parameter_share(&b->parameter[i], o->tp);
+    return (int64_t)elements * (o->kept_weight_bytes > 1 ? 2 : 1);
+}
+
 void mem_make_unit(step_memory *s, mem_unit_kind kind)
 {
     const step_block *b = &s->model->block[mem_block_of[kind]];
@@ -181,7 +192,6 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
     pass_backward(s, b, again, SCHED_I, u);
     if (b->n && b->module[b->n - 1].kind == &step_module_loss)
         take_loss(s, &b->module[b->n - 1], u);
-    /* Matrices of 8 bits are copied for each use, and once more transposed. */
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
-        u->moment[k].of[STEP_HOLDS_WORKING] += (int64_t)u->elements * (o->kept_weight_bytes > 1 ? 2 : 1);
+        u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
 }

@@ -246,6 +246,47 @@ CLAIM(scores_are_kept_unless_they_are_made_again)
     dse_arena_free(&f.arena);
 }
 
+CLAIM(tensor_parallel_ranks_share_what_they_keep)
+{
+    fixture f;
+
+    begin(&f, 1, 8);
+    f.options.tp = 2;
+    run_actions(&f, "F0 B0", 1); /* norms and inputs of column-parallel products are whole */
+    assert_u64(f.seen.kept, EMBEDDING + (LAYER + 2 * 96 + 2 * 64) / 2 + 96 + 64 + 256 + 64);
+    f.options.sequence_parallel = true;
+    f.options.gathers_again = true;
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(f.seen.kept, EMBEDDING + LAYER / 2 + (96 + 64) / 2 + 256 + 64);
+    f.options.gathers_again = false; /* three of those inputs are whole */
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(f.seen.kept, EMBEDDING + LAYER / 2 + (96 + 64) / 2 + 256 + 64 + 3 * 32);
+    dse_arena_free(&f.arena);
+}
+
+/* 4 tokens a rank: keys and values are 32 elements, and queries 16. */
+CLAIM(context_parallelism_has_receive_buffers)
+{
+    fixture f;
+    const step_module *attention;
+    step_shape s;
+
+    begin(&f, 1, 8);
+    f.options.cp = 2;
+    attention = &f.model.block[STEP_LAYER].module[2];
+    s = step_shape_of(&f.model, &f.options);
+    assert_double(attention->kind->receives(attention, &s, false), 2 * 32 * 2);
+    assert_double(attention->kind->receives(attention, &s, true), 2 * 32 * (2 + 4));
+    f.options.context = STEP_CONTEXT_ALL_GATHER;
+    assert_double(attention->kind->receives(attention, &s, false), 2 * 32 * 2);
+    assert_double(attention->kind->receives(attention, &s, true), 2 * 2 * 32 * 2);
+    f.options.context = STEP_CONTEXT_ALL_TO_ALL;
+    assert_double(attention->kind->receives(attention, &s, true), 48 * 2);
+    f.options.cp = 1;
+    assert_double(attention->kind->receives(attention, &s, true), 0);
+    dse_arena_free(&f.arena);
+}
+
 CLAIM(layers_that_are_made_again_keep_their_input)
 {
     fixture f;
@@ -326,6 +367,24 @@ CLAIM(logits_count_in_their_type_and_in_32_bits)
     dse_arena_free(&f.arena);
 }
 
+CLAIM(matrices_of_8_bits_are_copied_and_transposed)
+{
+    fixture f;
+    uint64_t stored_in_8_bits;
+
+    begin(&f, 1, 1);
+    f.options.activation_bytes = f.options.kept_weight_bytes = 1;
+    f.model.block[STEP_HEAD].n = f.model.block[STEP_HEAD].n_parameters = 0;
+    run_actions(&f, "F0 B0", 1);
+    assert_int_equal(f.seen.block, STEP_LAYER);
+    stored_in_8_bits = held(&f, STEP_HOLDS_WORKING);
+    assert_true(stored_in_8_bits > 128);
+    f.options.kept_weight_bytes = 2;
+    run_actions(&f, "F0 B0", 1); /* 48 + 16 + 32 + 32 elements */
+    assert_u64(held(&f, STEP_HOLDS_WORKING), stored_in_8_bits + 128);
+    dse_arena_free(&f.arena);
+}
+
 CLAIM(a_pair_needs_what_both_need)
 {
     fixture f;
@@ -373,6 +432,24 @@ CLAIM(backward_gathers_the_next_unit_and_reduces_the_one_before)
     assert_u64(held(&f, STEP_HOLDS_GATHERED_PARAMETERS), 272 + 128);
     assert_u64(held(&f, STEP_HOLDS_UNREDUCED), 272 + 544);
     assert_u64(f.seen.left, f.seen.fixed);
+    dse_arena_free(&f.arena);
+}
+
+CLAIM(zero_2_reduces_gradients_from_a_bucket)
+{
+    fixture f;
+
+    begin(&f, 2, 1);
+    f.options.zero = 2;
+    run_actions(&f, "F0 B0", 1);
+    assert_int_equal(f.seen.block, STEP_LAYER);
+    assert_u64(held(&f, STEP_HOLDS_UNREDUCED), 272 + 4 * 404); /* one bucket of all */
+    f.options.bucket_elements = 100;
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(held(&f, STEP_HOLDS_UNREDUCED), 272 + 4 * 100);
+    f.options.zero = 1; /* they are added to the buffer, which is reduced in its place */
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(held(&f, STEP_HOLDS_UNREDUCED), 0);
     dse_arena_free(&f.arena);
 }
 
@@ -447,13 +524,17 @@ int main(void)
         cmocka_unit_test(options_add_buffers),
         cmocka_unit_test(live_micro_batches_follow_the_schedule),
         cmocka_unit_test(scores_are_kept_unless_they_are_made_again),
+        cmocka_unit_test(tensor_parallel_ranks_share_what_they_keep),
+        cmocka_unit_test(context_parallelism_has_receive_buffers),
         cmocka_unit_test(layers_that_are_made_again_keep_their_input),
         cmocka_unit_test(backward_makes_a_layer_again_on_top_of_the_inputs),
         cmocka_unit_test(gradients_of_weights_that_wait_keep_inputs_and_gradients),
         cmocka_unit_test(logits_count_in_their_type_and_in_32_bits),
+        cmocka_unit_test(matrices_of_8_bits_are_copied_and_transposed),
         cmocka_unit_test(a_pair_needs_what_both_need),
         cmocka_unit_test(forward_gathers_a_unit_beside_the_buffer_of_the_one_before),
         cmocka_unit_test(backward_gathers_the_next_unit_and_reduces_the_one_before),
+        cmocka_unit_test(zero_2_reduces_gradients_from_a_bucket),
         cmocka_unit_test(gradients_are_whole_until_the_last_micro_batch_if_that_one_reduces),
         cmocka_unit_test(nothing_is_left_behind_and_nothing_is_negative),
         cmocka_unit_test(each_kind_has_a_name_and_a_text),
