@@ -68,18 +68,14 @@ static bool same_names(const report_study *a, const report_study *b)
            !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
-static void remarks_json(const report_study *s, size_t index, void *user, dse_json *j)
+static void put_remarks(const report_study *s, size_t index, void *user, report_node *to)
 {
     const remarks *m = user;
 
-    if (m->why) {
-        dse_json_key(j, "explanation");
-        report_explain_json(s, &m->why[index], j);
-    }
-    if (m->trust) {
-        dse_json_key(j, "robust");
-        report_robust_json(&m->trust[index], j);
-    }
+    if (m->why)
+        report_put_explanation(s, &m->why[index], report_object(to, "explanation"));
+    if (m->trust)
+        report_put_robust(&m->trust[index], report_object(to, "robust"));
 }
 
 /* Studies without rows. */
@@ -122,7 +118,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
     dse_strbuf *out = r->out;
 
     if (o->json) {
-        report_ranking_json(studies, n, (size_t)o->top, remarks_json, m, out);
+        report_ranking_json(studies, n, (size_t)o->top, put_remarks, m, out);
         return;
     }
     for (size_t i = 0; i < n; i++)

@@ -3,7 +3,6 @@
 #ifndef DSE_REPORT_CALIBRATED_H
 #define DSE_REPORT_CALIBRATED_H
 
-#include "base/json_writer.h"
 #include "compare/fit.h"
 #include "report/left.h"
 

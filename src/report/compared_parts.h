@@ -11,6 +11,9 @@ double compared_simulated(const report_compared_run *r);
 double compared_measured(const report_compared_run *r);
 double compared_error(const report_compared_run *r);
 
+/* What says which run it is, for programs. */
+void compared_put_run(const report_compared_run *r, report_node *to);
+
 /* Both sides are known, but their error is undefined; the reason. */
 bool compared_lacks_error(const cmp_pair *p);
 extern const char compared_no_error[];

@@ -2,13 +2,11 @@
  * two. */
 #include "report/explain.h"
 
-#include "base/units.h"
 #include "report/prose.h"
 #include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { MAX_ROLES = 3 };
 
@@ -34,22 +32,6 @@ static size_t list_roles(const report_explanation *e, role out[MAX_ROLES])
 }
 
 /* ---- the table of the parts ----------------------------------------------------------------- */
-
-static void time_cell(report_table *t, uint64_t ns, const char *share)
-{
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    report_table_cell(t, "%s%s", text, share);
-}
-
-static void bytes_cell(report_table *t, uint64_t bytes, const char *share)
-{
-    char text[32];
-
-    dse_format_bytes(text, sizeof text, (double)bytes);
-    report_table_cell(t, "%s%s", text, share);
-}
 
 /* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its
  * default. */
@@ -108,15 +90,10 @@ static void part_rows(report_table *t, const role *roles, size_t n, const report
         for (size_t i = 0; i < n; i++) {
             const store_metrics *m = &roles[i].row->metrics;
             uint64_t v = report_part_of(m, &parts[k]), whole = time ? m->wall_time : m->peak_memory;
-            char share[32] = "";
+            const report_text size = (time ? report_time : report_bytes)(v);
 
-            if (!known[i]) {
-                report_table_cell(t, "-");
-                continue;
-            }
-            if (whole)
-                snprintf(share, sizeof share, "  %5.1f%%", (double)v / (double)whole * 100);
-            (time ? time_cell : bytes_cell)(t, v, share);
+            report_table_known(t, known[i], whole ? "%s  %5.1f%%" : "%s", size.text,
+                               (double)v / (double)whole * 100);
         }
     }
 }
@@ -131,14 +108,13 @@ static void print_parts(const role *roles, size_t n, dse_strbuf *out)
     strategy_rows(&t, roles, n);
     report_table_cell(&t, "step");
     for (size_t i = 0; i < n; i++)
-        time_cell(&t, roles[i].row->metrics.wall_time, "  100.0%");
+        report_table_cell(&t, "%s  100.0%%", report_time(roles[i].row->metrics.wall_time).text);
     part_rows(&t, roles, n, report_step_parts, REPORT_N_STEP_PARTS);
     report_table_cell(&t, "peak memory");
     for (size_t i = 0; i < n; i++) {
-        if (roles[i].row->metrics.peak_memory == STORE_ABSENT)
-            report_table_cell(&t, "-");
-        else
-            bytes_cell(&t, roles[i].row->metrics.peak_memory, "  100.0%");
+        const uint64_t peak = roles[i].row->metrics.peak_memory;
+
+        report_table_known(&t, peak != STORE_ABSENT, "%s  100.0%%", report_bytes(peak).text);
     }
     part_rows(&t, roles, n, report_peak_parts, REPORT_N_PEAK_PARTS);
     report_table_end(&t, out);

@@ -1,7 +1,6 @@
 /* How the best step and its memory change along each axis, the other axes following. */
 #include "report/explain.h"
 
-#include "base/units.h"
 #include "report/prose.h"
 #include "report/rows.h"
 #include "report/table.h"
@@ -9,14 +8,6 @@
 #include <inttypes.h>
 
 /* ---- the table ------------------------------------------------------------------------------ */
-
-/* The point in one word, as --point takes it. */
-static void point_cell(report_table *t, const store_row *r)
-{
-    char name[STRATEGY_NAME_MAX];
-
-    report_table_cell(t, "%s", report_point_name(r, name));
-}
 
 /* "dp 8", "recomp yes": as the ranking heads these columns. */
 static void value_cell(report_table *t, uint32_t axis, uint32_t value)
@@ -29,18 +20,14 @@ static void value_cell(report_table *t, uint32_t axis, uint32_t value)
 
 static void row_cells(report_table *t, const store_row *r)
 {
-    char text[32];
-
     if (!r) {
         for (int i = 0; i < 3; i++)
             report_table_cell(t, i ? "-" : "none");
         return;
     }
-    dse_format_seconds(text, sizeof text, (double)r->metrics.wall_time * 1e-9);
-    report_table_cell(t, "%s", text);
-    dse_format_bytes(text, sizeof text, (double)r->metrics.peak_memory);
-    report_table_cell(t, "%s", r->metrics.peak_memory == STORE_ABSENT ? "-" : text);
-    point_cell(t, r);
+    report_table_cell(t, "%s", report_time(r->metrics.wall_time).text);
+    report_table_cell(t, "%s", report_bytes(r->metrics.peak_memory).text);
+    report_table_cell(t, "%s", report_point_name(r).text);
 }
 
 /* Along the axis the best points fit, or those that fit are others. */

@@ -1,8 +1,8 @@
 #include "report/markdown.h"
 
 #include "base/names.h"
-#include "base/units.h"
 #include "design/space.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -56,13 +56,7 @@ void report_markdown_point(const char *point, dse_strbuf *out)
     dse_strbuf_adds(out, " |");
 }
 
-void report_markdown_seconds(double v, dse_strbuf *out)
-{
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, v);
-    report_markdown_cell(isnan(v) ? "-" : text, out);
-}
+void report_markdown_seconds(double v, dse_strbuf *out) { report_markdown_cell(report_seconds(v).text, out); }
 
 void report_markdown_error(double v, dse_strbuf *out)
 {

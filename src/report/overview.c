@@ -1,6 +1,5 @@
 #include "report/overview.h"
 
-#include "base/units.h"
 #include "report/rows.h"
 #include "report/sizes.h"
 #include "report/table.h"
@@ -124,21 +123,13 @@ static void begin_table(report_table *t, bool links)
 static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
 {
     const store_metrics *m = &r->metrics;
-    char text[STRATEGY_NAME_MAX > 32 ? STRATEGY_NAME_MAX : 32];
 
-    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
-    report_table_cell(t, "%s", text);
-    if (fastest)
-        report_table_cell(t, "%.2fx", (double)m->wall_time / (double)fastest);
-    else
-        report_table_cell(t, "-");
-    dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-    report_table_cell(t, "%s", m->peak_memory == STORE_ABSENT ? "-" : text);
-    if (links && isnan(m->busiest_link_util))
-        report_table_cell(t, "-");
-    else if (links)
-        report_table_cell(t, "%.1f%%", m->busiest_link_util);
-    report_table_cell(t, "%s", report_point_name(r, text));
+    report_table_cell(t, "%s", report_time(m->wall_time).text);
+    report_table_known(t, fastest, "%.2fx", (double)m->wall_time / (double)fastest);
+    report_table_cell(t, "%s", report_bytes(m->peak_memory).text);
+    if (links)
+        report_table_known(t, !isnan(m->busiest_link_util), "%.1f%%", m->busiest_link_util);
+    report_table_cell(t, "%s", report_point_name(r).text);
 }
 
 static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)

@@ -1,35 +1,18 @@
 #include "report/prose.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static void add_unbroken(char *text, dse_strbuf *p)
+static void add_unbroken(report_text t, dse_strbuf *p)
 {
-    for (char *c = text; *c; c++)
-        if (*c == ' ')
-            *c = REPORT_UNBROKEN[0];
-    dse_strbuf_adds(p, text);
+    for (const char *c = t.text; *c; c++)
+        dse_strbuf_addc(p, *c == ' ' ? REPORT_UNBROKEN[0] : *c);
 }
 
-void report_say_time(uint64_t ns, dse_strbuf *p)
-{
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    add_unbroken(text, p);
-}
-
-void report_say_bytes(double bytes, dse_strbuf *p)
-{
-    char text[32];
-
-    dse_format_bytes(text, sizeof text, bytes);
-    add_unbroken(text, p);
-}
+void report_say_time(uint64_t ns, dse_strbuf *p) { add_unbroken(report_seconds((double)ns * 1e-9), p); }
+void report_say_bytes(double bytes, dse_strbuf *p) { add_unbroken(report_size(bytes), p); }
 
 void report_say_share(double part, double whole, dse_strbuf *p)
 {
@@ -39,10 +22,7 @@ void report_say_share(double part, double whole, dse_strbuf *p)
         dse_strbuf_addc(p, '-');
 }
 
-void report_say_point(const store_row *r, dse_strbuf *p)
-{
-    strategy_say(&r->strategy, REPORT_UNBROKEN, p);
-}
+void report_say_point(const store_row *r, dse_strbuf *p) { strategy_say(&r->strategy, REPORT_UNBROKEN, p); }
 
 const char *report_separator(size_t k, size_t n) { return k + 1 >= n ? "" : k + 2 == n ? " and " : ", "; }
 

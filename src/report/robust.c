@@ -1,27 +1,17 @@
 #include "report/robust.h"
 
-#include "base/units.h"
 #include "report/prose.h"
 #include "report/rows.h"
 #include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-typedef struct {
-    char text[STRATEGY_NAME_MAX];
-} point_name;
-
 /* Of a candidate; CMP_NOBODY: "none fits". */
-static point_name name_of(const report_robust *r, size_t candidate)
+static report_name name_of(const report_robust *r, size_t candidate)
 {
-    point_name name = {"none fits"};
-
-    if (candidate != CMP_NOBODY)
-        report_point_name(r->candidate[candidate], name.text);
-    return name;
+    return candidate == CMP_NOBODY ? (report_name){"none fits"} : report_point_name(r->candidate[candidate]);
 }
 
 /* ---- the winners ---------------------------------------------------------------------------- */
@@ -78,7 +68,7 @@ static bool any_marked(const report_study *s, const report_robust *r)
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* What was compared, unless it is all that is ranked. */
-static void say_compared(const report_study *s, const report_robust *r, const point_name *winner,
+static void say_compared(const report_study *s, const report_robust *r, const report_name *winner,
                          dse_strbuf *p)
 {
     const char *engine = s->row[0].engine;
@@ -126,7 +116,7 @@ static void say_regret(const report_robust *r, dse_strbuf *p)
 static void say_trust(const report_study *s, const report_robust *r, dse_strbuf *p)
 {
     const cmp_robust_result *x = &r->result;
-    point_name winner = name_of(r, x->winner);
+    report_name winner = name_of(r, x->winner);
     uint32_t stays = x->wins[x->winner];
 
     dse_strbuf_addf(p,
@@ -153,13 +143,11 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
     report_table_begin(&t, "rrlr", "best in", "share", "point", "step time now");
     for (size_t i = 0; i < n; i++) {
         uint32_t wins = r->result.wins[best[i]];
-        char time[32];
 
-        dse_format_seconds(time, sizeof time, r->result.value[best[i]] * 1e-9);
         report_table_cell(&t, "%" PRIu32, wins);
         report_table_cell(&t, "%.1f%%", (double)wins / r->result.draws * 100);
         report_table_cell(&t, "%s%s", name_of(r, best[i]).text, mark(s, r, best[i]));
-        report_table_cell(&t, "%s", time);
+        report_table_cell(&t, "%s", report_seconds(r->result.value[best[i]] * 1e-9).text);
     }
     report_table_end(&t, out);
     if (all > n)
@@ -238,95 +226,70 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* Six digits, more than the precision of a crossover; null: there is none. */
-static void number_json(const char *key, double v, dse_json *j)
+/* To six digits, more than the precision of a crossover. */
+static report_value rounded(const char *key, double v)
 {
-    char text[40];
-
-    dse_json_key(j, key);
-    if (isnan(v)) {
-        dse_json_null(j);
-        return;
-    }
-    snprintf(text, sizeof text, "%.6g", v);
-    dse_json_double(j, strtod(text, NULL));
+    return V_REAL(key, isnan(v) ? NAN : strtod(report_format("%.6g", v).text, NULL));
 }
 
-static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
+static void put_point(const char *key, const report_robust *r, size_t candidate, report_node *to)
 {
-    dse_json_key_string(j, key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text);
+    report_put(to, V_TEXT(key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text));
 }
 
-static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
-                           const cmp_crossover *c, dse_json *j)
+static void put_crossover(const char *key, const report_robust *r, const report_robust_parameter *p,
+                          const cmp_crossover *c, report_node *to)
 {
-    dse_json_key(j, key);
+    report_node *object;
+
     if (isnan(c->factor)) {
-        dse_json_null(j);
+        report_put(to, V_UNKNOWN(key));
         return;
     }
-    dse_json_begin_object(j);
-    number_json("value", p->value * c->factor, j);
-    number_json("factor", c->factor, j);
-    point_json("best", r, c->by, j);
-    dse_json_end_object(j);
+    object = report_object(to, key);
+    report_put(object, rounded("value", p->value * c->factor), rounded("factor", c->factor));
+    put_point("best", r, c->by, object);
 }
 
-static void parameters_json(const report_robust *r, dse_json *j)
+static void put_parameters(const report_robust *r, report_node *to)
 {
-    dse_json_key_array(j, "parameters");
+    report_node *list = report_list(to, "parameters");
+
     for (size_t k = 0; k < r->n_parameters; k++) {
         const report_robust_parameter *p = &r->parameter[k];
+        report_node *row =
+            report_row(list, V_TEXT("parameter", p->key), V_TEXT("unit", p->unit), rounded("value", p->value),
+                       rounded("worst_factor", r->result.worst_factor[k]));
 
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "parameter", p->key);
-        dse_json_key_string(j, "unit", p->unit);
-        number_json("value", p->value, j);
-        number_json("worst_factor", r->result.worst_factor[k], j);
-        crossover_json("below", r, p, &r->result.below[k], j);
-        crossover_json("above", r, p, &r->result.above[k], j);
-        dse_json_end_object(j);
+        put_crossover("below", r, p, &r->result.below[k], row);
+        put_crossover("above", r, p, &r->result.above[k], row);
     }
-    dse_json_end_array(j);
 }
 
-static void winners_json(const report_robust *r, dse_json *j)
+static void put_winners(const report_robust *r, report_node *to)
 {
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
+    report_node *list = report_list(to, "best_in_draws");
 
-    dse_json_key_array(j, "best_in_draws");
-    for (size_t i = 0; i < n; i++) {
-        dse_json_begin_object(j);
-        point_json("point", r, best[i], j);
-        dse_json_key_uint(j, "draws", r->result.wins[best[i]]);
-        dse_json_end_object(j);
-    }
-    dse_json_end_array(j);
+    for (size_t i = 0; i < n; i++)
+        report_row(list, V_TEXT("point", name_of(r, best[i]).text),
+                   V_COUNT("draws", r->result.wins[best[i]]));
 }
 
-void report_robust_json(const report_robust *r, dse_json *j)
+void report_put_robust(const report_robust *r, report_node *to)
 {
-    dse_json_begin_object(j);
+    const cmp_robust_result *x = &r->result;
+
     if (r->why_not) {
-        dse_json_key_string(j, "why_not", r->why_not);
-        dse_json_end_object(j);
+        report_put(to, V_TEXT("why_not", r->why_not));
         return;
     }
-    number_json("spread", r->spread, j);
-    dse_json_key_uint(j, "draws", r->result.draws);
-    dse_json_key_uint(j, "seed", r->seed);
-    number_json("reach", r->reach, j);
-    dse_json_key_uint(j, "compared", r->n);
-    dse_json_key_uint(j, "simulations", r->n_simulated);
-    dse_json_key_uint(j, "failed", r->n_failed);
-    if (r->failure)
-        dse_json_key_string(j, "first_failure", r->failure);
-    point_json("winner", r, r->result.winner, j);
-    dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
-    dse_json_key_uint(j, "does_not_fit", r->result.dropped);
-    number_json("mean_regret", r->result.mean_regret, j);
-    number_json("worst_regret", r->result.worst_regret, j);
-    winners_json(r, j);
-    parameters_json(r, j);
-    dse_json_end_object(j);
+    report_put(to, rounded("spread", r->spread), V_COUNT("draws", x->draws), V_COUNT("seed", r->seed),
+               rounded("reach", r->reach), V_COUNT("compared", r->n), V_COUNT("simulations", r->n_simulated),
+               V_COUNT("failed", r->n_failed), V_GIVEN(r->failure, V_TEXT("first_failure", r->failure)));
+    put_point("winner", r, x->winner, to);
+    report_put(to, V_COUNT("stays_best", x->wins[x->winner]), V_COUNT("does_not_fit", x->dropped),
+               rounded("mean_regret", x->mean_regret), rounded("worst_regret", x->worst_regret));
+    put_winners(r, to);
+    put_parameters(r, to);
 }
