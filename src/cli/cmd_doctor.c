@@ -1,4 +1,4 @@
-/* What is there to work with, and what of the program works with it. */
+/* Says what the machine provides, and which features work with it. */
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "driver/doctor.h"
@@ -36,8 +36,8 @@ static const option options[] = {
 #define EXTERNAL_TOOLS                                                                                       \
     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_ASTRASIM)
 
-/* What takes something that may not be there. A row counts if the program has its command and option. The
- * first decides the exit code. */
+/* The features that need something which may be absent. A row counts if the program has its command and
+ * option. The first row decides the exit code. */
 static const struct {
     const char *name, *what;
     const char *command, *option; /* option NULL: the command is enough */
@@ -61,7 +61,7 @@ static const struct {
 };
 #define N_FEATURES (sizeof features / sizeof features[0])
 
-/* What is needed for something else than a feature. */
+/* Uses of a check beside the features. */
 static const char *const other_uses[DRV_N_CHECKS] = {
     [DRV_CHECK_MEMORY] = "some 25 MB a core",
     [DRV_CHECK_TERMINAL] = "progress in one line",
@@ -158,10 +158,9 @@ static report_node *list_features(const drv_finding *found, report_node *to)
 
         if (!has_feature(i))
             continue;
-        row = report_row(list, V_AS("works", V_TEXT(NULL, works(i, found) ? "yes" : "no")),
-                         V_TEXT("feature", features[i].name),
-                         V_AS("feature", V_TEXT("commands", features[i].what)),
-                         V_BOOL("works", works(i, found)));
+        row = report_row(
+            list, V_NOTE("works", works(i, found) ? "yes" : "no"), V_TEXT("feature", features[i].name),
+            V_AS("feature", V_TEXT("commands", features[i].what)), V_BOOL("works", works(i, found)));
         missing = report_list(row, "missing");
         dse_strbuf_clear(&names);
         for (drv_check c = 0; c < DRV_N_CHECKS; c++)
@@ -169,7 +168,7 @@ static report_node *list_features(const drv_finding *found, report_node *to)
                 report_put(missing, V_TEXT(NULL, found[c].name));
                 dse_strbuf_addf(&names, "%s%s", names.len ? ", " : "", found[c].name);
             }
-        report_put(row, V_AS("missing", V_TEXT(NULL, names.len ? names.data : "-")));
+        report_put(row, V_NOTE("missing", names.len ? names.data : "-"));
     }
     dse_strbuf_free(&names);
     return list;

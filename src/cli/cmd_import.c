@@ -58,7 +58,7 @@ static dse_status put(const import_options *o, const drv_import *io, dse_error *
     return st;
 }
 
-/* How many rows from the first on are of one model and system. */
+/* The number of rows, from the first on, that have one model and system. */
 static size_t pair_length(const store_row *row, size_t n)
 {
     size_t i = 1;

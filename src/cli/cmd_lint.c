@@ -15,8 +15,7 @@ typedef struct {
 static const option options[] = {
     {"FILE", OPT_LIST, NULL, "",
      "cards by path or name, ASTRA-sim's system.json, network.yml and remote_memory.json or a folder of "
-     "them, Hugging "
-     "Face configs; known by their content",
+     "them, Hugging Face configs; known by their content",
      FIELD(names)},
     {"--groups", OPT_STRING, "FILE", "", "communicator groups of a workload on the system given",
      FIELD(groups)},
@@ -43,10 +42,9 @@ static report_node *list_keys(const lint_result *l, const lint_file *f, report_n
         report_row(list, V_AS("line", V_KNOWN(k->line, NULL, V_COUNT(NULL, k->line))),
                    V_AS("key", V_TEXT("key", k->key)), V_GIVEN(k->line, V_COUNT("line", k->line)),
                    V_GIVEN(*k->value, V_TEXT(k->line ? "value" : "default", k->value)),
-                   V_AS("value", V_TEXT(NULL, k->value)), V_GIVEN(*k->unit, V_TEXT("unit", k->unit)),
-                   V_AS("unit", V_TEXT(NULL, k->unit)), V_AS("effect", V_TEXT("effect", effect)),
-                   V_GIVEN(*k->meaning, V_TEXT("meaning", k->meaning)),
-                   V_AS("meaning", V_TEXT(NULL, k->meaning)));
+                   V_NOTE("value", k->value), V_GIVEN(*k->unit, V_TEXT("unit", k->unit)),
+                   V_NOTE("unit", k->unit), V_AS("effect", V_TEXT("effect", effect)),
+                   V_GIVEN(*k->meaning, V_TEXT("meaning", k->meaning)), V_NOTE("meaning", k->meaning));
     }
     return list;
 }
@@ -138,11 +136,9 @@ const command command_lint = {
     .summary = "explain every key of a card or of ASTRA-sim's files, and what has no effect",
     .details =
         "Prints each key with its value, unit, effect and meaning, then what is wrong with which line, then "
-        "what "
-        "is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
-        "missing "
-        "that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a run would "
-        "refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
+        "what is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
+        "missing that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a "
+        "run would refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
     .example = "ccldse lint emitted --groups emitted/comm_group.json --workload emitted/workload",
     COMMAND_OPTIONS(options, lint_options),
     .run = run,

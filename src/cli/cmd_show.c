@@ -1,4 +1,4 @@
-/* One point in full. */
+/* Shows one point in full. */
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"

@@ -56,7 +56,7 @@ static const option options[] = {
     SHORTCUTS_OPTIONS(simulate_options, shortcuts),
 };
 
-/* What there is to print. */
+/* Everything that is printed. */
 typedef struct {
     drv_study study;
     strategy point;
@@ -80,7 +80,7 @@ static void put_rank(const sim_rank_stats *s, report_node *to)
                    V_FIXED("op_intensity", s->op_intensity, 3));
 }
 
-/* Those of the network, which are not among the parts. */
+/* The figures of the network, which are not among the parts. */
 static void put_network(const store_metrics *m, report_node *to)
 {
     static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
@@ -201,7 +201,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
     return st == DSE_OK ? shortcuts_check(&o->shortcuts, !*tools, err) : st;
 }
 
-/* The cards, and what can be refused with them. */
+/* Loads the cards, and refuses options that do not go with them. */
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
     cfg_settings settings;
@@ -249,8 +249,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     simulated s;
     dse_status st;
 
-    /* What is wrong with the options is said before a card is read; what they do not say may be the
-     * card's. */
+    /* Bad options are refused before a card is read; the card may give what they leave open. */
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
         (st = load(o, r->arena, &s.study, err)) != DSE_OK)

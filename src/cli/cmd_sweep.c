@@ -55,7 +55,7 @@ static const option options[] = {
 
 /* ---- what is printed ----------------------------------------------------------------------- */
 
-/* How many were not simulated, and by what bound. */
+/* Says how many points were not simulated, and by which bound. */
 static void print_skipped(const drv_progress *p, dse_strbuf *out)
 {
     const char *before = ": ";

@@ -133,7 +133,7 @@ dse_status external_simulate(const drv_external *tools, drv_study *s, const stra
     dse_status st;
 
     s->engine = DRV_EXTERNAL_ENGINE;
-    /* What can be refused before anything runs is bad input, and no fault of the tools. */
+    /* A refusal before anything runs is bad input, not a fault of the tools. */
     if ((st = drv_external_plan(tools, s, p, r->arena, &plan, err)) != DSE_OK ||
         (st = drv_external_run_point(tools, s, p, r->arena, &row, &log, err)) != DSE_OK)
         return st;

@@ -75,7 +75,7 @@ void metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out)
             dse_strbuf_addf(out, "%s%s\n", format == METRICS_CSV ? "" : "  - ", all[i]->name);
 }
 
-/* Names once each. */
+/* The names, each once. */
 static const char **plain_names(dse_arena *a, size_t *n)
 {
     size_t n_all;

@@ -42,8 +42,7 @@ static void list_hops(const net_graph *g, const net_route_hop *hop, uint32_t n, 
         if (!all && !waited)
             continue;
         net_link_name(g, h->slot, link, sizeof link);
-        row = report_row(list, V_AS("message", V_COUNT(NULL, h->message)),
-                         V_AS("link", V_TEXT(NULL, link)));
+        row = report_row(list, V_AS("message", V_COUNT(NULL, h->message)), V_NOTE("link", link));
         drv_link_put(&g->link[h->slot], row);
         report_put(row, V_AS("ready ns", V_COUNT("ready_ns", h->asked)),
                    V_AS("starts ns", V_COUNT("start_ns", h->taken)),
@@ -67,14 +66,13 @@ static report_node *list_messages(const net_graph *g, const net_routes *r, repor
 
         dse_strbuf_clear(&way);
         add_way(g, r, m, &way);
-        row = report_row(
-            list, V_AS("message", V_COUNT(NULL, i)), V_AS("from", V_COUNT("source", m->src)),
-            V_AS("to", V_COUNT("destination", m->dst)), V_AS("links", V_COUNT(NULL, m->n_hops)),
-            V_AS("alone\nns", V_COUNT("alone_ns", m->alone)),
-            V_AS(several, V_COUNT("together_ns", m->together)),
-            V_AS(waiting, V_COUNT("waited_ns", m->waited)),
-            V_AS("without\ncongestion ns", V_COUNT("congestion_unaware_ns", m->unaware)),
-            V_AS("route", V_TEXT(NULL, way.data)));
+        row = report_row(list, V_AS("message", V_COUNT(NULL, i)), V_AS("from", V_COUNT("source", m->src)),
+                         V_AS("to", V_COUNT("destination", m->dst)), V_AS("links", V_COUNT(NULL, m->n_hops)),
+                         V_AS("alone\nns", V_COUNT("alone_ns", m->alone)),
+                         V_AS(several, V_COUNT("together_ns", m->together)),
+                         V_AS(waiting, V_COUNT("waited_ns", m->waited)),
+                         V_AS("without\ncongestion ns", V_COUNT("congestion_unaware_ns", m->unaware)),
+                         V_NOTE("route", way.data));
         list_hops(g, &r->hop[m->first_hop], m->n_hops, true, report_lines(row, "links"));
     }
     dse_strbuf_free(&way);
@@ -92,7 +90,7 @@ static report_node *list_shared(const net_graph *g, const net_routes *r, uint32_
         report_node *row;
 
         net_link_name(g, s->slot, link, sizeof link);
-        row = report_row(list, V_AS("link", V_TEXT(NULL, link)));
+        row = report_row(list, V_NOTE("link", link));
         drv_link_put(&g->link[s->slot], row);
         report_put(row, V_AS("messages", V_COUNT("messages", s->n_messages)),
                    V_AS("most waiting", V_COUNT("most_waiting", s->most_waiting)),

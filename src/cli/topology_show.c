@@ -15,7 +15,7 @@ static bool has_places(const net_network *net) { return net->n_dims > 1 || net->
 
 #define MAX_PLACES (NET_MAX_DIMS * NET_MAX_AXES)
 
-/* Where an NPU is along each dimension, in a mesh or torus along each axis; yields how many. */
+/* The place of an NPU along each dimension, in a mesh or torus along each axis. Returns the number of places. */
 static uint32_t places_of(const net_network *net, uint32_t npu, uint32_t out[MAX_PLACES])
 {
     uint32_t n = 0;
@@ -74,18 +74,16 @@ static report_node *list_dimensions(const net_network *net, report_node *to)
         report_node *row;
 
         net_dimension_name(d, name, sizeof name);
-        row = report_row(list, V_AS("dimension", V_COUNT(NULL, i)),
-                         V_AS("topology", V_TEXT(NULL, name)),
+        row = report_row(list, V_AS("dimension", V_COUNT(NULL, i)), V_NOTE("topology", name),
                          V_AS("instances", V_COUNT(NULL, net->n_npus / d->shape.n)),
                          V_TEXT("topology", d->topology->name), V_COUNT("npus_count", d->shape.n));
         for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
             report_put(row, V_COUNT(net_axis_name(axis), d->shape.extent[axis]));
-        report_put(
-            row, V_AS("GiB/s\na link", V_REAL(NULL, d->gib_per_s)),
-            V_REAL("bandwidth_bytes_per_s", d->gib_per_s * GIB),
-            V_AS("latency\nns", V_REAL("latency_ns", d->latency_ns)),
-            V_AS("diameter\nlinks", V_COUNT("diameter", d->topology->diameter(&d->shape))),
-            V_AS("bisection\nlinks", V_COUNT("bisection_links", d->topology->bisection(&d->shape))));
+        report_put(row, V_AS("GiB/s\na link", V_REAL(NULL, d->gib_per_s)),
+                   V_REAL("bandwidth_bytes_per_s", d->gib_per_s * GIB),
+                   V_AS("latency\nns", V_REAL("latency_ns", d->latency_ns)),
+                   V_AS("diameter\nlinks", V_COUNT("diameter", d->topology->diameter(&d->shape))),
+                   V_AS("bisection\nlinks", V_COUNT("bisection_links", d->topology->bisection(&d->shape))));
     }
     return list;
 }
@@ -103,10 +101,8 @@ static report_node *list_devices(const net_graph *g, report_node *to)
 
         dse_strbuf_clear(&what);
         add_what(g, device, &what);
-        row = report_row(list, V_AS("device", V_COUNT("id", device)),
-                         V_TEXT("kind", npu ? "npu" : "switch"),
-                         V_AS("degree", V_COUNT("degree", net_degree(g, device))),
-                         V_AS("what", V_TEXT(NULL, what.data)));
+        row = report_row(list, V_AS("device", V_COUNT("id", device)), V_TEXT("kind", npu ? "npu" : "switch"),
+                         V_AS("degree", V_COUNT("degree", net_degree(g, device))), V_NOTE("what", what.data));
         if (npu)
             n = places_of(g->net, device, place);
         parts = report_list(row, npu ? "place" : "npus");

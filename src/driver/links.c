@@ -32,12 +32,11 @@ static void put_link(const net_load *l, uint32_t slot, report_node *to)
     char name[NET_LINK_NAME];
 
     net_link_name(l->graph, slot, name, sizeof name);
-    report_put(to, V_AS("link", V_TEXT(NULL, name)));
+    report_put(to, V_NOTE("link", name));
     drv_link_put(&l->graph->link[slot], to);
     report_put(to, V_AS("messages", V_COUNT("messages", state->n_messages)),
-               V_AS("bytes", V_BYTES("bytes", state->bytes)),
-               V_AS("busy", V_TIME("busy_ns", state->busy)), V_FIXED("utilisation_pct", util, 3),
-               V_CELL("util", report_format("%.1f%%", util).text));
+               V_AS("bytes", V_BYTES("bytes", state->bytes)), V_AS("busy", V_TIME("busy_ns", state->busy)),
+               V_FIXED("utilisation_pct", util, 3), V_CELL("util", report_format("%.1f%%", util).text));
 }
 
 static report_node *list_dimensions(const net_load *l, report_node *to)
@@ -49,14 +48,14 @@ static report_node *list_dimensions(const net_load *l, report_node *to)
         const char *topology = l->graph->net->dim[i].topology->name;
         const double mean = d->mean_util * 100, most = d->max_util * 100;
 
-        report_row(
-            list, V_AS("dimension", V_TEXT(NULL, report_format("%" PRIu32 ", %s", i, topology).text)),
-            V_COUNT("dimension", i), V_TEXT("topology", topology),
-            V_AS("links", V_COUNT("links", d->n_links)), V_AS("used", V_COUNT("used", d->n_used)),
-            V_AS("messages", V_COUNT("messages", d->n_messages)),
-            V_AS("bytes", V_BYTES("bytes", d->bytes)), V_FIXED("mean_utilisation_pct", mean, 3),
-            V_CELL("mean\nutil", report_format("%.1f%%", mean).text), V_FIXED("max_utilisation_pct", most, 3),
-            V_CELL("max\nutil", report_format("%.1f%%", most).text));
+        report_row(list, V_NOTE("dimension", report_format("%" PRIu32 ", %s", i, topology).text),
+                   V_COUNT("dimension", i), V_TEXT("topology", topology),
+                   V_AS("links", V_COUNT("links", d->n_links)), V_AS("used", V_COUNT("used", d->n_used)),
+                   V_AS("messages", V_COUNT("messages", d->n_messages)),
+                   V_AS("bytes", V_BYTES("bytes", d->bytes)), V_FIXED("mean_utilisation_pct", mean, 3),
+                   V_CELL("mean\nutil", report_format("%.1f%%", mean).text),
+                   V_FIXED("max_utilisation_pct", most, 3),
+                   V_CELL("max\nutil", report_format("%.1f%%", most).text));
     }
     return list;
 }

@@ -1,12 +1,13 @@
 #include "report/calibrated.h"
 
 #include "base/names.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MOST_CORRELATED 15 /* columns of the table of correlations */
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
@@ -52,23 +53,15 @@ static const state_row states[] = {
 
 static bool is_one_sided(const cmp_fitted *f) { return f->state == CMP_FITTED && isnan(f->error); }
 
-static void state_cell(const report_calibrated *c, size_t j, report_table *t)
+static const char *say_state(const report_calibrated *c, const cmp_fitted *f, dse_arena *a)
 {
-    const cmp_fitted *f = &c->fit->parameter[j];
-
     if (f->state == CMP_INSEPARABLE)
-        report_table_cell(t, "%s %s", states[f->state].sentence, c->parameter[f->with].name);
-    else
-        report_table_cell(
-            t, "%s", is_one_sided(f) ? "fitted from one side: it is not beyond" : states[f->state].sentence);
+        return dse_arena_printf(a, "%s %s", states[f->state].sentence, c->parameter[f->with].name);
+    return is_one_sided(f) ? "fitted from one side: it is not beyond" : states[f->state].sentence;
 }
 
-static void figure_cell(report_table *t, double v, int digits)
-{
-    report_table_known(t, !isnan(v), "%.*g", digits, v);
-}
-
-static void percent_cell(report_table *t, double v) { report_table_known(t, !isnan(v), "%+.2f%%", v * 100); }
+static report_text figure(double v, int digits) { return report_format(isnan(v) ? "-" : "%.*g", digits, v); }
+static report_text percent(double v) { return report_format(isnan(v) ? "-" : "%+.2f%%", v * 100); }
 
 /* Names come from other people's files, and this goes to a terminal, a line each. */
 static void add_name(dse_strbuf *out, const char *name)
@@ -84,19 +77,17 @@ static void add_name(dse_strbuf *out, const char *name)
 
 static void print_parameters(const report_calibrated *c, dse_strbuf *out)
 {
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    report_table_begin(&t, "llrrrrl", "parameter", "unit", "card", "start", "fitted", "std. error", "");
     for (size_t j = 0; j < c->p; j++) {
         const cmp_fitted *f = &c->fit->parameter[j];
+        const cmp_parameter *p = &c->parameter[j];
 
-        report_table_cell(&t, "%s", c->parameter[j].name);
-        report_table_cell(&t, "%s", c->parameter[j].unit);
-        figure_cell(&t, c->card[j], 6);
-        figure_cell(&t, c->parameter[j].start, 6);
-        figure_cell(&t, f->value, 6);
-        figure_cell(&t, f->error, 2);
-        state_cell(c, j, &t);
+        report_row(list, V_NOTE("parameter", p->name), V_NOTE("unit", p->unit),
+                   V_CELL("card", figure(c->card[j], 6).text), V_CELL("start", figure(p->start, 6).text),
+                   V_CELL("fitted", figure(f->value, 6).text), V_CELL("std. error", figure(f->error, 2).text),
+                   V_NOTE("", say_state(c, f, list->arena)));
     }
     report_table_end(&t, out);
 }
@@ -110,58 +101,51 @@ static size_t known_errors(const report_calibrated *c)
     return n;
 }
 
-/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is
- * beyond is in the JSON. */
+/* The parameters that have a standard error, numbered, as their names are long. A table has 15 of them: the
+ * others are in the JSON. */
 static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 {
-    char number[REPORT_MAX_COLUMNS][16];
-    report_table t;
-    uint32_t n = 0;
+    const size_t known = known_errors(c), n = known < MOST_CORRELATED ? known : MOST_CORRELATED;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    if (known_errors(c) < 2)
-        return;
-    report_table_begin(&t, "l", "correlation");
-    for (size_t j = 0; j < c->p && n + 1 < REPORT_MAX_COLUMNS; j++) {
-        if (isnan(c->fit->correlation[j * c->p + j]))
-            continue;
-        snprintf(number[n], sizeof number[n], "%" PRIu32, n + 1);
-        report_table_column(&t, number[n++], false);
-    }
-    for (size_t j = 0, row = 0; j < c->p && row < n; j++) {
+    for (size_t j = 0, row = 0; known > 1 && j < c->p && row < n; j++) {
+        report_node *cells;
         size_t shown = 0;
 
         if (isnan(c->fit->correlation[j * c->p + j]))
             continue;
-        report_table_cell(&t, "%s  %s", number[row++], c->parameter[j].name);
+        cells = report_row(list, V_NOTE("correlation", dse_arena_printf(list->arena, "%zu  %s", ++row,
+                                                                        c->parameter[j].name)));
         for (size_t k = 0; k < c->p && shown < n; k++)
-            if (!isnan(c->fit->correlation[k * c->p + k])) {
-                shown++;
-                report_table_cell(&t, "%.2f", c->fit->correlation[j * c->p + k] + 0.0);
-            }
+            if (!isnan(c->fit->correlation[k * c->p + k]))
+                report_put(cells,
+                           V_CELL(dse_arena_printf(list->arena, "%zu", ++shown),
+                                  report_format("%.2f", c->fit->correlation[j * c->p + k] + 0.0).text));
     }
-    dse_strbuf_addc(out, '\n');
+    if (known > 1)
+        dse_strbuf_addc(out, '\n');
     report_table_end(&t, out);
-    if (known_errors(c) > n)
-        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known_errors(c) - n);
+    if (known > n)
+        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known - n);
 }
 
 static void print_runs(const report_calibrated *c, dse_strbuf *out)
 {
-    const double *left_out = c->fit->left_out;
-    report_table t;
+    const struct {
+        const char *heading;
+        const double *predicted;
+    } by[] = {{"before", c->fit->before}, {"after", c->fit->after}, {"by the\nothers", c->fit->left_out}};
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    report_table_begin(&t, "lrrrrr", "run", "measured", "before", "error", "after", "error");
-    if (left_out)
-        report_table_columns(&t, "rr", "by the\nothers", "error");
     for (size_t i = 0; i < c->n; i++) {
-        const double *const predicted[] = {c->fit->before, c->fit->after, left_out};
+        report_node *row = report_row(list, V_NOTE("run", c->run[i].name),
+                                      V_CELL("measured", report_seconds(c->run[i].measured_s).text));
 
-        report_table_cell(&t, "%s", c->run[i].name);
-        report_table_cell(&t, "%s", report_seconds(c->run[i].measured_s).text);
-        for (int k = 0; k < (left_out ? 3 : 2); k++) {
-            report_table_cell(&t, "%s", report_seconds(predicted[k][i]).text);
-            percent_cell(&t, error_of(c, predicted[k], i));
-        }
+        for (size_t k = 0; k < sizeof by / sizeof by[0] && by[k].predicted; k++)
+            report_put(row, V_CELL(by[k].heading, report_seconds(by[k].predicted[i]).text),
+                       V_CELL("error", percent(error_of(c, by[k].predicted, i)).text));
     }
     dse_strbuf_addc(out, '\n');
     report_table_end(&t, out);

@@ -2,7 +2,6 @@
 #include "report/compared_parts.h"
 #include "report/markdown.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,22 +79,25 @@ void report_compared_csv(const report_compared *c, dse_strbuf *out)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
+static void add_line(const report_compared_run *r, bool heading, dse_strbuf *out)
+{
+    report_tree t;
+    report_node *row = report_tree_begin(&t);
+
+    report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model),
+               V_AS("devices", V_COUNT(NULL, r->n_devices)));
+    report_put_degrees(r->point, row);
+    report_put(row, V_CELL("measured", report_seconds(compared_measured(r)).text),
+               V_CELL("simulated", report_seconds(compared_simulated(r)).text),
+               V_CELL("error", report_signed_percent(compared_error(r)).text));
+    report_markdown_line(row, heading, out);
+    report_tree_free(&t);
+}
+
 void report_compared_markdown(const report_compared *c, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, "| run | model | devices | dp x tp x sp x pp | measured | simulated | error |\n"
-                         "|---|---|---:|---|---:|---:|---:|\n");
-    for (size_t i = 0; i < c->n_runs; i++) {
-        const report_compared_run *r = &c->run[i];
-
-        dse_strbuf_addc(out, '|');
-        report_markdown_cell(r->name, out);
-        report_markdown_cell(r->model, out);
-        dse_strbuf_addf(out, " %" PRIu64 " |", r->n_devices);
-        report_markdown_point(r->point, out);
-        report_markdown_seconds(compared_measured(r), out);
-        report_markdown_seconds(compared_simulated(r), out);
-        report_markdown_error(compared_error(r), out);
-        dse_strbuf_addc(out, '\n');
-    }
+    add_line(&(report_compared_run){.point = ""}, true, out);
+    for (size_t i = 0; i < c->n_runs; i++)
+        add_line(&c->run[i], false, out);
     report_left_markdown(c->left, c->n_left, out);
 }

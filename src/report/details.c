@@ -2,7 +2,6 @@
 
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 #include "report/traps.h"
 #include "report/value.h"
 
@@ -28,23 +27,20 @@ static void figures(const store_row *r, dse_strbuf *out)
 {
     const store_metrics *m = &r->metrics;
     dse_strbuf exact; /* to the last digit that is stored */
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     size_t n;
     const store_column *c = store_columns(&n);
 
     dse_strbuf_init(&exact);
-    report_table_begin(&t, "lrrll", "figure", "value", "exactly", "unit", "meaning");
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_clear(&exact);
         if (c[i].type == STORE_REAL && store_has(m, &c[i]))
             dse_strbuf_add_repr(&exact, store_value(m, &c[i]));
         else
             dse_strbuf_adds(&exact, report_value_exact(m, &c[i]).text);
-        report_table_cell(&t, "%s", c[i].name);
-        report_table_cell(&t, "%s", report_value_readable(m, &c[i]).text);
-        report_table_cell(&t, "%s", exact.data);
-        report_table_cell(&t, "%s", c[i].unit);
-        report_table_cell(&t, "%s", c[i].help);
+        report_row(list, V_NOTE("figure", c[i].name), V_CELL("value", report_value_readable(m, &c[i]).text),
+                   V_CELL("exactly", exact.data), V_NOTE("unit", c[i].unit), V_NOTE("meaning", c[i].help));
     }
     report_table_end(&t, out);
     dse_strbuf_free(&exact);

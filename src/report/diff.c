@@ -39,7 +39,7 @@ static int compare_studies(const store_row *a, const store_row *b)
     return a->study < b->study ? -1 : a->study > b->study;
 }
 
-/* What distinguishes rows, where the earlier levels leave several on one side. */
+/* Each level distinguishes rows of which the earlier levels leave several on one side. */
 static compare_rows *const levels[] = {report_compare, compare_engines, compare_studies};
 enum { N_LEVELS = sizeof levels / sizeof levels[0] };
 

@@ -100,7 +100,7 @@ static report_node *put_change(report_node *list, const report_pair *p, const ch
 
     return report_row(
         list, V_AS("point", V_TEXT("point", report_point_name(p->a).text)),
-        V_AS("engine", V_TEXT(NULL, dse_arena_printf(list->arena, "%s%s%s", p->a->engine, between, second))),
+        V_NOTE("engine", dse_arena_printf(list->arena, "%s%s%s", p->a->engine, between, second)),
         V_TEXT("engine_a", p->a->engine), V_TEXT("engine_b", p->b->engine),
         V_AS("figure", V_TEXT("figure", figure)));
 }

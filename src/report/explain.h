@@ -27,7 +27,7 @@ typedef struct {
     const store_row
         *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
-    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best.
+    /* The point that fits and differs from `unlimited` on the fewest axes; of equals the best.
      * NULL: there is no unlimited one, or nothing fits. */
     const store_row *nearest;
     unsigned n_changes;

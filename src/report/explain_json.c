@@ -23,7 +23,7 @@ static report_node *put_point(const char *key, const store_row *r, report_node *
 
 static int64_t difference(uint64_t a, uint64_t b) { return (int64_t)(a - b); }
 
-/* With its parts and, against the winner, how much more each is. */
+/* The point with its parts, and how much more each part is than the winner's. */
 static void put_role(const char *key, const store_row *r, const store_row *winner, report_node *to)
 {
     report_node *role = put_point(key, r, to), *more;

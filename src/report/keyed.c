@@ -32,7 +32,7 @@ void report_keyed_values(const store_row *r, uint32_t out[REPORT_KEYED_DEGREES])
     memcpy(out, values, sizeof values);
 }
 
-/* ---- what there is to say ------------------------------------------------------------------ */
+/* ---- selection ------------------------------------------------------------------ */
 
 static bool same_pair(const report_study *a, const report_study *b)
 {

@@ -2,7 +2,6 @@
 
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 #include "report/traps.h"
 
 #include <inttypes.h>
@@ -88,10 +87,6 @@ void report_rank(report_study *s, dse_arena *a)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void time_cell(report_table *t, uint64_t ns) { report_table_cell(t, "%s", report_time(ns).text); }
-
-static void percent_cell(report_table *t, double v) { report_table_known(t, !isnan(v), "%.1f%%", v); }
-
 /* Step time of the fastest point that is ranked, ns. */
 static uint64_t fastest_of(const report_study *s)
 {
@@ -109,7 +104,12 @@ static double slowdown(const store_row *r, uint64_t fastest)
     return fastest ? (double)r->metrics.wall_time / (double)fastest : NAN;
 }
 
-static void slowdown_cell(report_table *t, double v) { report_table_known(t, !isnan(v), "%.2fx", v); }
+report_text report_slowdown(uint64_t step, uint64_t fastest)
+{
+    return report_format(fastest ? "%.2fx" : "-", (double)step / (double)fastest);
+}
+
+report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.1f%%", v); }
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
@@ -142,44 +142,40 @@ static void say_common(const report_study *s, dse_strbuf *out)
     }
 }
 
+/* Headings of two lines, so that a row fits a terminal of 80 columns. */
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
-    /* Two lines, so that a row fits a terminal of 80 columns. */
-    static const char *const headings[] = {"step\ntime",    "slow-\ndown",   "peak\nmemory",
-                                           "exposed\ncomm", "compute\nutil", "mem\nutil"};
     uint64_t fastest = fastest_of(s);
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     bool links = false, shown[STRATEGY_N];
 
     for (uint32_t k = 0; k < STRATEGY_N; k++)
         shown[k] = shows(s, k);
     for (size_t i = 0; i < s->n; i++)
         links |= !isnan(s->row[i].metrics.busiest_link_util);
-    report_table_begin(&t, "r", "rank");
-    for (uint32_t k = 0; k < STRATEGY_N; k++)
-        if (shown[k])
-            report_table_column(&t, strategy_heading(k), strategy_parameters[k].kind != STRATEGY_DEGREE);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        report_table_column(&t, headings[i], false);
-    if (links)
-        report_table_column(&t, "busiest\nlink", false);
     for (size_t i = 0; i < n; i++) {
-        const store_row *r = s->ranked[i];
-        char value[STRATEGY_VALUE_MAX];
+        const strategy *point = &s->ranked[i]->strategy;
+        const store_metrics *m = &s->ranked[i]->metrics;
+        report_node *row = report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)));
 
-        report_table_cell(&t, "%zu", i + 1);
-        for (uint32_t k = 0; k < STRATEGY_N; k++)
+        for (uint32_t k = 0; k < STRATEGY_N; k++) {
+            const strategy_parameter *p = &strategy_parameters[k];
+            const bool number = p->kind == STRATEGY_DEGREE;
+            char value[STRATEGY_VALUE_MAX];
+
+            strategy_print(p, strategy_get(point, k), value);
             if (shown[k])
-                report_table_cell(
-                    &t, "%s", strategy_print(&strategy_parameters[k], strategy_get(&r->strategy, k), value));
-        time_cell(&t, r->metrics.wall_time);
-        slowdown_cell(&t, slowdown(r, fastest));
-        report_table_cell(&t, "%s", report_bytes(r->metrics.peak_memory).text);
-        time_cell(&t, r->metrics.exposed_comm);
-        percent_cell(&t, r->metrics.compute_util);
-        percent_cell(&t, r->metrics.mem_util);
-        if (links)
-            percent_cell(&t, r->metrics.busiest_link_util);
+                report_put(row,
+                           number ? V_CELL(strategy_heading(k), value) : V_NOTE(strategy_heading(k), value));
+        }
+        report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
+                   V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
+                   V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
+                   V_AS("exposed\ncomm", V_TIME(NULL, m->exposed_comm)),
+                   V_CELL("compute\nutil", report_percent(m->compute_util).text),
+                   V_CELL("mem\nutil", report_percent(m->mem_util).text),
+                   V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
     }
     report_table_end(&t, out);
 }
@@ -209,8 +205,8 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
                     n_skipped, n_skipped == 1 ? " was" : "s were");
 }
 
-/* What the limit on memory leaves out, and what it costs. Nothing is known of the points that were
- * skipped. */
+/* Says how many points the limit on memory drops, and what it costs. Nothing is known about skipped
+ * points. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
@@ -268,7 +264,7 @@ static bool same_system(const report_study *a, const report_study *b)
     return !strcmp(a->row[0].system, b->row[0].system);
 }
 
-/* Of all studies on the system of the first. */
+/* Counts the points of all studies on the system of the first. */
 static void add_traps(const report_study *s, size_t n, report_traps *out)
 {
     for (size_t i = 0; i < n; i++)

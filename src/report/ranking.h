@@ -31,6 +31,10 @@ void report_rank(report_study *s, dse_arena *a);
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
 
+/* "1.25x", "92.8%"; "-": not known. */
+report_text report_slowdown(uint64_t step, uint64_t fastest);
+report_text report_percent(double v);
+
 /* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry
  * these names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);

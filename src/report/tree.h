@@ -1,8 +1,9 @@
 /* report_tree -- a result as one tree of values, which JSON, CSV and tables of text render.
  *
  * A value has a key, by which programs find it, or a heading, under which people read it, or both: JSON and
- * CSV take the values with keys, a table of the rows of a list those with headings. What is not known is null in JSON,
- * empty in CSV and "-" in a table. Texts are copied into the tree; keys and headings are borrowed. */
+ * CSV take the values with keys, a table of the rows of a list takes those with headings. What is not known
+ * is null in JSON, empty in CSV and "-" in a table. Texts are copied into the tree; keys and headings are
+ * borrowed. */
 #ifndef DSE_REPORT_TREE_H
 #define DSE_REPORT_TREE_H
 
@@ -50,7 +51,9 @@ typedef struct {
 #define V_FIXED(k, v, n) ((report_value){.key = (k), .kind = REPORT_FIXED, .decimals = (n), .real = (v)})
 #define V_RAW(k, v)      ((report_value){.key = (k), .kind = REPORT_RAW, .text = (v)})
 #define V_UNKNOWN(k)     ((report_value){.key = (k), .kind = REPORT_UNKNOWN})
-#define V_CELL(h, v)     ((report_value){.heading = (h), .kind = REPORT_CELL, .text = (v)})
+/* For people alone: to the left, and to the right as numbers stand. */
+#define V_NOTE(h, v) ((report_value){.heading = (h), .kind = REPORT_TEXT, .text = (v)})
+#define V_CELL(h, v) ((report_value){.heading = (h), .kind = REPORT_CELL, .text = (v)})
 /* The value if it is known; if it is there. `v` is evaluated only then. */
 #define V_KNOWN(is, k, v) ((is) ? (v) : V_UNKNOWN(k))
 #define V_GIVEN(is, v)    ((is) ? (v) : (report_value){.kind = REPORT_OMITTED})
@@ -105,12 +108,20 @@ void report_put_parameter(report_node *to, const char *key, const strategy_param
 /* A value, with its key if it has one. */
 void report_node_json(const report_node *v, dse_json *j);
 
-/* The rows as a table, one column for each heading; all must have the same headings. */
+/* The rows as a table, one column for each heading; all must have the same headings. Nothing without rows.
+ * _end: those of the root; frees the tree. */
 void report_rows_table(const report_node *list, dse_strbuf *out);
+void report_table_end(report_tree *t, dse_strbuf *out);
 
 /* The rows as CSV with a heading; the keys, or the values, of one object. What is not known is empty. */
 void report_list_csv(const report_node *list, dse_strbuf *out);
 void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
+
+/* The values with headings as a line of a Markdown table; or the headings, and the rule below them. */
+void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out);
+
+/* A value as people read it, in a table. */
+void report_add_cell(const report_value *v, dse_strbuf *out);
 
 /* ---- values for people ---------------------------------------------------------------------- */
 

@@ -130,7 +130,7 @@ CLAIM(a_figure_and_its_unit_stay_on_one_line)
     /* 76 characters, so that "1.500" would fit behind a space, but "1.500 s" does not. */
     for (int i = 0; i < 19; i++)
         dse_strbuf_adds(&p, i ? "xxx " : "xxxx ");
-    report_say_time(1500000000, &p);
+    dse_strbuf_adds(&p, report_say_time(1500000000).text);
     report_end_paragraph(&p, &text);
     assert_u64(p.len, 0);
     assert_string_equal(strchr(text.data, '\n'), "\n1.500 s\n\n");
