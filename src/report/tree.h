@@ -105,8 +105,10 @@ void report_put_known(report_node *to, const store_metrics *m, const store_colum
 void report_put_strategy(report_node *to, const strategy *s);
 void report_put_parameter(report_node *to, const char *key, const strategy_parameter *p, uint32_t value);
 
-/* A value, with its key if it has one. */
+/* A value, with its key if it has one; one that is neither an object nor a list, without. */
 void report_node_json(const report_node *v, dse_json *j);
+void report_scalar_json(const report_value *v, dse_json *j);
+bool report_has_value(const report_value *v);
 
 /* The rows as a table, one column for each heading; all must have the same headings. Nothing without rows.
  * _end: those of the root; frees the tree. */

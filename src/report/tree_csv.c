@@ -1,28 +1,22 @@
 /* The values of an object that have keys, as a line of CSV (RFC 4180). */
 #include "report/tree.h"
 
-#include <inttypes.h>
-#include <math.h>
-
+/* Numbers as in JSON, texts quoted where they must be. */
 static void add_field(const report_value *v, dse_strbuf *out)
 {
-    switch (v->kind) {
-    case REPORT_TEXT: dse_strbuf_add_csv(out, v->text ? v->text : ""); break;
-    case REPORT_BOOL: dse_strbuf_addf(out, "%d", v->yes); break;
-    case REPORT_COUNT:
-    case REPORT_TIME:
-    case REPORT_BYTES:
-        if (v->kind == REPORT_COUNT || v->count != STORE_ABSENT)
-            dse_strbuf_addu(out, v->count);
-        break;
-    case REPORT_INTEGER: dse_strbuf_addf(out, "%" PRId64, v->integer); break;
-    case REPORT_REAL:
-        if (isfinite(v->real))
-            dse_strbuf_add_repr(out, v->real);
-        break;
-    case REPORT_FIXED: dse_strbuf_addf(out, "%.*f", v->decimals, v->real); break;
-    default: break;
-    }
+    dse_json j;
+
+    if (!report_has_value(v))
+        return;
+    dse_json_init(&j, out);
+    if (v->kind == REPORT_TEXT)
+        dse_strbuf_add_csv(out, v->text);
+    else if (v->kind == REPORT_BOOL)
+        dse_strbuf_addu(out, v->yes);
+    else if (v->kind == REPORT_FIXED)
+        dse_strbuf_addf(out, "%.*f", v->decimals, v->real); /* also an infinite one */
+    else
+        report_scalar_json(v, &j);
 }
 
 void report_csv_line(const report_node *row, bool keys, dse_strbuf *out)

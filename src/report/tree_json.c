@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static bool is_known(const report_value *v)
+bool report_has_value(const report_value *v)
 {
     switch (v->kind) {
     case REPORT_UNKNOWN: return false;
@@ -29,16 +29,13 @@ static void write_items(const report_node *of, dse_json *j)
     }
 }
 
-static void write_value(const report_node *n, dse_json *j)
+void report_scalar_json(const report_value *v, dse_json *j)
 {
-    const report_value *v = &n->value;
-
-    if (!is_known(v)) {
+    if (!report_has_value(v)) {
         dse_json_null(j);
         return;
     }
     switch (v->kind) {
-    case REPORT_TEXT: dse_json_string(j, v->text); break;
     case REPORT_BOOL: dse_json_bool(j, v->yes); break;
     case REPORT_COUNT:
     case REPORT_TIME:
@@ -50,19 +47,7 @@ static void write_value(const report_node *n, dse_json *j)
         dse_json_raw(j);
         dse_strbuf_adds(j->out, v->text);
         break;
-    case REPORT_OBJECT:
-        dse_json_begin_object(j);
-        write_items(n, j);
-        dse_json_end_object(j);
-        break;
-    case REPORT_LIST:
-        dse_json_begin_array(j);
-        write_items(n, j);
-        dse_json_end_array(j);
-        break;
-    case REPORT_CELL:
-    case REPORT_OMITTED:
-    case REPORT_UNKNOWN: break;
+    default: dse_json_string(j, v->text);
     }
 }
 
@@ -70,7 +55,17 @@ void report_node_json(const report_node *n, dse_json *j)
 {
     if (n->value.key)
         dse_json_key(j, n->value.key);
-    write_value(n, j);
+    if (n->value.kind == REPORT_OBJECT) {
+        dse_json_begin_object(j);
+        write_items(n, j);
+        dse_json_end_object(j);
+    } else if (n->value.kind == REPORT_LIST) {
+        dse_json_begin_array(j);
+        write_items(n, j);
+        dse_json_end_array(j);
+    } else {
+        report_scalar_json(&n->value, j);
+    }
 }
 
 void report_tree_write(report_tree *t, dse_strbuf *out)
