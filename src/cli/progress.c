@@ -1,6 +1,6 @@
 #include "cli/progress.h"
 
-#include "report/tree.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,12 +53,13 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
     uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
     double waited = p->seconds - p->answered;
-    char best[STRATEGY_NAME_MAX + 96] = "", remaining[48] = "", waiting[48] = "", time[32],
+    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", waiting[48] = "", time[32],
                                   name[STRATEGY_NAME_MAX], failed[48] = "";
 
     if (p->has_best) {
+        dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
         strategy_name(&p->best, NULL, name);
-        snprintf(best, sizeof best, ", best %s with %s", report_time(p->best_wall_time).text, name);
+        snprintf(best, sizeof best, ", best %s with %s", time, name);
     }
     if (rate > 0) {
         format_left(time, sizeof time, (double)left / rate);

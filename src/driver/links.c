@@ -121,12 +121,20 @@ void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out)
 
 dse_status drv_links_save_csv(const net_load *l, const char *path, dse_arena *a, dse_error *err)
 {
+    const uint32_t *slots = net_load_sort(l, a);
     report_tree t;
+    report_node *link = report_tree_begin(&t);
     dse_strbuf text;
     dse_status st;
 
     dse_strbuf_init(&text);
-    report_list_csv(list_links(l, l->graph->n_links, a, report_tree_begin(&t)), &text);
+    for (uint32_t i = 0; i < l->graph->n_links; i++) { /* one at a time: there may be millions */
+        put_link(l, slots[i], link);
+        if (i == 0)
+            report_csv_line(link, true, &text);
+        report_csv_line(link, false, &text);
+        report_tree_clear(&t);
+    }
     report_tree_free(&t);
     st = dse_write_text(path, &text, err);
     dse_strbuf_free(&text);

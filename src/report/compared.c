@@ -79,7 +79,7 @@ report_text compared_value(double v, const char *unit)
         return report_format("-");
     for (size_t i = 0; v != 0 && i < sizeof scaled / sizeof scaled[0]; i++)
         if (strcmp(unit, scaled[i].unit) == 0) /* these format sizes, without a sign */
-            return report_format("%s%.62s", v < 0 ? "-" : "",
+            return report_format("%s%.300s", v < 0 ? "-" : "",
                                  scaled[i].format(fabs(v) * scaled[i].scale).text);
     /* Four digits, or all before the point. */
     return report_format(whole ? "%.0f%s%s" : "%.4g%s%s", v, *unit ? " " : "", unit);

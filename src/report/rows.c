@@ -41,20 +41,24 @@ void report_put_row(const store_row *r, report_node *to)
                V_GIVEN(r->memory_rounded, V_BOOL("memory_rounded", true)));
 }
 
-/* A tree for each row, as there may be many. */
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
 {
+    report_tree t;
+    report_node *row = report_tree_begin(&t);
+
     dse_strbuf_addc(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        report_tree t;
-        report_node *row = report_tree_begin(&t);
+    for (size_t i = 0; i < n; i++) { /* one at a time: there may be many */
+        dse_json j;
 
         dse_strbuf_adds(out, i ? ",\n" : "\n");
         report_put_row(&rows[i], row);
         if (config)
             report_put(row, V_RAW("config", rows[i].config));
-        report_tree_write(&t, out);
+        dse_json_init(&j, out);
+        report_node_json(row, &j);
+        report_tree_clear(&t);
     }
+    report_tree_free(&t);
     dse_strbuf_adds(out, "\n]\n");
 }
 
@@ -69,12 +73,11 @@ static void put_parameters(const store_row *r, bool later, report_node *to)
     }
 }
 
-static void add_csv_line(const store_row *r, bool heading, dse_strbuf *out)
+static void add_csv_line(const store_row *r, bool heading, report_tree *t, dse_strbuf *out)
 {
     size_t n;
     const store_column *c = store_columns(&n);
-    report_tree t;
-    report_node *row = report_tree_begin(&t);
+    report_node *row = &t->root;
 
     report_put(row, V_TEXT("model", r->model), V_TEXT("system", r->system));
     put_parameters(r, false, row);
@@ -85,12 +88,16 @@ static void add_csv_line(const store_row *r, bool heading, dse_strbuf *out)
                V_BOOL("memory_rounded", r->memory_rounded), V_TEXT("sizes", report_sizes_word(&r->sizes)));
     put_parameters(r, true, row);
     report_csv_line(row, heading, out);
-    report_tree_free(&t);
+    report_tree_clear(t);
 }
 
 void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
 {
-    add_csv_line(&(store_row){.strategy = strategy_default()}, true, out);
+    report_tree t;
+
+    report_tree_begin(&t);
+    add_csv_line(&(store_row){.strategy = strategy_default()}, true, &t, out);
     for (size_t i = 0; i < n; i++)
-        add_csv_line(&rows[i], false, out);
+        add_csv_line(&rows[i], false, &t, out);
+    report_tree_free(&t);
 }

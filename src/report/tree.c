@@ -12,6 +12,12 @@ report_node *report_tree_begin(report_tree *t)
     return &t->root;
 }
 
+void report_tree_clear(report_tree *t)
+{
+    dse_arena_reset(&t->arena);
+    t->root.first = t->root.last = NULL;
+}
+
 void report_tree_free(report_tree *t) { dse_arena_free(&t->arena); }
 
 report_node *report_add(report_node *to, report_value v)

@@ -78,8 +78,9 @@ typedef struct {
     report_node root; /* an object */
 } report_tree;
 
-/* An empty object. */
+/* An empty object; _clear: again, in the same memory, for the next of many. */
 report_node *report_tree_begin(report_tree *t);
+void report_tree_clear(report_tree *t);
 void report_tree_free(report_tree *t);
 /* Writes the tree as JSON, and frees it; _end: as a document, which ends with a newline. */
 void report_tree_write(report_tree *t, dse_strbuf *out);
@@ -115,8 +116,7 @@ bool report_has_value(const report_value *v);
 void report_rows_table(const report_node *list, dse_strbuf *out);
 void report_table_end(report_tree *t, dse_strbuf *out);
 
-/* The rows as CSV with a heading; the keys, or the values, of one object. What is not known is empty. */
-void report_list_csv(const report_node *list, dse_strbuf *out);
+/* The keys, or the values, of an object as a line of CSV. What is not known is empty. */
 void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 
 /* The values with headings as a line of a Markdown table; or the headings, and the rule below them. */
@@ -128,7 +128,7 @@ void report_add_cell(const report_value *v, dse_strbuf *out);
 /* ---- values for people ---------------------------------------------------------------------- */
 
 typedef struct {
-    char text[64];
+    char text[352]; /* a double may have 309 digits before the point */
 } report_text;
 
 report_text report_time(uint64_t ns); /* "3.207 s"; "-": STORE_ABSENT, as of sizes */

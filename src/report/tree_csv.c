@@ -35,11 +35,3 @@ void report_csv_line(const report_node *row, bool keys, dse_strbuf *out)
     }
     dse_strbuf_addc(out, '\n');
 }
-
-void report_list_csv(const report_node *list, dse_strbuf *out)
-{
-    if (list->first)
-        report_csv_line(list->first, true, out);
-    for (const report_node *row = list->first; row; row = row->next)
-        report_csv_line(row, false, out);
-}

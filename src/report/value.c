@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-report_figure_text report_value_exact(const store_metrics *m, const store_column *c)
+report_text report_value_exact(const store_metrics *m, const store_column *c)
 {
     const report_value v = report_figure(m, c);
-    report_figure_text out = {"-"};
+    report_text out = {"-"};
 
     if (v.kind == REPORT_TEXT)
         snprintf(out.text, sizeof out.text, "%s", v.text);
@@ -18,9 +18,9 @@ report_figure_text report_value_exact(const store_metrics *m, const store_column
     return out;
 }
 
-report_figure_text report_value_readable(const store_metrics *m, const store_column *c)
+report_text report_value_readable(const store_metrics *m, const store_column *c)
 {
-    report_figure_text out = report_value_exact(m, c);
+    report_text out = report_value_exact(m, c);
     const size_t used = strlen(out.text);
 
     if (!store_has(m, c) || c->type == STORE_TEXT)

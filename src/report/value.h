@@ -4,15 +4,11 @@
 
 #include "report/tree.h"
 
-typedef struct {
-    char text[352]; /* a double may have 309 digits before the point */
-} report_figure_text;
-
 /* Without loss, but for the STORE_REALs: three decimals, as the reference prints percentages. "3206889878",
  * "92.803", "-". */
-report_figure_text report_value_exact(const store_metrics *m, const store_column *c);
+report_text report_value_exact(const store_metrics *m, const store_column *c);
 
 /* With its unit, in the size of it that reads best: "3.207 s", "143.9 GB", "92.803 %", "-". */
-report_figure_text report_value_readable(const store_metrics *m, const store_column *c);
+report_text report_value_readable(const store_metrics *m, const store_column *c);
 
 #endif

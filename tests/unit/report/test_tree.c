@@ -71,11 +71,15 @@ CLAIM(texts_are_copied)
 CLAIM(csv_has_the_keys_as_its_heading_and_nothing_for_what_is_not_known)
 {
     begin();
-    report_row(root, V_TEXT("name", "a,b"), V_NOTE("for people", "x"), V_BOOL("on", true), V_REAL("r", NAN),
+    report_put(root, V_TEXT("name", "a,b"), V_NOTE("for people", "x"), V_BOOL("on", true), V_REAL("r", NAN),
                V_FIXED("f", 2.5, 3), V_TIME("t", STORE_ABSENT), V_INTEGER("i", -1));
-    report_list_csv(root, &out);
+    report_csv_line(root, true, &out);
+    report_csv_line(root, false, &out);
+    report_tree_clear(&tree);
+    report_put(root, V_COUNT("again", 2));
+    report_csv_line(root, false, &out);
     report_tree_free(&tree);
-    end("name,on,r,f,t,i\n\"a,b\",1,,2.500,,-1\n");
+    end("name,on,r,f,t,i\n\"a,b\",1,,2.500,,-1\n2\n");
 }
 
 CLAIM(markdown_has_the_headings_and_escapes_what_ends_a_cell)
