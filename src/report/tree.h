@@ -86,7 +86,7 @@ void report_tree_free(report_tree *t);
 void report_tree_write(report_tree *t, dse_strbuf *out);
 void report_tree_end(report_tree *t, dse_strbuf *out);
 
-/* Each adds at the end of an object, of a list with key NULL, and returns what it added. */
+/* Each adds at the end of an object, of a list with key NULL, and returns what it added; _all returns `to`. */
 report_node *report_add(report_node *to, report_value v);
 report_node *report_add_all(report_node *to, const report_value *v, size_t n);
 report_node *report_object(report_node *to, const char *key);

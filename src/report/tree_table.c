@@ -25,6 +25,7 @@ void report_add_cell(const report_value *v, dse_strbuf *out)
     case REPORT_TIME: dse_strbuf_adds(out, report_time(v->count).text); break;
     case REPORT_BYTES: dse_strbuf_adds(out, report_bytes(v->count).text); break;
     case REPORT_INTEGER: dse_strbuf_addf(out, "%" PRId64, v->integer); break;
+    case REPORT_FIXED: dse_strbuf_addf(out, isnan(v->real) ? "-" : "%.*f", v->decimals, v->real); break;
     case REPORT_REAL: dse_strbuf_addf(out, isnan(v->real) ? "-" : "%.10g", v->real); break;
     default: dse_strbuf_addc(out, '-');
     }

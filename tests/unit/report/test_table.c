@@ -54,12 +54,14 @@ CLAIM(values_are_readable_and_unknown_ones_a_dash)
 {
     begin();
     report_row(list, V_AS("t", V_TIME("t", 3206889878)), V_AS("b", V_BYTES("b", 67000000000)),
-               V_AS("r", V_REAL("r", 0.5)), V_AS("y", V_BOOL("y", true)), V_AS("i", V_INTEGER("i", -3)));
+               V_AS("r", V_REAL("r", 0.5)), V_AS("y", V_BOOL("y", true)), V_AS("i", V_INTEGER("i", -3)),
+               V_AS("f", V_FIXED("f", 2, 1)));
     report_row(list, V_AS("t", V_TIME("t", STORE_ABSENT)), V_AS("b", V_BYTES("b", STORE_ABSENT)),
-               V_AS("r", V_REAL("r", NAN)), V_AS("y", V_UNKNOWN("y")), V_AS("i", V_UNKNOWN("i")));
-    assert_printed("      t        b    r    y   i\n"
-                   "3.207 s  67.0 GB  0.5  yes  -3\n"
-                   "      -        -    -    -   -\n");
+               V_AS("r", V_REAL("r", NAN)), V_AS("y", V_UNKNOWN("y")), V_AS("i", V_UNKNOWN("i")),
+               V_AS("f", V_FIXED("f", NAN, 1)));
+    assert_printed("      t        b    r    y   i    f\n"
+                   "3.207 s  67.0 GB  0.5  yes  -3  2.0\n"
+                   "      -        -    -    -   -    -\n");
 }
 
 CLAIM(a_cell_may_be_long)
