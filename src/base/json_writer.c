@@ -99,18 +99,6 @@ void dse_json_key_uint(dse_json *j, const char *key, uint64_t v)
     dse_json_uint(j, v);
 }
 
-void dse_json_key_int(dse_json *j, const char *key, int64_t v)
-{
-    dse_json_key(j, key);
-    dse_json_int(j, v);
-}
-
-void dse_json_key_bool(dse_json *j, const char *key, bool v)
-{
-    dse_json_key(j, key);
-    dse_json_bool(j, v);
-}
-
 void dse_json_key_fixed(dse_json *j, const char *key, double v, int decimals)
 {
     dse_json_key(j, key);
@@ -173,26 +161,6 @@ void dse_json_newline(dse_json *j) { j->newline = true; }
 void dse_json_key_object(dse_json *j, const char *key)
 {
     dse_json_key(j, key);
-    dse_json_begin_object(j);
-}
-
-void dse_json_key_array(dse_json *j, const char *key)
-{
-    dse_json_key(j, key);
-    dse_json_begin_array(j);
-}
-
-void dse_json_key_strings(dse_json *j, const char *key, const char *const *s, size_t n)
-{
-    dse_json_key_array(j, key);
-    for (size_t i = 0; i < n; i++)
-        dse_json_string(j, s[i]);
-    dse_json_end_array(j);
-}
-
-void dse_json_begin_line(dse_json *j)
-{
-    dse_json_newline(j);
     dse_json_begin_object(j);
 }
 

@@ -37,19 +37,12 @@ void dse_json_fixed(dse_json *j, double v, int decimals);
 /* A key and its value. Of _double one that is null if it is not finite, of _string one that is null if it is
  * NULL. */
 void dse_json_key_uint(dse_json *j, const char *key, uint64_t v);
-void dse_json_key_int(dse_json *j, const char *key, int64_t v);
-void dse_json_key_bool(dse_json *j, const char *key, bool v);
 void dse_json_key_fixed(dse_json *j, const char *key, double v, int decimals);
 void dse_json_key_double(dse_json *j, const char *key, double v);
 void dse_json_key_string(dse_json *j, const char *key, const char *s);
 
-/* A key and the beginning of its object or array; an array of strings. */
+/* A key and the beginning of its object. */
 void dse_json_key_object(dse_json *j, const char *key);
-void dse_json_key_array(dse_json *j, const char *key);
-void dse_json_key_strings(dse_json *j, const char *key, const char *const *s, size_t n);
-
-/* Begins an object on a line of its own. */
-void dse_json_begin_line(dse_json *j);
 
 /* A document that is one object: its beginning; its end and a newline. */
 void dse_json_open(dse_json *j, dse_strbuf *out);

@@ -123,10 +123,8 @@ const command command_astrasim = {
         "with congestion. With congestion_aware messages queue for links; with congestion_unaware each has a "
         "fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
-               "workloads/w/w.json "
-               "--system-configuration system.json --network-configuration network.yml "
-               "--remote-memory-configuration "
-               "remote_memory.json",
+               "workloads/w/w.json --system-configuration system.json --network-configuration network.yml "
+               "--remote-memory-configuration remote_memory.json",
     .programs = programs,
     COMMAND_OPTIONS(options, astrasim_options),
     .ignore_unknown = true,

@@ -48,7 +48,7 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
-/* What is said of each study beside its ranking; NULL: nothing was asked for. */
+/* Remarks on each study beside its ranking; NULL: not asked for. */
 typedef struct {
     report_explanation *why;
     report_robust *trust;
@@ -68,21 +68,17 @@ static bool same_names(const report_study *a, const report_study *b)
            !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
-static void remarks_json(const report_study *s, size_t index, void *user, dse_json *j)
+static void put_remarks(const report_study *s, size_t index, void *user, report_node *to)
 {
     const remarks *m = user;
 
-    if (m->why) {
-        dse_json_key(j, "explanation");
-        report_explain_json(s, &m->why[index], j);
-    }
-    if (m->trust) {
-        dse_json_key(j, "robust");
-        report_robust_json(&m->trust[index], j);
-    }
+    if (m->why)
+        report_put_explanation(s, &m->why[index], report_object(to, "explanation"));
+    if (m->trust)
+        report_put_robust(&m->trust[index], report_object(to, "robust"));
 }
 
-/* Studies without rows. */
+/* Says how many points of studies without rows were skipped. */
 static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
 {
     if (u->points)
@@ -122,7 +118,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
     dse_strbuf *out = r->out;
 
     if (o->json) {
-        report_ranking_json(studies, n, (size_t)o->top, remarks_json, m, out);
+        report_ranking_json(studies, n, (size_t)o->top, put_remarks, m, out);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -250,21 +246,16 @@ const command command_best = {
     .name = "best",
     .summary = "rank what a sweep found and what fits in memory",
     .details =
-        "Prints one table per model and system: the best strategies that fit in memory, how many "
-        "points were dropped because they do not, and what the best would be without the limit. Of several "
+        "Prints one table per model and system: the best strategies that fit in memory, how many points were "
+        "dropped because they do not, and what the best would be without the limit. Of several "
         "configurations of one model and system, as a space makes them, it then ranks the best of each, "
-        "those "
-        "with and without congestion apart. "
-        "--explain says why: where the winner's step and memory go, against the runner-up and the best "
-        "without the limit; how the best step changes along each axis; the smallest change that would "
-        "make the best without the limit fit. "
-        "--robust SPREAD says how far to trust the winner when the system is not known exactly: its rates "
-        "and "
-        "latencies are drawn anew, each up to SPREAD off, and the points simulated again; so often it stays "
-        "the "
-        "best, so much is lost where it does not, and at these values of one parameter alone another point "
-        "takes its place. Exit code 1 if for some model and system nothing fits, or "
-        "nothing is known of the metric to rank by.",
+        "those with and without congestion apart. --explain says why: where the winner's step and memory go, "
+        "against the runner-up and the best without the limit; how the best step changes along each axis; "
+        "the smallest change that would make the best without the limit fit. --robust SPREAD says how far to "
+        "trust the winner when the system is not known exactly: its rates and latencies are drawn anew, each "
+        "up to SPREAD off, and the points simulated again; so often it stays the best, so much is lost where "
+        "it does not, and at these values of one parameter alone another point takes its place. Exit code 1 "
+        "if for some model and system nothing fits, or nothing is known of the metric to rank by.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     COMMAND_OPTIONS(options, best_options),
     .run = run,

@@ -50,7 +50,7 @@ static const option options[] = {
 
 /* ---- options --------------------------------------------------------------------------------------- */
 
-/* Words between commas. */
+/* The words between commas. */
 static option_list split(const option_list *l, dse_arena *a)
 {
     option_list out;
@@ -112,7 +112,7 @@ typedef struct {
     const char *settings; /* of the runs' models */
 } calibrating;
 
-/* For cases without a table. */
+/* Says on stderr which runs were left out, where no report says it. */
 static void say_left(const calibrating *c)
 {
     dse_strbuf text;
@@ -283,12 +283,10 @@ const command command_calibrate = {
         "Fits what the runs identify, by nonlinear least squares of the logarithms of step times: "
         "compute.peak_perf, memory.bandwidth, bandwidth and latency of each network dimension, "
         "overheads.per_kernel and overheads.per_step. What no run shows stays as it is, and is said to. A "
-        "rate "
-        "lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
-        "kernel's "
-        "overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's bandwidth "
-        "and "
-        "latency (Hockney). The error of each run by a fit to all others says how far to trust the card.",
+        "rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
+        "kernel's overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's "
+        "bandwidth and latency (Hockney). The error of each run by a fit to all others says how far to trust "
+        "the card.",
     .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
                "compute.peak_perf,network.bandwidth",
     COMMAND_OPTIONS(options, calibrate_options),

@@ -1,10 +1,9 @@
-/* What is there to work with, and what of the program works with it. */
+/* Says what the machine provides, and which features work with it. */
 #include "base/array.h"
-#include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "driver/doctor.h"
-#include "report/table.h"
+#include "report/tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +37,8 @@ static const option options[] = {
 #define EXTERNAL_TOOLS                                                                                       \
     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_ASTRASIM)
 
-/* What takes something that may not be there. A row counts if the program has its command and option. The
- * first decides the exit code. */
+/* The features that need something which may be absent. A row counts if the program has its command and
+ * option. The first row decides the exit code. */
 static const struct {
     const char *name, *what;
     const char *command, *option; /* option NULL: the command is enough */
@@ -63,7 +62,7 @@ static const struct {
 };
 #define N_FEATURES DSE_COUNT(features)
 
-/* What is needed for something else than a feature. */
+/* Uses of a check beside the features. */
 static const char *const other_uses[DRV_N_CHECKS] = {
     [DRV_CHECK_MEMORY] = "some 25 MB a core",
     [DRV_CHECK_TERMINAL] = "progress in one line",
@@ -93,7 +92,7 @@ static bool works(size_t feature, const drv_finding *found)
     return true;
 }
 
-/* ---- tables -------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------- */
 
 static const char *const state_words[] = {
     [DRV_THERE] = "ok", [DRV_ABSENT] = "no", [DRV_BROKEN] = "bad", [DRV_UNTRIED] = "?"};
@@ -132,79 +131,69 @@ static void print_checks(const drv_finding *found, dse_strbuf *out)
     dse_strbuf_free(&uses);
 }
 
-static void print_features(const drv_finding *found, dse_strbuf *out)
+static report_node *list_checks(const drv_finding *found, report_node *to)
 {
-    dse_strbuf missing;
-    report_table t;
+    report_node *list = report_list(to, "checks");
 
-    dse_strbuf_init(&missing);
-    report_table_begin(&t, "lll", "works", "feature", "missing");
-    for (size_t i = 0; i < N_FEATURES; i++) {
-        if (!has_feature(i))
-            continue;
-        dse_strbuf_clear(&missing);
-        for (drv_check c = 0; c < DRV_N_CHECKS; c++)
-            if (is_missing(i, c, found))
-                dse_strbuf_addf(&missing, "%s%s", missing.len ? ", " : "", found[c].name);
-        report_table_cell(&t, "%s", missing.len ? "no" : "yes");
-        report_table_cell(&t, "%s", features[i].what);
-        report_table_cell(&t, "%s", missing.len ? missing.data : "-");
-    }
-    report_table_end(&t, out);
-    dse_strbuf_free(&missing);
-}
-
-/* ---- JSON ---------------------------------------------------------------------------------- */
-
-static void checks_json(const drv_finding *found, dse_json *j)
-{
-    dse_json_begin_array(j);
     for (drv_check c = 0; c < DRV_N_CHECKS; c++) {
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "check", found[c].name);
-        dse_json_key_string(j, "state", state_names[found[c].state]);
-        dse_json_key_string(j, "found", found[c].found);
-        dse_json_key_array(j, "needed_for");
+        report_node *uses = report_list(report_row(list, V_TEXT("check", found[c].name),
+                                                   V_TEXT("state", state_names[found[c].state]),
+                                                   V_TEXT("found", found[c].found)),
+                                        "needed_for");
+
         for (size_t i = 0; i < N_FEATURES; i++)
             if (has_feature(i) && (features[i].needs & BIT(c)))
-                dse_json_string(j, features[i].name);
-        dse_json_end_array(j);
-        dse_json_end_object(j);
+                report_put(uses, V_TEXT(NULL, features[i].name));
     }
-    dse_json_end_array(j);
+    return list;
 }
 
-static void features_json(const drv_finding *found, dse_json *j)
+static report_node *list_features(const drv_finding *found, report_node *to)
 {
-    dse_json_begin_array(j);
+    report_node *list = report_list(to, "features");
+    dse_strbuf names;
+
+    dse_strbuf_init(&names);
     for (size_t i = 0; i < N_FEATURES; i++) {
+        report_node *row, *missing;
+
         if (!has_feature(i))
             continue;
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "feature", features[i].name);
-        dse_json_key_string(j, "commands", features[i].what);
-        dse_json_key_bool(j, "works", works(i, found));
-        dse_json_key_array(j, "missing");
+        row = report_row(
+            list, V_NOTE("works", works(i, found) ? "yes" : "no"), V_TEXT("feature", features[i].name),
+            V_AS("feature", V_TEXT("commands", features[i].what)), V_BOOL("works", works(i, found)));
+        missing = report_list(row, "missing");
+        dse_strbuf_clear(&names);
         for (drv_check c = 0; c < DRV_N_CHECKS; c++)
-            if (is_missing(i, c, found))
-                dse_json_string(j, found[c].name);
-        dse_json_end_array(j);
-        dse_json_end_object(j);
+            if (is_missing(i, c, found)) {
+                report_put(missing, V_TEXT(NULL, found[c].name));
+                dse_strbuf_addf(&names, "%s%s", names.len ? ", " : "", found[c].name);
+            }
+        report_put(row, V_NOTE("missing", names.len ? names.data : "-"));
     }
-    dse_json_end_array(j);
+    dse_strbuf_free(&names);
+    return list;
 }
 
 static void print_json(const drv_finding *found, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "version", CCLDSE_VERSION);
-    dse_json_key(&j, "checks");
-    checks_json(found, &j);
-    dse_json_key(&j, "features");
-    features_json(found, &j);
-    dse_json_close(&j);
+    report_put(root, V_TEXT("version", CCLDSE_VERSION));
+    list_checks(found, root);
+    list_features(found, root);
+    report_tree_end(&t, out);
+}
+
+static void print_text(const drv_finding *found, dse_strbuf *out)
+{
+    report_tree t;
+
+    print_checks(found, out);
+    dse_strbuf_addc(out, '\n');
+    report_rows_table(list_features(found, report_tree_begin(&t)), out);
+    report_tree_free(&t);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -219,13 +208,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (st != DSE_OK)
         return st;
-    if (o->json) {
-        print_json(found, r->out);
-    } else {
-        print_checks(found, r->out);
-        dse_strbuf_addc(r->out, '\n');
-        print_features(found, r->out);
-    }
+    (o->json ? print_json : print_text)(found, r->out);
     if (!works(0, found))
         r->code = EXIT_NO;
     return DSE_OK;

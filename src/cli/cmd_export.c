@@ -1,13 +1,10 @@
-/* The results of a database, for other programs. */
-#include "base/array.h"
+/* Writes the results of a database for other programs. */
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/results.h"
 #include "report/keyed.h"
 #include "report/rows.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -121,52 +118,36 @@ static dse_status export_keyed(const export_options *o, const store_row *rows, s
     return write_out(o, r, err);
 }
 
-typedef struct {
-    const char *name;
+/* In the order of format_names. */
+static const struct {
     bool has_config; /* --config makes sense */
     dse_status (*write)(const export_options *o, const store_row *rows, size_t n, command_run *r,
                         dse_error *err);
-} export_format;
-
-static const export_format formats[] = {
-    {"csv", false, export_csv},
-    {"json", true, export_json},
-    {"keyed", false, export_keyed},
-};
-#define N_FORMATS DSE_COUNT(formats)
-
-static const export_format *find_format(const char *name)
-{
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (!strcmp(formats[i].name, name))
-            return &formats[i];
-    return NULL;
-}
+} formats[] = {{false, export_csv}, {true, export_json}, {false, export_keyed}};
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const export_options *o = opts;
-    const export_format *format = find_format(o->format);
     store_row *rows;
-    size_t n;
+    size_t n, format = 0;
     dse_status st;
 
-    assert(format && "every choice of --format is a format");
-    if (o->config && !format->has_config)
+    while (strcmp(format_names[format], o->format) != 0) /* the options were checked: it is one of them */
+        format++;
+    if (o->config && !formats[format].has_config)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
     st = results_select(o->db, &o->which, r->arena, &rows, &n, err);
-    return st == DSE_OK ? format->write(o, rows, n, r, err) : st;
+    return st == DSE_OK ? formats[format].write(o, rows, n, r, err) : st;
 }
 
 const command command_export = {
     .name = "export",
     .summary = "print the results as CSV, JSON or the classic keyed JSON",
     .details =
-        "Rows come in the order of model, system and point, whoever simulated them when; what differs "
-        "from run to run is not in there, so equal results give equal bytes. Times in ns, memory in "
-        "bytes (or elements, as ASTRA-sim counts: see the column sizes), utilisation in percent. Keyed: one "
-        "object for a "
-        "model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
+        "Rows come in the order of model, system and point, whoever simulated them when; what differs from "
+        "run to run is not in there, so equal results give equal bytes. Times in ns, memory in bytes (or "
+        "elements, as ASTRA-sim counts: see the column sizes), utilisation in percent. Keyed: one object for "
+        "a model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
         "several; 'ccldse import' reads both.",
     .example = "ccldse export --format csv --model llama70b > llama70b.csv",
     COMMAND_OPTIONS(options, export_options),

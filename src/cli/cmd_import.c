@@ -1,8 +1,8 @@
 /* Results that others made, into the database. */
-#include "base/json_writer.h"
 #include "cards/locate.h"
 #include "cli/command.h"
 #include "driver/import.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static dse_status put(const import_options *o, const drv_import *io, dse_error *
     return st;
 }
 
-/* How many rows from the first on are of one model and system. */
+/* The number of rows, from the first on, that have one model and system. */
 static size_t pair_length(const store_row *row, size_t n)
 {
     size_t i = 1;
@@ -79,21 +79,17 @@ static void print_summary(const import_options *o, const drv_import *io, dse_str
 
 static void print_json(const import_options *o, const drv_import *io, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *list;
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "engine", o->engine);
-    dse_json_key_array(&j, "imported");
+    report_put(root, V_TEXT("engine", o->engine));
+    list = report_list(root, "imported");
     for (size_t i = 0, n; i < io->n; i += n) {
         n = pair_length(&io->row[i], io->n - i);
-        dse_json_begin_object(&j);
-        dse_json_key_string(&j, "model", io->row[i].model);
-        dse_json_key_string(&j, "system", io->row[i].system);
-        dse_json_key_uint(&j, "points", n);
-        dse_json_end_object(&j);
+        report_row(list, V_TEXT("model", io->row[i].model), V_TEXT("system", io->row[i].system),
+                   V_COUNT("points", n));
     }
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_tree_end(&t, out);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)

@@ -1,12 +1,8 @@
 /* Explains every key of cards and of ASTRA-sim's files. */
-#include "base/array.h"
-#include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "lint/lint.h"
-#include "report/table.h"
-
-#include <inttypes.h>
+#include "report/tree.h"
 
 typedef struct {
     option_list names;
@@ -19,8 +15,7 @@ typedef struct {
 static const option options[] = {
     {"FILE", OPT_LIST, NULL, "",
      "cards by path or name, ASTRA-sim's system.json, network.yml and remote_memory.json or a folder of "
-     "them, Hugging "
-     "Face configs; known by their content",
+     "them, Hugging Face configs; known by their content",
      FIELD(names)},
     {"--groups", OPT_STRING, "FILE", "", "communicator groups of a workload on the system given",
      FIELD(groups)},
@@ -34,86 +29,57 @@ static const option options[] = {
 static const char *const levels[LINT_N_LEVELS] = {
     [LINT_NOTE] = "note", [LINT_WARNING] = "warning", [LINT_ERROR] = "error"};
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- keys ---------------------------------------------------------------------------------- */
 
-static void key_json(const lint_key *k, dse_json *j)
+static report_node *list_keys(const lint_result *l, const lint_file *f, report_node *to)
 {
-    dse_json_begin_object(j);
-    dse_json_key_string(j, "key", k->key);
-    if (k->line)
-        dse_json_key_uint(j, "line", k->line);
-    if (*k->value)
-        dse_json_key_string(j, k->line ? "value" : "default", k->value);
-    if (*k->unit)
-        dse_json_key_string(j, "unit", k->unit);
-    dse_json_key_string(j, "effect", lint_effect_name(k->effect));
-    if (*k->meaning)
-        dse_json_key_string(j, "meaning", k->meaning);
-    dse_json_end_object(j);
+    report_node *list = report_list(to, "keys");
+
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const lint_key *k = &l->key[f->first_key + i];
+        const char *effect = lint_effect_name(k->effect);
+
+        report_row(list, V_AS("line", V_KNOWN(k->line, NULL, V_COUNT(NULL, k->line))),
+                   V_AS("key", V_TEXT("key", k->key)), V_GIVEN(k->line, V_COUNT("line", k->line)),
+                   V_GIVEN(*k->value, V_TEXT(k->line ? "value" : "default", k->value)),
+                   V_NOTE("value", k->value), V_GIVEN(*k->unit, V_TEXT("unit", k->unit)),
+                   V_NOTE("unit", k->unit), V_AS("effect", V_TEXT("effect", effect)),
+                   V_GIVEN(*k->meaning, V_TEXT("meaning", k->meaning)), V_NOTE("meaning", k->meaning));
+    }
+    return list;
 }
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
 
 static void print_json(const lint_result *l, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *files = report_list(root, "files"),
+                *findings = report_list(root, "findings");
 
-    dse_json_open(&j, out);
-    dse_json_key_array(&j, "files");
     for (size_t i = 0; i < l->n_files; i++) {
         const lint_file *f = &l->file[i];
 
-        dse_json_begin_object(&j);
-        dse_json_key_string(&j, "path", f->path);
-        dse_json_key_string(&j, "kind", f->kind);
-        dse_json_key_array(&j, "keys");
-        for (size_t k = 0; k < f->n_keys; k++)
-            key_json(&l->key[f->first_key + k], &j);
-        dse_json_end_array(&j);
-        dse_json_end_object(&j);
+        list_keys(l, f, report_row(files, V_TEXT("path", f->path), V_TEXT("kind", f->kind)));
     }
-    dse_json_end_array(&j);
-    dse_json_key_array(&j, "findings");
     for (size_t i = 0; i < l->n_findings; i++) {
         const lint_finding *f = &l->finding[i];
 
-        dse_json_begin_object(&j);
-        dse_json_key_string(&j, "level", levels[f->level]);
-        dse_json_key_string(&j, "where", f->where);
-        if (*f->key)
-            dse_json_key_string(&j, "key", f->key);
-        dse_json_key_string(&j, "text", f->text);
-        dse_json_end_object(&j);
+        report_row(findings, V_TEXT("level", levels[f->level]), V_TEXT("where", f->where),
+                   V_GIVEN(*f->key, V_TEXT("key", f->key)), V_TEXT("text", f->text));
     }
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_tree_end(&t, out);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
 static void print_file(const lint_result *l, const lint_file *f, dse_strbuf *out)
 {
-    static const char *const headings[] = {"line", "key", "value", "unit", "effect", "meaning"};
-    report_table t;
+    report_tree t;
 
     dse_strbuf_addf(out, "%s: %s\n", f->path, f->kind);
-    if (!f->n_keys)
-        return;
-    report_table_init(&t);
-    for (size_t i = 0; i < DSE_COUNT(headings); i++)
-        report_table_column(&t, headings[i], i > 0);
-    for (size_t i = 0; i < f->n_keys; i++) {
-        const lint_key *k = &l->key[f->first_key + i];
-
-        if (k->line)
-            report_table_cell(&t, "%" PRIu32, k->line);
-        else
-            report_table_cell(&t, "-");
-        report_table_cell(&t, "%s", k->key);
-        report_table_cell(&t, "%s", k->value);
-        report_table_cell(&t, "%s", k->unit);
-        report_table_cell(&t, "%s", lint_effect_name(k->effect));
-        report_table_cell(&t, "%s", k->meaning);
-    }
-    report_table_end(&t, out);
+    report_rows_table(list_keys(l, f, report_tree_begin(&t)), out);
+    report_tree_free(&t);
 }
 
 static void print_findings(const lint_result *l, bool notes, dse_strbuf *out)
@@ -170,11 +136,9 @@ const command command_lint = {
     .summary = "explain every key of a card or of ASTRA-sim's files, and what has no effect",
     .details =
         "Prints each key with its value, unit, effect and meaning, then what is wrong with which line, then "
-        "what "
-        "is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
-        "missing "
-        "that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a run would "
-        "refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
+        "what is easily misunderstood. Exit code 0 if every key has an effect; 1 if one has none, or one is "
+        "missing that ASTRA-sim crashes without; 3 if a file cannot be read or understood, or holds what a "
+        "run would refuse. scheduling-policy LIFO, without effect but needed by ASTRA-sim, is only noted.",
     .example = "ccldse lint emitted --groups emitted/comm_group.json --workload emitted/workload",
     COMMAND_OPTIONS(options, lint_options),
     .run = run,

@@ -41,14 +41,13 @@ static const entry files[] = {
     {"configs/",
      "Cards that are known by name: models, systems, operators. The folder is looked for in this order: what "
      "CCLDSE_CONFIGS says; the current folder; beside the program; ../share/ccldse from there, which is "
-     "where it "
-     "is installed."},
+     "where it is installed."},
     {"results/ccldse.db", "The results database (SQLite), if no option names another."},
 };
 
 /* ---- roff ---------------------------------------------------------------------------------- */
 
-/* Text without what roff would take for its own. */
+/* Escapes the characters that mean something to roff. */
 static void put_escaped(const char *text, size_t n, bool begins_line, dse_strbuf *out)
 {
     static const char special[] = "\\-'`^~\"";
@@ -155,7 +154,7 @@ static void put_example(const char *example, dse_strbuf *out)
     dse_strbuf_adds(out, ".EE\n");
 }
 
-/* Of a command, or of the program (NULL). */
+/* The exit codes of a command, or of the program (NULL). */
 static void put_exit_status(const command *c, dse_strbuf *out)
 {
     size_t n;
@@ -199,7 +198,7 @@ static void put_option_head(const option *o, dse_strbuf *out)
     dse_strbuf_adds(out, "\\&");
 }
 
-/* What must be given, what may be, and the arguments by their place. */
+/* The options that must be given, those that may be, and the positional arguments. */
 static void put_synopsis(const command *c, dse_strbuf *out)
 {
     const option *o;
@@ -300,7 +299,7 @@ static void put_program_page(dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* One page to folder/name.1; c NULL: of the program. */
+/* Writes the page of a command, or of the program (NULL), to folder/name.1. */
 static dse_status write_page(const char *folder, const command *c, dse_arena *a, dse_error *err)
 {
     const char *path = dse_arena_printf(a, "%s/ccldse%s%s.1", folder, c ? "-" : "", c ? c->name : "");

@@ -1,12 +1,10 @@
-/* What ships in configs/models and configs/systems, and what a card may contain. */
+/* Lists the cards in configs/models and configs/systems, and the keys of a card. */
 #include "cards/locate.h"
 #include "cli/command.h"
 #include "driver/study.h"
-#include "report/table.h"
+#include "report/tree.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 typedef struct {
     bool keys, names;
@@ -20,17 +18,18 @@ static const option options[] = {
     {"--names", OPT_FLAG, NULL, "false", "print the names alone, one a line", FIELD(names)},
 };
 
-static void list_number(report_table *t, const cfg_double_list *l)
+/* "50,25"; "-" where there is none. */
+static const char *join_numbers(const cfg_double_list *l, dse_arena *a)
 {
-    char text[NET_MAX_DIMS * 24];
-    size_t used = 0;
+    const char *text = l->n ? "" : "-";
 
-    for (uint32_t i = 0; i < l->n && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%g", i ? "," : "", l->v[i]);
-    report_table_cell(t, "%s", l->n ? text : "-");
+    for (uint32_t i = 0; i < l->n; i++)
+        text = dse_arena_printf(a, "%s%s%g", text, i ? "," : "", l->v[i]);
+    return text;
 }
 
-static dse_status add_model(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err)
+static dse_status add_model(const char *name, const char *path, dse_arena *a, report_node *list,
+                            dse_error *err)
 {
     card_model m;
     cfg_doc doc;
@@ -38,14 +37,10 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
 
     if (st != DSE_OK || (st = card_model_read(&doc, NULL, &m, err)) != DSE_OK)
         return st;
-    report_table_cell(t, "%s", name);
-    report_table_cell(t, "%" PRId64, m.layers);
-    report_table_cell(t, "%" PRId64, m.d_model);
-    report_table_cell(t, "%" PRId64, m.d_ff);
-    report_table_cell(t, "%" PRId64, m.heads);
-    report_table_cell(t, "%" PRId64, m.vocabulary);
-    report_table_cell(t, "%" PRId64, m.batch);
-    report_table_cell(t, "%" PRId64, m.sequence);
+    report_row(list, V_NOTE("model", name), V_AS("layers", V_INTEGER(NULL, m.layers)),
+               V_AS("d_model", V_INTEGER(NULL, m.d_model)), V_AS("d_ff", V_INTEGER(NULL, m.d_ff)),
+               V_AS("heads", V_INTEGER(NULL, m.heads)), V_AS("vocabulary", V_INTEGER(NULL, m.vocabulary)),
+               V_AS("batch", V_INTEGER(NULL, m.batch)), V_AS("sequence", V_INTEGER(NULL, m.sequence)));
     return DSE_OK;
 }
 
@@ -62,7 +57,7 @@ static void add_network(const net_network *net, dse_strbuf *out)
         dse_strbuf_adds(out, ", with congestion");
 }
 
-static dse_status add_system(const char *name, const char *path, dse_arena *a, report_table *t,
+static dse_status add_system(const char *name, const char *path, dse_arena *a, report_node *list,
                              dse_error *err)
 {
     dse_strbuf network;
@@ -77,55 +72,51 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
         return st;
     dse_strbuf_init(&network);
     add_network(&net, &network);
-    report_table_cell(t, "%s", name);
-    report_table_cell(t, "%" PRIu32, net.n_npus);
-    report_table_cell(t, "%s", network.data);
+    report_row(list, V_NOTE("system", name), V_AS("NPUs", V_COUNT(NULL, net.n_npus)),
+               V_NOTE("topology", network.data), V_CELL("link GiB/s", join_numbers(&s.bandwidth, a)),
+               V_CELL("latency ns", join_numbers(&s.latency, a)),
+               V_CELL("memory GB/s", report_format("%g", s.memory_bandwidth).text),
+               V_CELL("TFLOPS", report_format(isnan(s.peak_perf) ? "-" : "%g", s.peak_perf).text));
     dse_strbuf_free(&network);
-    list_number(t, &s.bandwidth);
-    list_number(t, &s.latency);
-    report_table_cell(t, "%g", s.memory_bandwidth);
-    report_table_cell(t, isnan(s.peak_perf) ? "-" : "%g", s.peak_perf);
     return DSE_OK;
 }
 
 typedef struct {
     card_kind kind;
     const cfg_table *table;
-    const char *headings[8];
-    dse_status (*add)(const char *name, const char *path, dse_arena *a, report_table *t, dse_error *err);
+    const char *headings; /* of a list without cards */
+    dse_status (*add)(const char *name, const char *path, dse_arena *a, report_node *list, dse_error *err);
 } listing;
 
-static const listing models = {
-    CARD_MODELS,
-    &card_model_table,
-    {"model", "layers", "d_model", "d_ff", "heads", "vocabulary", "batch", "sequence"},
-    add_model};
-static const listing systems = {
-    CARD_SYSTEMS,
-    &card_system_table,
-    {"system", "NPUs", "topology", "link GiB/s", "latency ns", "memory GB/s", "TFLOPS", NULL},
-    add_system};
+static const listing models = {CARD_MODELS, &card_model_table,
+                               "model  layers  d_model  d_ff  heads  vocabulary  batch  sequence\n",
+                               add_model};
+static const listing systems = {CARD_SYSTEMS, &card_system_table,
+                                "system  NPUs  topology  link GiB/s  latency ns  memory GB/s  TFLOPS\n",
+                                add_system};
 
 static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const char **names, *folder;
-    report_table t;
+    report_tree t;
+    report_node *list;
     size_t n;
     dse_status st = card_list(l->kind, a, &names, &n, &folder, err);
 
     if (st != DSE_OK)
         return st;
-    report_table_init(&t);
-    for (size_t i = 0; i < 8 && l->headings[i]; i++)
-        report_table_column(&t, l->headings[i], i == 0 || (l->kind == CARD_SYSTEMS && i == 2));
+    list = report_tree_begin(&t);
     for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = l->add(names[i], dse_arena_printf(a, "%s/%s.yaml", folder, names[i]), a, &t, err);
+        st = l->add(names[i], dse_arena_printf(a, "%s/%s.yaml", folder, names[i]), a, list, err);
     if (st == DSE_OK)
-        report_table_end(&t, out);
+        report_rows_table(list, out);
+    if (st == DSE_OK && !n)
+        dse_strbuf_adds(out, l->headings);
+    report_tree_free(&t);
     return st;
 }
 
-/* For completion. Reads no card, so that a broken card does not hide the others. */
+/* Lists names for completion. Reads no card, so that a broken card does not hide the others. */
 static dse_status list_names(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const char **names, *folder;

@@ -1,4 +1,4 @@
-/* One point in full. */
+/* Shows one point in full. */
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
@@ -7,7 +7,6 @@
 #include "report/rows.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -64,10 +63,8 @@ static dse_status find_rows(const show_options *o, const strategy *point, dse_ar
     size_t kept = 0;
 
     for (size_t i = 0; i < *n; i++) {
-        char name[STRATEGY_NAME_MAX];
-
-        names[i] = dse_arena_strdup(a, report_point_name(&rows[i], name));
-        if (!strcmp(name, o->point))
+        names[i] = dse_arena_strdup(a, report_point_name(&rows[i]).text);
+        if (!strcmp(names[i], o->point))
             rows[kept++] = rows[i];
     }
     if (!kept)
@@ -99,24 +96,19 @@ static dse_status print_text(const show_options *o, const store_row *r, command_
 
 static dse_status print_json(const show_options *o, const store_row *r, command_run *run, dse_error *err)
 {
-    char configuration[20];
     drv_reproduction again;
-    dse_json j;
+    report_tree t;
+    report_node *root;
     dse_status st = drv_reproduce(r, o->db, run->arena, &again, err);
 
     if (st != DSE_OK)
         return st;
-    snprintf(configuration, sizeof configuration, "%08" PRIx64, r->study >> 32);
-    dse_json_open(&j, run->out);
-    report_row_fields(r, &j);
-    dse_json_key_double(&j, "seconds", r->seconds);
-    dse_json_key_string(&j, "configuration", configuration);
-    dse_json_key(&j, "config");
-    dse_json_raw(&j);
-    dse_strbuf_adds(run->out, r->config);
-    dse_json_key_string(&j, "reproduce", again.command);
-    dse_json_key_string(&j, "note", again.note);
-    dse_json_end_object(&j);
+    root = report_tree_begin(&t);
+    report_put_row(r, root);
+    report_put(root, V_REAL("seconds", r->seconds),
+               V_TEXT("configuration", report_format("%08" PRIx64, r->study >> 32).text),
+               V_RAW("config", r->config), V_TEXT("reproduce", again.command), V_TEXT("note", again.note));
+    report_tree_write(&t, run->out);
     return DSE_OK;
 }
 

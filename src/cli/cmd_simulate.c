@@ -1,7 +1,4 @@
 /* One strategy of a model on a system, in memory. */
-#include "base/array.h"
-#include "base/json_writer.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/shortcuts.h"
@@ -14,7 +11,7 @@
 #include "report/parts.h"
 #include "report/sizes.h"
 #include "report/traps.h"
-#include "report/value.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -70,7 +67,7 @@ static const option options[] = {
     OPTION_GROUP(shortcuts_group, shortcuts),
 };
 
-/* What there is to print. */
+/* Everything that is printed. */
 typedef struct {
     drv_study study;
     strategy point;
@@ -80,53 +77,28 @@ typedef struct {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void rank_json(const sim_rank_stats *s, dse_json *j)
+static void put_rank(const sim_rank_stats *s, report_node *to)
 {
-    const struct {
-        const char *key;
-        bool present;
-        uint64_t v;
-    } ticks[] = {{"wall_time", true, s->wall},
-                 {"gpu_time", true, s->gpu},
-                 {"comm_time", true, s->comm},
-                 {"cpu_time", s->has_cpu, s->cpu},
-                 {"remote_mem_time", s->has_remote_memory, s->remote_memory},
-                 {"exposed_comm", true, s->exposed_comm},
-                 {"finished_cycles", true, s->finished},
-                 {"peak_memory_bytes", s->has_memory, s->peak_memory}};
-    const struct {
-        const char *key;
-        double v;
-    } rates[] = {{"compute_bound_pct", s->compute_bound * 100},
-                 {"compute_util_pct", s->compute_util * 100},
-                 {"mem_util_pct", s->memory_util * 100},
-                 {"op_intensity", s->op_intensity}};
-
-    dse_json_begin_object(j);
-    for (size_t i = 0; i < DSE_COUNT(ticks); i++) {
-        if (!ticks[i].present)
-            continue;
-        dse_json_key_uint(j, ticks[i].key, ticks[i].v);
-    }
-    for (size_t i = 0; s->has_utilisation && i < DSE_COUNT(rates); i++)
-        dse_json_key_fixed(j, rates[i].key, rates[i].v, 3);
-    dse_json_end_object(j);
+    report_put(to, V_COUNT("wall_time", s->wall), V_COUNT("gpu_time", s->gpu), V_COUNT("comm_time", s->comm),
+               V_GIVEN(s->has_cpu, V_COUNT("cpu_time", s->cpu)),
+               V_GIVEN(s->has_remote_memory, V_COUNT("remote_mem_time", s->remote_memory)),
+               V_COUNT("exposed_comm", s->exposed_comm), V_COUNT("finished_cycles", s->finished),
+               V_GIVEN(s->has_memory, V_COUNT("peak_memory_bytes", s->peak_memory)));
+    if (s->has_utilisation)
+        report_put(to, V_FIXED("compute_bound_pct", s->compute_bound * 100, 3),
+                   V_FIXED("compute_util_pct", s->compute_util * 100, 3),
+                   V_FIXED("mem_util_pct", s->memory_util * 100, 3),
+                   V_FIXED("op_intensity", s->op_intensity, 3));
 }
 
-/* Those of the network, which are not among the parts. */
-static void network_json(const store_metrics *m, dse_json *j)
+/* The figures of the network, which are not among the parts. */
+static void put_network(const store_metrics *m, report_node *to)
 {
     static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
                                         "busiest_link", "busiest_link_util"};
 
-    for (size_t i = 0; i < DSE_COUNT(names); i++) {
-        const store_column *c = store_column_find(names[i]);
-
-        if (!store_has(m, c))
-            continue;
-        dse_json_key(j, c->name);
-        report_value_json(m, c, j);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        report_put_known(to, m, store_column_find(names[i]));
 }
 
 static void print_json(const simulate_options *o, const simulated *s, command_run *run)
@@ -134,35 +106,25 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     const sim_result *r = &s->result;
     const store_sizes sizes = drv_sizes_of(&s->study.model);
     const store_metrics *m = &s->metrics;
-    dse_strbuf *out = run->out;
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *ranks;
+    dse_strbuf config;
 
-    dse_json_open(&j, out);
-    dse_json_key(&j, "config");
-    dse_json_raw(&j);
-    drv_study_write_config(&s->study, &s->point, out);
-    dse_json_key_uint(&j, "wall_time", m->wall_time);
-    if (m->peak_memory != STORE_ABSENT)
-        dse_json_key_uint(&j, "peak_memory_bytes", m->peak_memory);
-    dse_json_key_string(&j, "memory_counts", report_sizes_word(&sizes));
-    dse_json_key_uint(&j, "nodes", r->n_nodes);
-    dse_json_key_uint(&j, "messages", r->n_messages);
-    network_json(m, &j);
-    report_parts_json(m, &j);
-    if (o->links) {
-        dse_json_key(&j, "links");
-        drv_links_json(r->load, run->arena, &j);
-    }
-    dse_json_key_object(&j, "sys");
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        char rank[16];
-
-        snprintf(rank, sizeof rank, "%" PRIu32, i);
-        dse_json_key(&j, rank);
-        rank_json(&r->rank[i], &j);
-    }
-    dse_json_end_object(&j);
-    dse_json_close(&j);
+    dse_strbuf_init(&config);
+    drv_study_write_config(&s->study, &s->point, &config);
+    report_put(root, V_RAW("config", config.data), V_COUNT("wall_time", m->wall_time),
+               V_GIVEN(m->peak_memory != STORE_ABSENT, V_COUNT("peak_memory_bytes", m->peak_memory)),
+               V_TEXT("memory_counts", report_sizes_word(&sizes)), V_COUNT("nodes", r->n_nodes),
+               V_COUNT("messages", r->n_messages));
+    put_network(m, root);
+    report_put_parts(m, root);
+    if (o->links)
+        drv_links_put(r->load, run->arena, report_object(root, "links"));
+    ranks = report_object(root, "sys");
+    for (uint32_t i = 0; i < r->n_ranks; i++)
+        put_rank(&r->rank[i], report_object(ranks, dse_arena_printf(run->arena, "%" PRIu32, i)));
+    report_tree_end(&t, run->out);
+    dse_strbuf_free(&config);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -171,22 +133,17 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
 static void time_line(const sim_result *r, const char *label, size_t offset, dse_strbuf *out)
 {
     uint64_t low = UINT64_MAX, high = 0;
-    char text[32];
 
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         uint64_t v = *(const dse_time *)(const void *)((const char *)&r->rank[i] + offset);
         low = v < low ? v : low;
         high = v > high ? v : high;
     }
-    dse_format_seconds(text, sizeof text, (double)low * 1e-9);
-    dse_strbuf_addf(out, "  %-22s %s", label, text);
-    if (high != low) {
-        dse_format_seconds(text, sizeof text, (double)high * 1e-9);
-        dse_strbuf_addf(out, " .. %s over the ranks", text);
-    } else {
-        dse_strbuf_addf(out, "  (%" PRIu64 " ns)", low);
-    }
-    dse_strbuf_addc(out, '\n');
+    dse_strbuf_addf(out, "  %-22s %s", label, report_time(low).text);
+    if (high != low)
+        dse_strbuf_addf(out, " .. %s over the ranks\n", report_time(high).text);
+    else
+        dse_strbuf_addf(out, "  (%" PRIu64 " ns)\n", low);
 }
 
 static void print_text(const simulate_options *o, const simulated *s, command_run *run)
@@ -198,22 +155,20 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     const sim_rank_stats *zero = &r->rank[0];
     const store_sizes sizes = drv_sizes_of(&t->model);
     dse_strbuf *out = run->out;
-    char text[32];
 
-    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
     dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
                     t->settings);
     strategy_say(p, " ", out);
     dse_strbuf_addc(out, '\n');
-    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", text, m->wall_time);
+    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text,
+                    m->wall_time);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
-    if (m->peak_memory != STORE_ABSENT) {
-        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", %s)\n", "peak memory", text, m->peak_memory,
+    if (m->peak_memory != STORE_ABSENT)
+        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 ", %s)\n", "peak memory",
+                        report_bytes(m->peak_memory).text, m->peak_memory,
                         report_in_bytes(&sizes) ? "bytes" : "elements counted as bytes");
-    }
     if (zero->has_utilisation) {
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
         dse_strbuf_addf(out, "  %-22s %.3f %%\n", "memory utilisation", zero->memory_util * 100);
@@ -289,7 +244,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
     return st == DSE_OK ? shortcuts_check(&o->shortcuts, !*tools, err) : st;
 }
 
-/* The cards, and what can be refused with them. */
+/* Loads the cards, and refuses options that do not go with them. */
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
     cfg_settings settings;
@@ -339,8 +294,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     simulated s;
     dse_status st;
 
-    /* What is wrong with the options is said before a card is read; what they do not say may be the
-     * card's. */
+    /* Bad options are refused before a card is read; the card may give what they leave open. */
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
         (st = load(o, r->arena, &s.study, err)) != DSE_OK)

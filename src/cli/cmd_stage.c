@@ -108,11 +108,9 @@ const command command_stage = {
     .name = "stage",
     .summary = "write a workload's Chakra traces, with STAGE's options and STAGE's bytes",
     .details = "Writes one Chakra trace per rank and the communicator-group file: STAGE's options, STAGE's "
-               "files (branch "
-               "recomp, 0b44904, I/O information on), byte for byte.",
+               "files (branch recomp, 0b44904, I/O information on), byte for byte.",
     .example = "ccldse stage --output_dir workloads/w --output_name w --comm_group_file w.json --dp 4 --tp 2 "
-               "--num_stacks 4 "
-               "--dmodel 512 --dff 2048 --head 8",
+               "--num_stacks 4 --dmodel 512 --dff 2048 --head 8",
     COMMAND_OPTIONS(options, stage_options),
     .run = run,
 };

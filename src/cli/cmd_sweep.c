@@ -1,6 +1,4 @@
 /* The main job: every strategy of a space, simulated and stored. */
-#include "base/json_writer.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/external.h"
@@ -9,6 +7,7 @@
 #include "cli/shortcuts.h"
 #include "driver/points_file.h"
 #include "exec/pool.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,7 +56,7 @@ static const option options[] = {
 
 /* ---- what is printed ----------------------------------------------------------------------- */
 
-/* How many were not simulated, and by what bound. */
+/* Says how many points were not simulated, and by which bound. */
 static void print_skipped(const drv_progress *p, dse_strbuf *out)
 {
     const char *before = ": ";
@@ -72,13 +71,13 @@ static void print_skipped(const drv_progress *p, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-static void skipped_json(const drv_progress *p, dse_json *j)
+static void put_skipped(const drv_progress *p, report_node *to)
 {
-    dse_json_key_object(j, "skipped");
-    dse_json_key_uint(j, "points", p->skipped);
+    report_node *skipped = report_object(to, "skipped");
+
+    report_put(skipped, V_COUNT("points", p->skipped));
     for (int i = 0; i < DRV_N_SKIPS; i++)
-        dse_json_key_uint(j, drv_skip_key((drv_skip)i), p->skipped_by[i]);
-    dse_json_end_object(j);
+        report_put(skipped, V_COUNT(drv_skip_key((drv_skip)i), p->skipped_by[i]));
 }
 
 /* A line for each reason why points took the slow engine. */
@@ -93,7 +92,7 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
 static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
-    char time[32], name[STRATEGY_NAME_MAX];
+    char name[STRATEGY_NAME_MAX];
 
     dse_strbuf_addf(out, "%" PRIu64 " point%s: ", p->total, p->total == 1 ? "" : "s");
     if (!run && p->skipped)
@@ -110,10 +109,10 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     if (p->has_best) {
-        dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
         strategy_name(&p->best, NULL, name);
         dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
-                        p->best_system, *p->best_settings ? " with " : "", p->best_settings, name, time);
+                        p->best_system, *p->best_settings ? " with " : "", p->best_settings, name,
+                        report_time(p->best_wall_time).text);
     }
     if (p->sizes.n) {
         report_sizes_print(&p->sizes, out);
@@ -124,78 +123,60 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
 }
 
 /* "slow_engine": {"congestion": 4}; nothing where there is none. */
-static void fallbacks_json(const drv_progress *p, dse_json *j)
+static void put_fallbacks(const drv_progress *p, report_node *to)
 {
-    bool any = false;
+    report_node *object = NULL;
 
-    for (sim_fallback f = SIM_FALLBACK_NONE + 1; f < SIM_N_FALLBACKS; f++) {
-        if (!p->fallbacks[f])
-            continue;
-        if (!any) {
-            dse_json_key_object(j, "slow_engine");
+    for (sim_fallback f = SIM_FALLBACK_NONE + 1; f < SIM_N_FALLBACKS; f++)
+        if (p->fallbacks[f]) {
+            object = object ? object : report_object(to, "slow_engine");
+            report_put(object, V_COUNT(sim_fallback_name(f), p->fallbacks[f]));
         }
-        any = true;
-        dse_json_key_uint(j, sim_fallback_name(f), p->fallbacks[f]);
-    }
-    if (any)
-        dse_json_end_object(j);
 }
 
 static void print_summary_json(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
+    char name[STRATEGY_NAME_MAX];
 
-    dse_json_open(&j, out);
-    dse_json_key_uint(&j, "points", p->total);
-    dse_json_key_uint(&j, "cached", p->cached);
-    dse_json_key_uint(&j, "done", p->done);
-    dse_json_key_uint(&j, "failed", p->failed);
+    report_put(root, V_COUNT("points", p->total), V_COUNT("cached", p->cached), V_COUNT("done", p->done),
+               V_COUNT("failed", p->failed));
     if (o->prune)
-        skipped_json(p, &j);
-    fallbacks_json(p, &j);
+        put_skipped(p, root);
+    put_fallbacks(p, root);
     if (p->sizes.n)
-        dse_json_key_string(&j, "memory_counts", report_sizes_key(&p->sizes));
+        report_put(root, V_TEXT("memory_counts", report_sizes_key(&p->sizes)));
     if (p->has_best) {
-        char name[STRATEGY_NAME_MAX];
-
         strategy_name(&p->best, NULL, name);
-        dse_json_key_object(&j, "best");
-        dse_json_key_string(&j, "model", p->best_model);
-        dse_json_key_string(&j, "system", p->best_system);
-        if (*p->best_settings)
-            dse_json_key_string(&j, "settings", p->best_settings);
-        dse_json_key_string(&j, "point", name);
-        dse_json_key_uint(&j, "wall_time", p->best_wall_time);
-        dse_json_end_object(&j);
+        report_put(report_object(root, "best"), V_TEXT("model", p->best_model),
+                   V_TEXT("system", p->best_system),
+                   V_GIVEN(*p->best_settings, V_TEXT("settings", p->best_settings)), V_TEXT("point", name),
+                   V_COUNT("wall_time", p->best_wall_time));
     }
-    dse_json_close(&j);
+    report_tree_end(&t, out);
 }
 
 static void list_json(const drv_points *points, dse_strbuf *out)
 {
     char name[STRATEGY_NAME_MAX];
     dse_strbuf settings;
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
     dse_strbuf_init(&settings);
-    dse_json_init(&j, out);
-    dse_json_begin_array(&j);
+    root->value.kind = REPORT_LIST;
     for (size_t i = 0; i < points->n; i++) {
         const drv_variant *v = &points->variant[points->point[i].variant];
 
         strategy_name(&points->point[i].point, NULL, name);
-        dse_json_begin_object(&j);
-        dse_json_key_string(&j, "model", points->space->model[v->study]);
-        dse_json_key_string(&j, "system", points->space->system[v->study]);
-        dse_json_key_string(&j, "point", name);
         dse_strbuf_clear(&settings);
         drv_settings_print(points->space->study[v->study].settings, &v->settings, &settings);
-        if (settings.len)
-            dse_json_key_string(&j, "settings", settings.data);
-        dse_json_end_object(&j);
+        report_row(root, V_TEXT("model", points->space->model[v->study]),
+                   V_TEXT("system", points->space->system[v->study]), V_TEXT("point", name),
+                   V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
     }
-    dse_json_end_array(&j);
-    dse_strbuf_addc(out, '\n');
+    report_tree_end(&t, out);
     dse_strbuf_free(&settings);
 }
 

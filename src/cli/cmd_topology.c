@@ -122,7 +122,7 @@ static dse_status route(const topology_options *o, const drv_network *n, const n
     return DSE_OK;
 }
 
-/* By the place in mode_names. */
+/* Indexed as mode_names. */
 static dse_status (*const modes[])(const topology_options *o, const drv_network *n, const net_graph *g,
                                    command_run *r, dse_error *err) = {show, route};
 

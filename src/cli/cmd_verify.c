@@ -1,5 +1,4 @@
 /* Stored results, simulated again by the upstream tools and compared. */
-#include "base/json_writer.h"
 #include "cli/exit.h"
 #include "cli/external.h"
 #include "cli/results.h"
@@ -65,12 +64,11 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
 
 static bool is_wanted(const store_row *row, const char *const *names, bool *seen, size_t n)
 {
-    char name[STRATEGY_NAME_MAX];
+    const report_name name = report_point_name(row);
     bool wanted = n == 0;
 
-    report_point_name(row, name);
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(names[i], name))
+        if (!strcmp(names[i], name.text))
             wanted = seen[i] = true;
     return wanted;
 }
@@ -130,11 +128,8 @@ static dse_status interrupted(const drv_verified *v, size_t n, dse_error *err)
 
 static void print_name(const store_row *row, dse_strbuf *out)
 {
-    char name[STRATEGY_NAME_MAX];
-
-    report_point_name(row, name);
     dse_strbuf_addf(out, "%s on %s%s%s, %s: ", row->model, row->system, *row->settings ? " with " : "",
-                    row->settings, name);
+                    row->settings, report_point_name(row).text);
 }
 
 static void print_text(const store_row *rows, const drv_verified *v, size_t n, dse_strbuf *out)
@@ -157,59 +152,33 @@ static void print_text(const store_row *rows, const drv_verified *v, size_t n, d
                     n - t.failed, n - t.failed == 1 ? "" : "s", t.compared, t.differ, t.failed);
 }
 
-static void json_name(const store_row *row, dse_json *j)
+static report_node *put_name(const store_row *row, report_node *list)
 {
-    char name[STRATEGY_NAME_MAX];
-
-    report_point_name(row, name);
-    dse_json_begin_object(j);
-    dse_json_key_string(j, "model", row->model);
-    dse_json_key_string(j, "system", row->system);
-    dse_json_key_string(j, "settings", row->settings);
-    dse_json_key_string(j, "point", name);
-}
-
-static void json_differences(const store_row *rows, const drv_verified *v, size_t n, dse_json *j)
-{
-    dse_json_begin_array(j);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < v[i].n_differences; k++) {
-            json_name(&rows[i], j);
-            dse_json_key_string(j, "statistic", v[i].difference[k].statistic);
-            dse_json_key_string(j, "stored", v[i].difference[k].stored);
-            dse_json_key_string(j, "external", v[i].difference[k].external);
-            dse_json_end_object(j);
-        }
-    dse_json_end_array(j);
-}
-
-static void json_failures(const store_row *rows, const drv_verified *v, size_t n, dse_json *j)
-{
-    dse_json_begin_array(j);
-    for (size_t i = 0; i < n; i++)
-        if (v[i].failure) {
-            json_name(&rows[i], j);
-            dse_json_key_string(j, "error", v[i].failure);
-            dse_json_end_object(j);
-        }
-    dse_json_end_array(j);
+    return report_row(list, V_TEXT("model", row->model), V_TEXT("system", row->system),
+                      V_TEXT("settings", row->settings), V_TEXT("point", report_point_name(row).text));
 }
 
 static void print_json(const store_row *rows, const drv_verified *v, size_t n, dse_strbuf *out)
 {
     totals t = add_up(v, n);
-    dse_json j;
+    report_tree tree;
+    report_node *root = report_tree_begin(&tree), *differences, *failures;
 
-    dse_json_open(&j, out);
-    dse_json_key_uint(&j, "verified", n - t.failed);
-    dse_json_key_uint(&j, "compared", t.compared);
-    dse_json_key_uint(&j, "differ", t.differ);
-    dse_json_key_uint(&j, "failed", t.failed);
-    dse_json_key(&j, "differences");
-    json_differences(rows, v, n, &j);
-    dse_json_key(&j, "failures");
-    json_failures(rows, v, n, &j);
-    dse_json_close(&j);
+    report_put(root, V_COUNT("verified", n - t.failed), V_COUNT("compared", t.compared),
+               V_COUNT("differ", t.differ), V_COUNT("failed", t.failed));
+    differences = report_list(root, "differences");
+    failures = report_list(root, "failures");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < v[i].n_differences; k++) {
+            const drv_difference *d = &v[i].difference[k];
+
+            report_put(put_name(&rows[i], differences), V_TEXT("statistic", d->statistic),
+                       V_TEXT("stored", d->stored), V_TEXT("external", d->external));
+        }
+        if (v[i].failure)
+            report_put(put_name(&rows[i], failures), V_TEXT("error", v[i].failure));
+    }
+    report_tree_end(&tree, out);
 }
 
 static void progress(void *user, size_t finished, size_t total)

@@ -1,8 +1,7 @@
+#include "base/array.h"
 #include "cli/external.h"
 
-#include "base/array.h"
-#include "base/json_writer.h"
-#include "base/units.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -70,7 +69,7 @@ dse_status external_choose(const external_options *o, dse_arena *a, const drv_ex
 /* ---- one point, printed -------------------------------------------------------------------- */
 
 /* The keys of the native engine's JSON, of rank 0. */
-static void rank_json(const drv_astra_log *log, dse_json *j)
+static void put_rank(const drv_astra_log *log, report_node *to)
 {
     static const struct {
         const char *key;
@@ -84,51 +83,38 @@ static void rank_json(const drv_astra_log *log, dse_json *j)
         {"compute_util_pct", DRV_LOG_COMPUTE_UTIL, true},  {"mem_util_pct", DRV_LOG_MEM_UTIL, true},
         {"op_intensity", DRV_LOG_OP_INTENSITY, true}};
 
-    dse_json_begin_object(j);
-    for (size_t i = 0; i < DSE_COUNT(keys); i++) {
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const drv_log_value *v = &log->rank0[keys[i].field];
 
-        if (!v->present)
-            continue;
-        dse_json_key(j, keys[i].key);
-        if (keys[i].real)
-            dse_json_fixed(j, v->real, v->decimals);
-        else
-            dse_json_uint(j, v->count);
+        if (v->present)
+            report_put(to, keys[i].real ? V_FIXED(keys[i].key, v->real, v->decimals)
+                                        : V_COUNT(keys[i].key, v->count));
     }
-    dse_json_end_object(j);
 }
 
 static void print_json(const drv_study *s, const strategy *p, const store_row *row, const drv_astra_log *log,
                        dse_strbuf *out)
 {
-    dse_json j;
+    const bool has_memory = row->metrics.peak_memory != STORE_ABSENT;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
+    dse_strbuf config;
 
-    dse_json_open(&j, out);
-    dse_json_key(&j, "config");
-    dse_json_raw(&j);
-    drv_study_write_config(s, p, out);
-    dse_json_key_uint(&j, "wall_time", row->metrics.wall_time);
-    if (row->metrics.peak_memory != STORE_ABSENT) {
-        dse_json_key_uint(&j, "peak_memory_bytes", row->metrics.peak_memory);
-        dse_json_key_bool(&j, "memory_rounded", row->memory_rounded);
-    }
-    dse_json_key_string(&j, "memory_counts", "elements");
-    dse_json_key_object(&j, "sys");
-    dse_json_key(&j, "0");
-    rank_json(log, &j);
-    dse_json_end_object(&j);
-    dse_json_close(&j);
+    dse_strbuf_init(&config);
+    drv_study_write_config(s, p, &config);
+    report_put(root, V_RAW("config", config.data), V_COUNT("wall_time", row->metrics.wall_time),
+               V_GIVEN(has_memory, V_COUNT("peak_memory_bytes", row->metrics.peak_memory)),
+               V_GIVEN(has_memory, V_BOOL("memory_rounded", row->memory_rounded)),
+               V_TEXT("memory_counts", "elements"));
+    put_rank(log, report_object(report_object(root, "sys"), "0"));
+    report_tree_end(&t, out);
+    dse_strbuf_free(&config);
 }
 
 static void time_line(const char *label, uint64_t ns, dse_strbuf *out)
 {
-    char text[32];
-
-    if (ns == STORE_ABSENT)
-        return;
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", label, text, ns);
+    if (ns != STORE_ABSENT)
+        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", label, report_time(ns).text, ns);
 }
 
 static void rate_line(const char *label, double v, const char *unit, dse_strbuf *out)
@@ -141,7 +127,6 @@ static void print_text(const drv_external *tools, const drv_study *s, const stra
                        dse_strbuf *out)
 {
     const store_metrics *m = &row->metrics;
-    char text[32];
 
     dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "",
                     s->settings);
@@ -151,11 +136,10 @@ static void print_text(const drv_external *tools, const drv_study *s, const stra
     time_line("compute, rank 0", m->gpu_time, out);
     time_line("communication, rank 0", m->comm_time, out);
     time_line("exposed, rank 0", m->exposed_comm, out);
-    if (m->peak_memory != STORE_ABSENT) {
-        dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-        dse_strbuf_addf(out, "  %-22s %s  (%s%" PRIu64 ", elements counted as bytes)\n", "peak memory", text,
-                        row->memory_rounded ? "rounded, about " : "", m->peak_memory);
-    }
+    if (m->peak_memory != STORE_ABSENT)
+        dse_strbuf_addf(out, "  %-22s %s  (%s%" PRIu64 ", elements counted as bytes)\n", "peak memory",
+                        report_bytes(m->peak_memory).text, row->memory_rounded ? "rounded, about " : "",
+                        m->peak_memory);
     rate_line("compute utilisation", m->compute_util, "%", out);
     rate_line("memory utilisation", m->mem_util, "%", out);
     rate_line("compute-bound", m->compute_bound, "%", out);
@@ -173,7 +157,7 @@ dse_status external_simulate(const drv_external *tools, drv_study *s, const stra
     dse_status st;
 
     s->engine = DRV_EXTERNAL_ENGINE;
-    /* What can be refused before anything runs is bad input, and no fault of the tools. */
+    /* A refusal before anything runs is bad input, not a fault of the tools. */
     if ((st = drv_external_plan(tools, s, p, r->arena, &plan, err)) != DSE_OK ||
         (st = drv_external_run_point(tools, s, p, r->arena, &row, &log, err)) != DSE_OK)
         return st;

@@ -7,7 +7,7 @@
 
 typedef enum { METRICS_TEXT, METRICS_JSON, METRICS_CSV } metrics_format;
 
-/* What the options come to. */
+/* The job that the options describe. */
 typedef struct {
     metrics_format format;
     bool all;

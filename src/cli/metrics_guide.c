@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* To stdout: which files, and what could be computed. */
+/* Says on stdout which files were written, and how many metrics could be computed. */
 static void print(const drv_guide *g, const char *chosen, const char *output, const report_measured *m,
                   size_t n, dse_strbuf *out)
 {

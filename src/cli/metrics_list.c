@@ -5,78 +5,54 @@
 #include "cli/metrics.h"
 #include "driver/measure.h"
 #include "metrics/registry.h"
+#include "report/tree.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Those of kinds that a row takes, as a list. */
-static void kinds_json(unsigned kinds, dse_json *j)
+/* The kinds of traces among these, as a list. */
+static void put_kinds(const char *key, unsigned kinds, report_node *to)
 {
-    dse_json_begin_array(j);
+    report_node *list = report_list(to, key);
+
     for (int k = 0; k < TRACE_KINDS; k++)
         if (kinds & METRIC_ON(k))
-            dse_json_string(j, trace_kind_name((trace_kind)k));
-    dse_json_end_array(j);
+            report_put(list, V_TEXT(NULL, trace_kind_name((trace_kind)k)));
 }
 
-/* What of it a simulated run and a measured one are compared by. */
-static void entries_json(const metric *m, dse_json *j)
+/* The figures by which a simulated run and a measured one are compared. */
+static void put_entries(const metric *m, report_node *to)
 {
     static const char *const betters[] = {
         [METRIC_NEITHER] = "neither", [METRIC_LOWER] = "lower", [METRIC_HIGHER] = "higher"};
+    report_node *list = m->n_entries ? report_list(to, "compared") : NULL;
 
-    if (!m->n_entries)
-        return;
-    dse_json_key_array(j, "compared");
     for (size_t i = 0; i < m->n_entries; i++) {
         const metric_entry *e = &m->entry[i];
 
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "entry", e->path);
-        dse_json_key_string(j, "unit", e->unit);
-        dse_json_key_string(j, "better", betters[e->better]);
-        dse_json_key(j, "tolerance");
-        dse_json_double(j, e->tolerance);
-        dse_json_end_object(j);
+        report_row(list, V_TEXT("entry", e->path), V_TEXT("unit", e->unit),
+                   V_TEXT("better", betters[e->better]), V_REAL("tolerance", e->tolerance));
     }
-    dse_json_end_array(j);
-}
-
-static void row_json(const metric *m, const char *name, dse_json *j)
-{
-    const struct {
-        const char *key, *text;
-    } texts[] = {{"name", m->name}, {"full_name", name}, {"group", m->group},
-                 {"unit", m->unit}, {"alias", m->alias}, {"help", m->help}};
-
-    dse_json_begin_line(j);
-    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
-        if (!texts[i].text)
-            continue;
-        dse_json_key_string(j, texts[i].key, texts[i].text);
-    }
-    dse_json_key(j, "kinds");
-    kinds_json(m->kinds, j);
-    dse_json_key(j, "compat_kinds");
-    kinds_json(metric_kinds_of(m, true), j);
-    entries_json(m, j);
-    dse_json_end_object(j);
 }
 
 static void list_json(const metric *const *all, size_t n, dse_arena *a, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
-    dse_json_init(&j, out);
-    dse_json_begin_array(&j);
+    root->value = (report_value){.kind = REPORT_LIST, .line = true};
     for (size_t i = 0; i < n; i++) {
-        const char *name = drv_metric_name(all, n, i, a);
+        const metric *m = all[i];
+        report_node *row =
+            report_row(root, V_TEXT("name", m->name), V_TEXT("full_name", drv_metric_name(all, n, i, a)),
+                       V_TEXT("group", m->group), V_GIVEN(m->unit, V_TEXT("unit", m->unit)),
+                       V_GIVEN(m->alias, V_TEXT("alias", m->alias)), V_TEXT("help", m->help));
 
-        row_json(all[i], name, &j);
+        put_kinds("kinds", m->kinds, row);
+        put_kinds("compat_kinds", metric_kinds_of(m, true), row);
+        put_entries(m, row);
     }
-    dse_json_newline(&j);
-    dse_json_end_array(&j);
-    dse_strbuf_addc(out, '\n');
+    report_tree_end(&t, out);
 }
 
 /* The first of several rows with the same name. */
@@ -100,7 +76,7 @@ void metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out)
             dse_strbuf_addf(out, "%s%s\n", format == METRICS_CSV ? "" : "  - ", all[i]->name);
 }
 
-/* Names once each. */
+/* The names, each once. */
 static const char **plain_names(dse_arena *a, size_t *n)
 {
     size_t n_all;

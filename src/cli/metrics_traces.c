@@ -40,12 +40,12 @@ dse_status metrics_load(const char *path, const drv_recording_options *how, drv_
     return st;
 }
 
-/* Several are headed by their names, and by the trace's. */
+/* A single metric is printed bare; several are headed by their names and the trace's. */
 static bool is_single(const metrics_job *job) { return !job->all && job->metric.n == 1; }
 
-/* ---- why there is none ---------------------------------------------------------------------- */
+/* ---- absent metrics ---------------------------------------------------------------------- */
 
-/* One that was asked for by its name. */
+/* Reports a metric that was asked for by name and could not be computed. */
 static void say_failed(const measured *x, const report_measured *m)
 {
     dse_error failure = DSE_ERROR_INIT;
@@ -63,7 +63,7 @@ static bool is_first_of_reason(const measured *x, size_t i)
     return true;
 }
 
-/* What begins a line of a trace among several. */
+/* The beginning of a line; it names the trace where there are several. */
 static void add_workload(const measured *x, dse_strbuf *line)
 {
     dse_strbuf_addf(line, "ccldse: %s%s", x->workload ? x->workload : "", x->workload ? ": " : "");
@@ -83,7 +83,7 @@ static void add_names(const measured *x, const char *why, bool other_kind, dse_s
     }
 }
 
-/* With --all: a line a reason, with the remedy; and those that are not for traces of this kind. */
+/* With --all: one line for each reason, with the remedy, and one for metrics of other kinds of traces. */
 static void say_absent_of_all(const measured *x)
 {
     dse_strbuf lines, others;
@@ -122,20 +122,13 @@ static void say_absent(const measured *x)
     }
 }
 
-static bool has_none(const measured *x)
+static size_t count_computed(const measured *x)
 {
-    for (size_t i = 0; i < x->n; i++)
-        if (x->list[i].value)
-            return false;
-    return true;
-}
+    size_t n = 0;
 
-static bool lacks_any(const measured *x)
-{
     for (size_t i = 0; i < x->n; i++)
-        if (!x->list[i].value)
-            return true;
-    return false;
+        n += x->list[i].value != NULL;
+    return n;
 }
 
 /* ---- printing ------------------------------------------------------------------------------- */
@@ -154,13 +147,6 @@ static void print_text(const measured *x)
         dse_strbuf_addc(out, '\n');
 }
 
-/* The fields of an object that is open. */
-static void print_json_trace(const char *path, dse_strbuf *out)
-{
-    dse_strbuf_adds(out, "\"trace\": ");
-    dse_json_quote(out, path);
-}
-
 static void print_json(const measured *x)
 {
     dse_strbuf *out = x->r->out;
@@ -171,8 +157,8 @@ static void print_json(const measured *x)
         dse_strbuf_addc(out, '\n');
         return;
     }
-    dse_strbuf_addf(out, "{\n%*s", 2 * depth + 2, "");
-    print_json_trace(x->path, out);
+    dse_strbuf_addf(out, "{\n%*s\"trace\": ", 2 * depth + 2, "");
+    dse_json_quote(out, x->path);
     dse_strbuf_addf(out, ",\n%*s\"metrics\": ", 2 * depth + 2, "");
     report_measured_json(x->list, x->n, depth + 1, out);
     dse_strbuf_addf(out, "\n%*s}", 2 * depth, "");
@@ -189,14 +175,14 @@ static void print(const measured *x)
     }
 }
 
-/* What stands for a trace that cannot be read. */
+/* Prints an entry in place of a trace that cannot be read. */
 static void print_failure(const measured *x, const dse_error *failure)
 {
     dse_strbuf *out = x->r->out;
 
     if (x->job->format == METRICS_JSON && x->workload) {
-        dse_strbuf_adds(out, "{");
-        print_json_trace(x->path, out);
+        dse_strbuf_adds(out, "{\"trace\": ");
+        dse_json_quote(out, x->path);
         dse_strbuf_adds(out, ", \"error\": ");
         dse_json_quote(out, dse_error_say(failure).text);
         dse_strbuf_adds(out, "}");
@@ -234,7 +220,7 @@ static void conclude(const measured *x)
         say_absent(x);
     else if (x->job->format != METRICS_JSON)
         say_absent_of_all(x);
-    if (x->job->all ? has_none(x) : lacks_any(x))
+    if (x->job->all ? !count_computed(x) : count_computed(x) < x->n)
         x->r->code = EXIT_NO;
 }
 
@@ -258,7 +244,7 @@ static void measure_trace(measured *x)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* Where the last part of a path begins, and how long it is without the slashes at its end. */
+/* The last part of a path, and its length without the slashes at its end. */
 static const char *last_part(const char *path, size_t *n)
 {
     size_t end = strlen(path), begin;

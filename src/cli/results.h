@@ -1,4 +1,4 @@
-/* What the commands that look at results begin with: the rows of a database. */
+/* The rows of a database, with which every command that reads results begins. */
 #ifndef DSE_CLI_RESULTS_H
 #define DSE_CLI_RESULTS_H
 
@@ -21,7 +21,7 @@ option_group results_group;
 dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
                           size_t *n, dse_error *err);
 
-/* The same by model and system alone. */
+/* The same, selected by model and system alone. */
 dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
                         size_t *n, dse_error *err);
 

@@ -2,7 +2,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/schedule.h"
-#include "report/table.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 
@@ -114,26 +114,21 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
     bool *seen = dse_calloc(n_stages, sizeof *seen);
     uint32_t *list = dse_calloc(n_stages, sizeof *list);
     dse_strbuf stages;
-    report_table t;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
     dse_strbuf_init(&stages);
-    report_table_begin(&t, "rlrrrrrrrr", "rank", "stages", "actions", "start", "end", "busy", "idle",
-                       "idle\n%", "peak live\nuntil I", "peak live\nuntil W");
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         uint64_t idle = s->times.makespan - s->times.busy[r];
 
         dse_strbuf_clear(&stages);
         add_stages(p, r, seen, list, &stages);
-        report_table_cell(&t, "%" PRIu32, r);
-        report_table_cell(&t, "%s", stages.data);
-        report_table_cell(&t, "%" PRIu32, p->first[r + 1] - p->first[r]);
-        report_table_cell(&t, "%" PRIu64, s->times.first[r]);
-        report_table_cell(&t, "%" PRIu64, s->times.last[r]);
-        report_table_cell(&t, "%" PRIu64, s->times.busy[r]);
-        report_table_cell(&t, "%" PRIu64, idle);
-        report_table_cell(&t, "%.1f", percent_of(idle, s->times.makespan));
-        report_table_cell(&t, "%" PRIu32, s->peak_i[r]);
-        report_table_cell(&t, "%" PRIu32, s->peak_w[r]);
+        report_row(root, V_AS("rank", V_COUNT(NULL, r)), V_NOTE("stages", stages.data),
+                   V_AS("actions", V_COUNT(NULL, p->first[r + 1] - p->first[r])),
+                   V_AS("start", V_COUNT(NULL, s->times.first[r])), V_AS("end", V_COUNT(NULL, s->times.last[r])),
+                   V_AS("busy", V_COUNT(NULL, s->times.busy[r])), V_AS("idle", V_COUNT(NULL, idle)),
+                   V_AS("idle\n%", V_FIXED(NULL, percent_of(idle, s->times.makespan), 1)),
+                   V_AS("peak live\nuntil I", V_COUNT(NULL, s->peak_i[r])), V_AS("peak live\nuntil W", V_COUNT(NULL, s->peak_w[r])));
     }
     report_table_end(&t, out);
     dse_strbuf_free(&stages);
@@ -172,44 +167,41 @@ void schedule_show_text(const schedule_shown *s, bool all, dse_strbuf *out)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void add_times(dse_json *j, const char *key, const uint64_t *value, uint32_t n)
+static void put_times(const char *key, const uint64_t *value, uint32_t n, report_node *to)
 {
-    dse_json_key_array(j, key);
+    report_node *list = report_list(to, key);
+
     for (uint32_t r = 0; r < n; r++)
-        dse_json_uint(j, value[r]);
-    dse_json_end_array(j);
+        report_add(list, V_COUNT(NULL, value[r]));
 }
 
-static void add_counts(dse_json *j, const char *key, const uint32_t *value, uint32_t n)
+static void put_counts(const char *key, const uint32_t *value, uint32_t n, report_node *to)
 {
-    dse_json_key_array(j, key);
+    report_node *list = report_list(to, key);
+
     for (uint32_t r = 0; r < n; r++)
-        dse_json_uint(j, value[r]);
-    dse_json_end_array(j);
+        report_add(list, V_COUNT(NULL, value[r]));
 }
 
 void schedule_show_json(const schedule_shown *s, dse_strbuf *out)
 {
     const sched_plan *p = &s->plan;
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *compute = report_lines(root, "compute");
     dse_strbuf row;
-    dse_json j;
 
     dse_strbuf_init(&row);
-    dse_json_open(&j, out);
-    dse_json_key_array(&j, "compute");
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         dse_strbuf_clear(&row);
         sched_add_row(p, r, &row);
-        dse_json_newline(&j);
-        dse_json_string(&j, row.data);
+        report_add(compute, V_TEXT(NULL, row.data));
     }
-    dse_json_end_array(&j);
-    dse_json_key_uint(&j, "makespan", s->times.makespan);
-    add_counts(&j, "peak_live_I", s->peak_i, p->n_ranks);
-    add_counts(&j, "peak_live_W", s->peak_w, p->n_ranks);
-    add_times(&j, "busy", s->times.busy, p->n_ranks);
-    add_times(&j, "first", s->times.first, p->n_ranks);
-    add_times(&j, "end", s->times.last, p->n_ranks);
-    dse_json_close(&j);
+    report_put(root, V_COUNT("makespan", s->times.makespan));
+    put_counts("peak_live_I", s->peak_i, p->n_ranks, root);
+    put_counts("peak_live_W", s->peak_w, p->n_ranks, root);
+    put_times("busy", s->times.busy, p->n_ranks, root);
+    put_times("first", s->times.first, p->n_ranks, root);
+    put_times("end", s->times.last, p->n_ranks, root);
+    report_tree_end(&t, out);
     dse_strbuf_free(&row);
 }

@@ -1,4 +1,4 @@
-/* What `ccldse topology` prints, as text and as JSON; cmd_topology.c has the options. */
+/* The output of `ccldse topology`, as text and as JSON; cmd_topology.c has the options. */
 #ifndef DSE_CLI_TOPOLOGY_H
 #define DSE_CLI_TOPOLOGY_H
 

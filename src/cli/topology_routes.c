@@ -3,7 +3,6 @@
 #include "cli/topology.h"
 #include "driver/links.h"
 #include "network/load.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 
@@ -28,89 +27,82 @@ static void add_way(const net_graph *g, const net_routes *r, const net_route *ro
     }
 }
 
-/* ---- text ---------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------- */
 
-static void print_messages(const net_graph *g, const net_routes *r, dse_strbuf *out)
+/* All links of the routes, or those at which a message waited. */
+static void list_hops(const net_graph *g, const net_route_hop *hop, uint32_t n, bool all, report_node *list)
 {
+    char link[NET_LINK_NAME];
+
+    for (uint32_t i = 0; i < n; i++) {
+        const net_route_hop *h = &hop[i];
+        const bool waited = h->behind != DSE_NONE;
+        report_node *row;
+
+        if (!all && !waited)
+            continue;
+        net_link_name(g, h->slot, link, sizeof link);
+        row = report_row(list, V_AS("message", V_COUNT(NULL, h->message)), V_NOTE("link", link));
+        drv_link_put(&g->link[h->slot], row);
+        report_put(row, V_AS("ready ns", V_COUNT("ready_ns", h->asked)),
+                   V_AS("starts ns", V_COUNT("start_ns", h->taken)),
+                   V_AS("arrives ns", V_COUNT("arrival_ns", h->there)),
+                   V_AS("waited ns", V_COUNT(NULL, h->taken - h->asked)),
+                   V_AS("for message", V_KNOWN(waited, "waited_for", V_COUNT("waited_for", h->behind))));
+    }
+}
+
+static report_node *list_messages(const net_graph *g, const net_routes *r, report_node *to)
+{
+    report_node *list = report_lines(to, "messages");
     dse_strbuf way;
-    report_table t;
 
     dse_strbuf_init(&way);
-    report_table_begin(&t, "rrrrr", "message", "from", "to", "links", "alone\nns");
-    if (r->n > 1) {
-        report_table_columns(&t, "rr", "together\nns", "of that\nwaiting ns");
-    }
-    report_table_columns(&t, "rl", "without\ncongestion ns", "route");
     for (uint32_t i = 0; i < r->n; i++) {
         const net_route *m = &r->route[i];
+        const char *several = r->n > 1 ? "together\nns" : NULL,
+                   *waiting = r->n > 1 ? "of that\nwaiting ns" : NULL;
+        report_node *row;
 
         dse_strbuf_clear(&way);
         add_way(g, r, m, &way);
-        report_table_cell(&t, "%" PRIu32, i);
-        report_table_cell(&t, "%" PRIu32, m->src);
-        report_table_cell(&t, "%" PRIu32, m->dst);
-        report_table_cell(&t, "%" PRIu32, m->n_hops);
-        report_table_cell(&t, "%" PRIu64, m->alone);
-        if (r->n > 1) {
-            report_table_cell(&t, "%" PRIu64, m->together);
-            report_table_cell(&t, "%" PRIu64, m->waited);
-        }
-        report_table_cell(&t, "%" PRIu64, m->unaware);
-        report_table_cell(&t, "%s", way.data);
+        row = report_row(list, V_AS("message", V_COUNT(NULL, i)), V_AS("from", V_COUNT("source", m->src)),
+                         V_AS("to", V_COUNT("destination", m->dst)), V_AS("links", V_COUNT(NULL, m->n_hops)),
+                         V_AS("alone\nns", V_COUNT("alone_ns", m->alone)),
+                         V_AS(several, V_COUNT("together_ns", m->together)),
+                         V_AS(waiting, V_COUNT("waited_ns", m->waited)),
+                         V_AS("without\ncongestion ns", V_COUNT("congestion_unaware_ns", m->unaware)),
+                         V_NOTE("route", way.data));
+        list_hops(g, &r->hop[m->first_hop], m->n_hops, true, report_lines(row, "links"));
     }
-    report_table_end(&t, out);
     dse_strbuf_free(&way);
+    return list;
 }
 
-static void print_shared(const net_graph *g, const net_routes *r, uint32_t n, dse_strbuf *out)
+/* The n busiest. */
+static report_node *list_shared(const net_graph *g, const net_routes *r, uint32_t n, report_node *to)
 {
+    report_node *list = report_lines(to, "shared_links");
     char link[NET_LINK_NAME];
-    report_table t;
 
-    report_table_begin(&t, "lrrrr", "link", "dimension", "messages", "most waiting", "busy ns");
     for (uint32_t i = 0; i < n; i++) {
         const net_shared_link *s = &r->shared[i];
+        report_node *row;
 
         net_link_name(g, s->slot, link, sizeof link);
-        report_table_cell(&t, "%s", link);
-        report_table_cell(&t, "%" PRIu32, g->link[s->slot].dim);
-        report_table_cell(&t, "%" PRIu32, s->n_messages);
-        report_table_cell(&t, "%" PRIu32, s->most_waiting);
-        report_table_cell(&t, "%" PRIu64, s->busy);
+        row = report_row(list, V_NOTE("link", link));
+        drv_link_put(&g->link[s->slot], row);
+        report_put(row, V_AS("messages", V_COUNT("messages", s->n_messages)),
+                   V_AS("most waiting", V_COUNT("most_waiting", s->most_waiting)),
+                   V_AS("busy ns", V_COUNT("busy_ns", s->busy)));
     }
-    report_table_end(&t, out);
+    return list;
 }
 
-/* All, or those at which a message waited. */
-static void print_hops(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
-{
-    char link[NET_LINK_NAME];
-    report_table t;
+/* ---- text ---------------------------------------------------------------------------------- */
 
-    report_table_begin(&t, "rlrrrrrr", "message", "link", "dimension", "ready ns", "starts ns", "arrives ns",
-                       "waited ns", "for message");
-    for (uint32_t i = 0; i < r->n_hops; i++) {
-        const net_route_hop *h = &r->hop[i];
-
-        if (!all && h->behind == DSE_NONE)
-            continue;
-        net_link_name(g, h->slot, link, sizeof link);
-        report_table_cell(&t, "%" PRIu32, h->message);
-        report_table_cell(&t, "%s", link);
-        report_table_cell(&t, "%" PRIu32, g->link[h->slot].dim);
-        report_table_cell(&t, "%" PRIu64, h->asked);
-        report_table_cell(&t, "%" PRIu64, h->taken);
-        report_table_cell(&t, "%" PRIu64, h->there);
-        report_table_cell(&t, "%" PRIu64, h->taken - h->asked);
-        if (h->behind == DSE_NONE)
-            report_table_cell(&t, "-");
-        else
-            report_table_cell(&t, "%" PRIu32, h->behind);
-    }
-    report_table_end(&t, out);
-}
-
-static void print_meetings(const net_graph *g, const net_routes *r, bool all, dse_strbuf *out)
+static void print_meetings(const net_graph *g, const net_routes *r, bool all, report_node *root,
+                           dse_strbuf *out)
 {
     uint32_t n = all || r->n_shared <= MOST_SHARED ? r->n_shared : MOST_SHARED;
 
@@ -119,7 +111,7 @@ static void print_meetings(const net_graph *g, const net_routes *r, bool all, ds
         return;
     }
     dse_strbuf_adds(out, "links that several messages take, the busiest first\n\n");
-    print_shared(g, r, n, out);
+    report_rows_table(list_shared(g, r, n, root), out);
     if (n < r->n_shared)
         dse_strbuf_addf(out, "(and %" PRIu32 " more: --all)\n", r->n_shared - n);
     dse_strbuf_addc(out, '\n');
@@ -128,13 +120,15 @@ static void print_meetings(const net_graph *g, const net_routes *r, bool all, ds
 void topology_routes_text(const drv_network *n, const net_graph *g, const net_routes *r, bool all,
                           dse_strbuf *out)
 {
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *hops = report_list(root, NULL);
     uint32_t waited = 0;
 
     for (uint32_t i = 0; i < r->n_hops; i++)
         waited += r->hop[i].behind != DSE_NONE;
     dse_strbuf_addf(out, "%s: %" PRIu32 " message%s of %" PRIu64 " byte%s, sent at 0 ns\n\n", n->name, r->n,
                     r->n == 1 ? "" : "s", r->bytes, r->bytes == 1 ? "" : "s");
-    print_messages(g, r, out);
+    report_rows_table(list_messages(g, r, root), out);
     dse_strbuf_adds(out, r->n == 1 ? "\n"
                                    : "\nalone: no other message is under way; together: all are sent at once "
                                      "and queue for links.\n");
@@ -143,7 +137,7 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
                     "has a fixed delay.\n");
     dse_strbuf_adds(out, g->net->n_dims > 1 ? "In a route, -1- is a link of dimension 1.\n\n" : "\n");
     if (r->n > 1)
-        print_meetings(g, r, all, out);
+        print_meetings(g, r, all, root, out);
     all |= r->n_hops <= MOST_LISTED;
     if (!all)
         dse_strbuf_addf(
@@ -151,67 +145,21 @@ void topology_routes_text(const drv_network *n, const net_graph *g, const net_ro
             waited, r->n_hops);
     if (all || waited) {
         dse_strbuf_adds(out, all ? "" : "\n");
-        print_hops(g, r, all, out);
+        list_hops(g, r->hop, r->n_hops, all, hops);
+        report_rows_table(hops, out);
     }
+    report_tree_free(&t);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void write_hop(const net_graph *g, const net_route_hop *h, dse_json *j)
-{
-    dse_json_begin_line(j);
-    drv_link_json_keys(&g->link[h->slot], j);
-    dse_json_key_uint(j, "ready_ns", h->asked);
-    dse_json_key_uint(j, "start_ns", h->taken);
-    dse_json_key_uint(j, "arrival_ns", h->there);
-    dse_json_key(j, "waited_for");
-    if (h->behind == DSE_NONE)
-        dse_json_null(j);
-    else
-        dse_json_uint(j, h->behind);
-    dse_json_end_object(j);
-}
-
-static void write_message(const net_graph *g, const net_routes *r, const net_route *m, dse_json *j)
-{
-    dse_json_begin_line(j);
-    dse_json_key_uint(j, "source", m->src);
-    dse_json_key_uint(j, "destination", m->dst);
-    dse_json_key_uint(j, "alone_ns", m->alone);
-    dse_json_key_uint(j, "together_ns", m->together);
-    dse_json_key_uint(j, "waited_ns", m->waited);
-    dse_json_key_uint(j, "congestion_unaware_ns", m->unaware);
-    dse_json_key_array(j, "links");
-    for (uint32_t i = 0; i < m->n_hops; i++)
-        write_hop(g, &r->hop[m->first_hop + i], j);
-    dse_json_end_array(j);
-    dse_json_end_object(j);
-}
-
-static void write_shared(const net_graph *g, const net_shared_link *s, dse_json *j)
-{
-    dse_json_begin_line(j);
-    drv_link_json_keys(&g->link[s->slot], j);
-    dse_json_key_uint(j, "messages", s->n_messages);
-    dse_json_key_uint(j, "most_waiting", s->most_waiting);
-    dse_json_key_uint(j, "busy_ns", s->busy);
-    dse_json_end_object(j);
-}
-
 void topology_routes_json(const drv_network *n, const net_graph *g, const net_routes *r, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "system", n->name);
-    dse_json_key_uint(&j, "bytes", r->bytes);
-    dse_json_key_array(&j, "messages");
-    for (uint32_t i = 0; i < r->n; i++)
-        write_message(g, r, &r->route[i], &j);
-    dse_json_end_array(&j);
-    dse_json_key_array(&j, "shared_links");
-    for (uint32_t i = 0; i < r->n_shared; i++)
-        write_shared(g, &r->shared[i], &j);
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_put(root, V_TEXT("system", n->name), V_COUNT("bytes", r->bytes));
+    list_messages(g, r, root);
+    list_shared(g, r, r->n_shared, root);
+    report_tree_end(&t, out);
 }

@@ -1,8 +1,7 @@
 /* A network as text and JSON: what its dimensions are, what is asked of the whole, its devices and links. */
 #include "cli/topology.h"
-#include "driver/links.h"
 #include "network/facts.h"
-#include "report/table.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 
@@ -16,7 +15,7 @@ static bool has_places(const net_network *net) { return net->n_dims > 1 || net->
 
 #define MAX_PLACES (NET_MAX_DIMS * NET_MAX_AXES)
 
-/* Where an NPU is along each dimension, in a mesh or torus along each axis; yields how many. */
+/* The place of an NPU along each dimension, in a mesh or torus along each axis. Returns the number of places. */
 static uint32_t places_of(const net_network *net, uint32_t npu, uint32_t out[MAX_PLACES])
 {
     uint32_t n = 0;
@@ -63,29 +62,79 @@ static void add_what(const net_graph *g, uint32_t device, dse_strbuf *out)
     }
 }
 
-/* ---- text ---------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------- */
 
-static void print_dimensions(const net_network *net, dse_strbuf *out)
+static report_node *list_dimensions(const net_network *net, report_node *to)
 {
-    report_table t;
+    report_node *list = report_lines(to, "dimensions");
 
-    report_table_begin(&t, "rlrrrrr", "dimension", "topology", "instances", "GiB/s\na link", "latency\nns",
-                       "diameter\nlinks", "bisection\nlinks");
     for (uint32_t i = 0; i < net->n_dims; i++) {
         const net_dimension *d = &net->dim[i];
         char name[NET_DIMENSION_NAME];
+        report_node *row;
 
         net_dimension_name(d, name, sizeof name);
-        report_table_cell(&t, "%" PRIu32, i);
-        report_table_cell(&t, "%s", name);
-        report_table_cell(&t, "%" PRIu32, net->n_npus / d->shape.n);
-        report_table_cell(&t, "%.10g", d->gib_per_s);
-        report_table_cell(&t, "%.10g", d->latency_ns);
-        report_table_cell(&t, "%" PRIu32, d->topology->diameter(&d->shape));
-        report_table_cell(&t, "%" PRIu64, d->topology->bisection(&d->shape));
+        row = report_row(list, V_AS("dimension", V_COUNT(NULL, i)), V_NOTE("topology", name),
+                         V_AS("instances", V_COUNT(NULL, net->n_npus / d->shape.n)),
+                         V_TEXT("topology", d->topology->name), V_COUNT("npus_count", d->shape.n));
+        for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
+            report_put(row, V_COUNT(net_axis_name(axis), d->shape.extent[axis]));
+        report_put(row, V_AS("GiB/s\na link", V_REAL(NULL, d->gib_per_s)),
+                   V_REAL("bandwidth_bytes_per_s", d->gib_per_s * GIB),
+                   V_AS("latency\nns", V_REAL("latency_ns", d->latency_ns)),
+                   V_AS("diameter\nlinks", V_COUNT("diameter", d->topology->diameter(&d->shape))),
+                   V_AS("bisection\nlinks", V_COUNT("bisection_links", d->topology->bisection(&d->shape))));
     }
-    report_table_end(&t, out);
+    return list;
 }
+
+static report_node *list_devices(const net_graph *g, report_node *to)
+{
+    report_node *list = report_lines(to, "devices");
+    dse_strbuf what;
+
+    dse_strbuf_init(&what);
+    for (uint32_t device = 0; device < g->n_devices; device++) {
+        const bool npu = device < g->net->n_npus;
+        uint32_t first, n = net_graph_ports(g, device, &first), place[MAX_PLACES];
+        report_node *row, *parts;
+
+        dse_strbuf_clear(&what);
+        add_what(g, device, &what);
+        row = report_row(list, V_AS("device", V_COUNT("id", device)), V_TEXT("kind", npu ? "npu" : "switch"),
+                         V_AS("degree", V_COUNT("degree", net_degree(g, device))), V_NOTE("what", what.data));
+        if (npu)
+            n = places_of(g->net, device, place);
+        parts = report_list(row, npu ? "place" : "npus");
+        for (uint32_t i = 0; i < n; i++)
+            report_put(parts, V_COUNT(NULL, npu ? place[i] : g->link[first + i].to));
+        if (!npu)
+            report_put(row, V_COUNT("dimension", net_graph_switch_dim(g, device)));
+    }
+    dse_strbuf_free(&what);
+    return list;
+}
+
+static report_node *list_links(const net_graph *g, report_node *to)
+{
+    report_node *list = report_lines(to, "links");
+
+    for (uint32_t slot = 0; slot < g->n_slots; slot++) {
+        const net_link *l = &g->link[slot];
+        const net_dimension *d = &g->net->dim[l->dim];
+
+        if (l->to != DSE_NONE)
+            report_row(list, V_AS("source", V_COUNT("source", l->from)),
+                       V_AS("destination", V_COUNT("destination", l->to)),
+                       V_AS("dimension", V_COUNT("dimension", l->dim)),
+                       V_AS("GiB/s", V_REAL(NULL, d->gib_per_s)),
+                       V_REAL("bandwidth_bytes_per_s", d->gib_per_s * GIB),
+                       V_AS("latency ns", V_REAL("latency_ns", d->latency_ns)));
+    }
+    return list;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
 
 static void print_range(const char *what, net_range r, dse_strbuf *out)
 {
@@ -120,47 +169,13 @@ static void print_facts(const net_graph *g, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_devices(const net_graph *g, dse_strbuf *out)
-{
-    dse_strbuf what;
-    report_table t;
-
-    dse_strbuf_init(&what);
-    report_table_begin(&t, "rrl", "device", "degree", "what");
-    for (uint32_t device = 0; device < g->n_devices; device++) {
-        dse_strbuf_clear(&what);
-        add_what(g, device, &what);
-        report_table_cell(&t, "%" PRIu32, device);
-        report_table_cell(&t, "%" PRIu32, net_degree(g, device));
-        report_table_cell(&t, "%s", what.data);
-    }
-    report_table_end(&t, out);
-    dse_strbuf_free(&what);
-}
-
-static void print_links(const net_graph *g, dse_strbuf *out)
-{
-    report_table t;
-
-    report_table_begin(&t, "rrrrr", "source", "destination", "dimension", "GiB/s", "latency ns");
-    for (uint32_t slot = 0; slot < g->n_slots; slot++) {
-        const net_link *l = &g->link[slot];
-
-        if (l->to == DSE_NONE)
-            continue;
-        report_table_cell(&t, "%" PRIu32, l->from);
-        report_table_cell(&t, "%" PRIu32, l->to);
-        report_table_cell(&t, "%" PRIu32, l->dim);
-        report_table_cell(&t, "%.10g", g->net->dim[l->dim].gib_per_s);
-        report_table_cell(&t, "%.10g", g->net->dim[l->dim].latency_ns);
-    }
-    report_table_end(&t, out);
-}
-
 void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_strbuf *out)
 {
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
+
     dse_strbuf_addf(out, "%s\n\n", n->name);
-    print_dimensions(g->net, out);
+    report_rows_table(list_dimensions(g->net, root), out);
     dse_strbuf_addc(out, '\n');
     print_facts(g, out);
     dse_strbuf_adds(
@@ -169,107 +184,37 @@ void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_
     if (g->net->n_npus > MOST_LISTED && !all) {
         dse_strbuf_addf(out, "--all lists the %" PRIu32 " devices and %" PRIu32 " links\n", g->n_devices,
                         g->n_links);
-        return;
+    } else {
+        report_rows_table(list_devices(g, root), out);
+        if (has_places(g->net))
+            dse_strbuf_adds(
+                out, "(at: the place along each dimension in turn, in a mesh or torus along each axis)\n");
+        dse_strbuf_addc(out, '\n');
+        report_rows_table(list_links(g, root), out);
     }
-    print_devices(g, out);
-    if (has_places(g->net))
-        dse_strbuf_adds(out,
-                        "(at: the place along each dimension in turn, in a mesh or torus along each axis)\n");
-    dse_strbuf_addc(out, '\n');
-    print_links(g, out);
+    report_tree_free(&t);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void key_double(dse_json *j, const char *key, double v)
+void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *out)
 {
-    dse_json_key(j, key);
-    dse_json_double(j, v);
-}
-
-static void write_dimension(const net_dimension *d, dse_json *j)
-{
-    dse_json_begin_line(j);
-    dse_json_key_string(j, "topology", d->topology->name);
-    dse_json_key_uint(j, "npus_count", d->shape.n);
-    for (uint32_t axis = 0; axis < d->topology->n_axes; axis++)
-        dse_json_key_uint(j, net_axis_name(axis), d->shape.extent[axis]);
-    key_double(j, "bandwidth_bytes_per_s", d->gib_per_s * GIB);
-    key_double(j, "latency_ns", d->latency_ns);
-    dse_json_key_uint(j, "diameter", d->topology->diameter(&d->shape));
-    dse_json_key_uint(j, "bisection_links", d->topology->bisection(&d->shape));
-    dse_json_end_object(j);
-}
-
-static void write_device(const net_graph *g, uint32_t device, dse_json *j)
-{
-    bool npu = device < g->net->n_npus;
-    uint32_t first, n = net_graph_ports(g, device, &first), place[MAX_PLACES];
-
-    dse_json_begin_line(j);
-    dse_json_key_uint(j, "id", device);
-    dse_json_key_string(j, "kind", npu ? "npu" : "switch");
-    dse_json_key_uint(j, "degree", net_degree(g, device));
-    if (npu)
-        n = places_of(g->net, device, place);
-    dse_json_key_array(j, npu ? "place" : "npus");
-    for (uint32_t i = 0; i < n; i++)
-        dse_json_uint(j, npu ? place[i] : g->link[first + i].to);
-    dse_json_end_array(j);
-    if (!npu)
-        dse_json_key_uint(j, "dimension", net_graph_switch_dim(g, device));
-    dse_json_end_object(j);
-}
-
-static void write_link(const net_graph *g, const net_link *l, dse_json *j)
-{
-    dse_json_begin_line(j);
-    drv_link_json_keys(l, j);
-    key_double(j, "bandwidth_bytes_per_s", g->net->dim[l->dim].gib_per_s * GIB);
-    key_double(j, "latency_ns", g->net->dim[l->dim].latency_ns);
-    dse_json_end_object(j);
-}
-
-static void write_facts(const net_graph *g, dse_json *j)
-{
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
     net_facts f;
 
     net_facts_of(g, &f);
-    dse_json_key_uint(j, "n_npus", g->net->n_npus);
-    dse_json_key_uint(j, "n_switches", f.n_switches);
-    dse_json_key_uint(j, "n_links", g->n_links);
-    dse_json_key_uint(j, "npu_degree_min", f.npu_degree.least);
-    dse_json_key_uint(j, "npu_degree_max", f.npu_degree.most);
-    if (f.n_switches) {
-        dse_json_key_uint(j, "switch_degree_min", f.switch_degree.least);
-        dse_json_key_uint(j, "switch_degree_max", f.switch_degree.most);
-    }
-    dse_json_key_uint(j, "diameter", f.diameter);
-    dse_json_key_uint(j, "bisection_links", f.bisection_links);
-    key_double(j, "bisection_bytes_per_s", f.bisection_gib_per_s * GIB);
-    dse_json_key_bool(j, "bisection_is_bound", f.bisection_is_bound);
-    key_double(j, "total_bytes_per_s", f.total_gib_per_s * GIB);
-}
-
-void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *out)
-{
-    dse_json j;
-
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "system", n->name);
-    write_facts(g, &j);
-    dse_json_key_array(&j, "dimensions");
-    for (uint32_t i = 0; i < g->net->n_dims; i++)
-        write_dimension(&g->net->dim[i], &j);
-    dse_json_end_array(&j);
-    dse_json_key_array(&j, "devices");
-    for (uint32_t device = 0; device < g->n_devices; device++)
-        write_device(g, device, &j);
-    dse_json_end_array(&j);
-    dse_json_key_array(&j, "links");
-    for (uint32_t slot = 0; slot < g->n_slots; slot++)
-        if (g->link[slot].to != DSE_NONE)
-            write_link(g, &g->link[slot], &j);
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_put(root, V_TEXT("system", n->name), V_COUNT("n_npus", g->net->n_npus),
+               V_COUNT("n_switches", f.n_switches), V_COUNT("n_links", g->n_links),
+               V_COUNT("npu_degree_min", f.npu_degree.least), V_COUNT("npu_degree_max", f.npu_degree.most),
+               V_GIVEN(f.n_switches, V_COUNT("switch_degree_min", f.switch_degree.least)),
+               V_GIVEN(f.n_switches, V_COUNT("switch_degree_max", f.switch_degree.most)),
+               V_COUNT("diameter", f.diameter), V_COUNT("bisection_links", f.bisection_links),
+               V_REAL("bisection_bytes_per_s", f.bisection_gib_per_s * GIB),
+               V_BOOL("bisection_is_bound", f.bisection_is_bound),
+               V_REAL("total_bytes_per_s", f.total_gib_per_s * GIB));
+    list_dimensions(g->net, root);
+    list_devices(g, root);
+    list_links(g, root);
+    report_tree_end(&t, out);
 }

@@ -2,11 +2,11 @@
 
 #include "base/fs.h"
 #include "base/names.h"
-#include "base/units.h"
 #include "cards/locate.h"
 #include "driver/doctor_tools.h"
 #include "exec/machine.h"
 #include "exec/pool.h"
+#include "report/tree.h"
 #include "store/store.h"
 
 #include <stdarg.h>
@@ -43,16 +43,14 @@ static void check_cores(doctor *d, drv_check check) { doctor_found(d, check, DRV
 static void check_memory(doctor *d, drv_check check)
 {
     uint64_t total, available;
-    char all[32], rest[32];
 
     exec_memory(&total, &available);
     if (!total) {
         doctor_found(d, check, DRV_UNTRIED, "unknown");
         return;
     }
-    dse_format_bytes(all, sizeof all, (double)total);
-    dse_format_bytes(rest, sizeof rest, (double)available);
-    doctor_found(d, check, DRV_THERE, "%s, %s of it free", all, rest);
+    doctor_found(d, check, DRV_THERE, "%s, %s of it free", report_bytes(total).text,
+                 report_bytes(available).text);
 }
 
 static void check_terminal(doctor *d, drv_check check)
@@ -131,7 +129,7 @@ static void parent_of(char *path)
 static void check_results(doctor *d, drv_check check)
 {
     char *folder = dse_arena_printf(d->arena, "%s ", d->in->database); /* with room for "." */
-    char *wanted, space[32];
+    char *wanted;
     struct statvfs sb;
     bool made;
 
@@ -149,9 +147,8 @@ static void check_results(doctor *d, drv_check check)
                      made ? " cannot be made: " : "", folder);
         return;
     }
-    dse_format_bytes(space, sizeof space, (double)sb.f_bavail * (double)sb.f_frsize);
     doctor_found(d, check, sb.f_bavail ? DRV_THERE : DRV_BROKEN, "%s can be %s, %s free", wanted,
-                 made ? "made" : "written to", space);
+                 made ? "made" : "written to", report_size((double)sb.f_bavail * (double)sb.f_frsize).text);
 }
 
 static void check_database(doctor *d, drv_check check)

@@ -6,9 +6,9 @@
 #ifndef DSE_DRIVER_LINKS_H
 #define DSE_DRIVER_LINKS_H
 
-#include "base/json_writer.h"
 #include "cards/system.h"
 #include "network/load.h"
+#include "report/tree.h"
 
 /* DSE_E_USAGE for a network without congestion, which has no links; `remedy` ends the message. */
 dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *err);
@@ -16,12 +16,12 @@ dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *
 /* The bottleneck, each dimension, and the 20 busiest links. `a` is for scratch, here and below. */
 void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out);
 
-/* The keys that identify a link: "source", "destination", "dimension". */
-void drv_link_json_keys(const net_link *l, dse_json *j);
+/* What identifies a link: "source", "destination", "dimension". */
+void drv_link_put(const net_link *l, report_node *to);
 
-/* The summary and every link, as one object. Devices are ids of the graph, as `topology show` lists them;
+/* The summary and every link, into an object. Devices are ids of the graph, as `topology show` lists them;
  * times are in ns, utilisation in percent with three decimals. */
-void drv_links_json(const net_load *l, dse_arena *a, dse_json *j);
+void drv_links_put(const net_load *l, dse_arena *a, report_node *to);
 
 /* A heading and every link: source,destination,dimension,messages,bytes,busy_ns,utilisation_pct. */
 dse_status drv_links_save_csv(const net_load *l, const char *path, dse_arena *a, dse_error *err);

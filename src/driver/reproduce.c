@@ -37,25 +37,17 @@ static void add_option(dse_strbuf *out, const char *name, const char *value)
 
 static void write_simulate(const store_row *r, const cfg_settings *settings, dse_arena *a, dse_strbuf *out)
 {
-    const strategy p = report_point(r);
-    char name[STRATEGY_NAME_MAX];
-
-    strategy_name(&p, NULL, name);
     dse_strbuf_adds(out, "ccldse simulate");
     add_option(out, "--model", r->model);
     add_option(out, "--system", r->system);
-    add_option(out, "--point", name);
+    add_option(out, "--point", report_point_name(r).text);
     for (size_t i = 0; i < settings->n; i++)
         add_option(out, "--set", dse_arena_printf(a, "%s=%s", settings->item[i].path, settings->item[i].value));
 }
 
 static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
 {
-    const strategy p = report_point(r);
-    char name[STRATEGY_NAME_MAX];
-
-    strategy_name(&p, NULL, name);
-    dse_strbuf_addf(out, "ccldse show %s", name);
+    dse_strbuf_addf(out, "ccldse show %s", report_point_name(r).text);
     add_option(out, "--db", db);
     dse_strbuf_addf(out, " --configuration %016" PRIx64 " --config | ccldse worker", r->study);
 }
@@ -78,7 +70,6 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
 static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *settings,
                               drv_simulator *simulator, dse_error *why)
 {
-    const strategy p = report_point(r);
     drv_study study;
     dse_strbuf text;
     dse_status st;
@@ -89,7 +80,7 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
     study.engine = r->engine;
     *simulator = drv_simulator_of(&study.system);
     dse_strbuf_init(&text);
-    drv_study_write_config(&study, &p, &text);
+    drv_study_write_config(&study, &r->strategy, &text);
     if (strcmp(text.data, r->config))
         st = dse_fail(why, DSE_E_CONFIG,
                       "the cards '%.60s' and '%.60s' are not, or no longer, what this was made from",

@@ -121,7 +121,7 @@ static int compare_times(const void *x, const void *y)
 /* Whether a row above the memory limit might be below it on a perturbed system. */
 static bool might_fit(state *s, drv_bounds *bounds, const report_study *study, const store_row *row)
 {
-    strategy point = report_point(row);
+    strategy point = row->strategy;
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
 
@@ -267,7 +267,7 @@ static void make(state *s, const report_robust *points)
         dse_arena_init(&s->scratch[i].arena);
     }
     for (size_t i = 0; i < s->n; i++) {
-        s->candidate[i].point = report_point(points->candidate[i]);
+        s->candidate[i].point = points->candidate[i]->strategy;
         dse_arena_init(&s->candidate[i].arena);
     }
 }

@@ -1,13 +1,13 @@
 #include "report/calibrated.h"
 
 #include "base/names.h"
-#include "base/units.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MOST_CORRELATED 15 /* columns of the table of correlations */
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
@@ -53,26 +53,15 @@ static const state_row states[] = {
 
 static bool is_one_sided(const cmp_fitted *f) { return f->state == CMP_FITTED && isnan(f->error); }
 
-static void state_cell(const report_calibrated *c, size_t j, report_table *t)
+static const char *say_state(const report_calibrated *c, const cmp_fitted *f, dse_arena *a)
 {
-    const cmp_fitted *f = &c->fit->parameter[j];
-
     if (f->state == CMP_INSEPARABLE)
-        report_table_cell(t, "%s %s", states[f->state].sentence, c->parameter[f->with].name);
-    else
-        report_table_cell(
-            t, "%s", is_one_sided(f) ? "fitted from one side: it is not beyond" : states[f->state].sentence);
+        return dse_arena_printf(a, "%s %s", states[f->state].sentence, c->parameter[f->with].name);
+    return is_one_sided(f) ? "fitted from one side: it is not beyond" : states[f->state].sentence;
 }
 
-static void figure_cell(report_table *t, double v, int digits)
-{
-    report_table_known(t, !isnan(v), "%.*g", digits, v);
-}
-
-static void percent_cell(report_table *t, double v)
-{
-    report_table_known(t, !isnan(v), "%+.2f%%", v * 100);
-}
+static report_text figure(double v, int digits) { return report_format(isnan(v) ? "-" : "%.*g", digits, v); }
+static report_text percent(double v) { return report_format(isnan(v) ? "-" : "%+.2f%%", v * 100); }
 
 /* Names come from other people's files, and this goes to a terminal, a line each. */
 static void add_name(dse_strbuf *out, const char *name)
@@ -84,32 +73,21 @@ static void add_name(dse_strbuf *out, const char *name)
         dse_mask_controls(out->data + begin, out->len - begin, DSE_ONE_LINE);
 }
 
-static void columns(report_table *t, const char *const *heading, size_t n, size_t n_left)
-{
-    report_table_init(t);
-    for (size_t i = 0; i < n; i++)
-        report_table_column(t, heading[i], i < n_left);
-}
-
 /* ---- text ------------------------------------------------------------------------------------------ */
 
 static void print_parameters(const report_calibrated *c, dse_strbuf *out)
 {
-    static const char *const headings[] = {"parameter", "unit", "card", "start", "fitted", "std. error"};
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    columns(&t, headings, sizeof headings / sizeof headings[0], 2);
-    report_table_column(&t, "", true);
     for (size_t j = 0; j < c->p; j++) {
         const cmp_fitted *f = &c->fit->parameter[j];
+        const cmp_parameter *p = &c->parameter[j];
 
-        report_table_cell(&t, "%s", c->parameter[j].name);
-        report_table_cell(&t, "%s", c->parameter[j].unit);
-        figure_cell(&t, c->card[j], 6);
-        figure_cell(&t, c->parameter[j].start, 6);
-        figure_cell(&t, f->value, 6);
-        figure_cell(&t, f->error, 2);
-        state_cell(c, j, &t);
+        report_row(list, V_NOTE("parameter", p->name), V_NOTE("unit", p->unit),
+                   V_CELL("card", figure(c->card[j], 6).text), V_CELL("start", figure(p->start, 6).text),
+                   V_CELL("fitted", figure(f->value, 6).text), V_CELL("std. error", figure(f->error, 2).text),
+                   V_NOTE("", say_state(c, f, list->arena)));
     }
     report_table_end(&t, out);
 }
@@ -123,61 +101,51 @@ static size_t known_errors(const report_calibrated *c)
     return n;
 }
 
-/* Of those that have a standard error; numbered, as their names are long. A table has 16 columns: what is
- * beyond is in the JSON. */
+/* The parameters that have a standard error, numbered, as their names are long. A table has 15 of them: the
+ * others are in the JSON. */
 static void print_correlation(const report_calibrated *c, dse_strbuf *out)
 {
-    char number[REPORT_MAX_COLUMNS][16];
-    report_table t;
-    uint32_t n = 0;
+    const size_t known = known_errors(c), n = known < MOST_CORRELATED ? known : MOST_CORRELATED;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    if (known_errors(c) < 2)
-        return;
-    report_table_begin(&t, "l", "correlation");
-    for (size_t j = 0; j < c->p && n + 1 < REPORT_MAX_COLUMNS; j++) {
-        if (isnan(c->fit->correlation[j * c->p + j]))
-            continue;
-        snprintf(number[n], sizeof number[n], "%" PRIu32, n + 1);
-        report_table_column(&t, number[n++], false);
-    }
-    for (size_t j = 0, row = 0; j < c->p && row < n; j++) {
+    for (size_t j = 0, row = 0; known > 1 && j < c->p && row < n; j++) {
+        report_node *cells;
         size_t shown = 0;
 
         if (isnan(c->fit->correlation[j * c->p + j]))
             continue;
-        report_table_cell(&t, "%s  %s", number[row++], c->parameter[j].name);
+        cells = report_row(list, V_NOTE("correlation", dse_arena_printf(list->arena, "%zu  %s", ++row,
+                                                                        c->parameter[j].name)));
         for (size_t k = 0; k < c->p && shown < n; k++)
-            if (!isnan(c->fit->correlation[k * c->p + k])) {
-                shown++;
-                report_table_cell(&t, "%.2f", c->fit->correlation[j * c->p + k] + 0.0);
-            }
+            if (!isnan(c->fit->correlation[k * c->p + k]))
+                report_put(cells,
+                           V_CELL(dse_arena_printf(list->arena, "%zu", ++shown),
+                                  report_format("%.2f", c->fit->correlation[j * c->p + k] + 0.0).text));
     }
-    dse_strbuf_addc(out, '\n');
+    if (known > 1)
+        dse_strbuf_addc(out, '\n');
     report_table_end(&t, out);
-    if (known_errors(c) > n)
-        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known_errors(c) - n);
+    if (known > n)
+        dse_strbuf_addf(out, "and %zu more, in the JSON\n", known - n);
 }
 
 static void print_runs(const report_calibrated *c, dse_strbuf *out)
 {
-    static const char *const headings[] = {"run",   "measured", "before",         "error",
-                                           "after", "error",    "by the\nothers", "error"};
-    const double *left_out = c->fit->left_out;
-    report_table t;
+    const struct {
+        const char *heading;
+        const double *predicted;
+    } by[] = {{"before", c->fit->before}, {"after", c->fit->after}, {"by the\nothers", c->fit->left_out}};
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    columns(&t, headings, left_out ? 8 : 6, 1);
     for (size_t i = 0; i < c->n; i++) {
-        const double *const predicted[] = {c->fit->before, c->fit->after, left_out};
-        char text[32];
+        report_node *row = report_row(list, V_NOTE("run", c->run[i].name),
+                                      V_CELL("measured", report_seconds(c->run[i].measured_s).text));
 
-        report_table_cell(&t, "%s", c->run[i].name);
-        dse_format_seconds(text, sizeof text, c->run[i].measured_s);
-        report_table_cell(&t, "%s", text);
-        for (int k = 0; k < (left_out ? 3 : 2); k++) {
-            dse_format_seconds(text, sizeof text, predicted[k][i]);
-            report_table_cell(&t, "%s", isnan(predicted[k][i]) ? "-" : text);
-            percent_cell(&t, error_of(c, predicted[k], i));
-        }
+        for (size_t k = 0; k < sizeof by / sizeof by[0] && by[k].predicted; k++)
+            report_put(row, V_CELL(by[k].heading, report_seconds(by[k].predicted[i]).text),
+                       V_CELL("error", percent(error_of(c, by[k].predicted, i)).text));
     }
     dse_strbuf_addc(out, '\n');
     report_table_end(&t, out);
@@ -280,117 +248,86 @@ void report_calibrated_print(const report_calibrated *c, dse_strbuf *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------------ */
 
-static void json_parameters(const report_calibrated *c, dse_json *j)
+static void put_parameters(const report_calibrated *c, report_node *to)
 {
-    dse_json_key_array(j, "parameters");
+    report_node *list = report_lines(to, "parameters");
+
     for (size_t k = 0; k < c->p; k++) {
         const cmp_fitted *f = &c->fit->parameter[k];
         const cmp_parameter *p = &c->parameter[k];
+        report_node *row, *correlation;
 
-        dse_json_begin_line(j);
-        dse_json_key_string(j, "name", p->name);
-        dse_json_key_string(j, "unit", p->unit);
-        dse_json_key_double(j, "card", c->card[k]);
-        dse_json_key_double(j, "start", p->start);
-        dse_json_key_double(j, "min", p->min);
-        dse_json_key_double(j, "max", p->max);
-        dse_json_key_double(j, "value", f->value);
-        dse_json_key_double(j, "standard_error", f->error);
-        dse_json_key_string(j, "state", is_one_sided(f) ? "one_sided" : states[f->state].word);
-        if (f->state == CMP_INSEPARABLE)
-            dse_json_key_string(j, "acts_like", c->parameter[f->with].name);
-        dse_json_key_array(j, "correlation");
+        row =
+            report_row(list, V_TEXT("name", p->name), V_TEXT("unit", p->unit), V_REAL("card", c->card[k]),
+                       V_REAL("start", p->start), V_REAL("min", p->min), V_REAL("max", p->max),
+                       V_REAL("value", f->value), V_REAL("standard_error", f->error),
+                       V_TEXT("state", is_one_sided(f) ? "one_sided" : states[f->state].word),
+                       V_GIVEN(f->state == CMP_INSEPARABLE, V_TEXT("acts_like", c->parameter[f->with].name)));
+        correlation = report_list(row, "correlation");
         for (size_t i = 0; i < c->p; i++)
-            if (isnan(c->fit->correlation[k * c->p + i]))
-                dse_json_null(j);
-            else
-                dse_json_double(j, c->fit->correlation[k * c->p + i]);
-        dse_json_end_array(j);
-        dse_json_end_object(j);
+            report_put(correlation, V_REAL(NULL, c->fit->correlation[k * c->p + i]));
     }
-    dse_json_end_array(j);
 }
 
-static void json_runs(const report_calibrated *c, dse_json *j)
+static void put_runs(const report_calibrated *c, report_node *to)
 {
-    dse_json_key_array(j, "runs");
+    const double *before = c->fit->before, *after = c->fit->after, *left_out = c->fit->left_out;
+    report_node *list = report_lines(to, "runs");
+
     for (size_t i = 0; i < c->n; i++) {
         const report_calibrated_run *r = &c->run[i];
+        report_node *row = report_row(
+            list, V_TEXT("name", r->name), V_TEXT("where", r->where), V_REAL("measured_s", r->measured_s),
+            V_REAL("before_s", before[i]), V_REAL("after_s", after[i]),
+            V_REAL("left_out_s", left_out ? left_out[i] : NAN),
+            V_REAL("before_error", error_of(c, before, i)), V_REAL("after_error", error_of(c, after, i)),
+            V_REAL("left_out_error", error_of(c, left_out, i)));
 
-        dse_json_begin_line(j);
-        dse_json_key_string(j, "name", r->name);
-        dse_json_key_string(j, "where", r->where);
-        dse_json_key_double(j, "measured_s", r->measured_s);
-        dse_json_key_double(j, "before_s", c->fit->before[i]);
-        dse_json_key_double(j, "after_s", c->fit->after[i]);
-        dse_json_key_double(j, "left_out_s", c->fit->left_out ? c->fit->left_out[i] : NAN);
-        dse_json_key_double(j, "before_error", error_of(c, c->fit->before, i));
-        dse_json_key_double(j, "after_error", error_of(c, c->fit->after, i));
-        dse_json_key_double(j, "left_out_error", error_of(c, c->fit->left_out, i));
-        dse_json_key_strings(j, "notes", r->note, r->n_notes);
-        dse_json_end_object(j);
+        report_texts(row, "notes", r->note, r->n_notes);
     }
-    dse_json_end_array(j);
 }
 
-static void json_error(const report_calibrated *c, const char *key, const double *predicted, dse_json *j)
+static void put_error(const report_calibrated *c, const char *key, const double *predicted, report_node *to)
 {
     report_calibrated_error e = report_calibrated_error_of(c, predicted);
 
-    dse_json_key_object(j, key);
-    dse_json_key_uint(j, "runs", e.n);
-    dse_json_key_double(j, "mean", e.mean);
-    dse_json_key_double(j, "worst", e.worst);
-    dse_json_key_string(j, "worst_run", e.n ? c->run[e.which].name : NULL);
-    dse_json_end_object(j);
+    report_put(report_object(to, key), V_COUNT("runs", e.n), V_REAL("mean", e.mean), V_REAL("worst", e.worst),
+               V_TEXT("worst_run", e.n ? c->run[e.which].name : NULL));
 }
 
-static void json_hockney(const report_calibrated *c, dse_json *j)
+static void put_hockney(const report_calibrated *c, report_node *to)
 {
-    dse_json_key_array(j, "hockney");
+    report_node *list = report_lines(to, "hockney");
+
     for (size_t i = 0; i < c->n_hockney; i++) {
         const report_calibrated_hockney *h = &c->hockney[i];
+        report_node *row = report_row(list, V_TEXT("run", h->run), V_TEXT("no_start", h->why));
 
-        dse_json_begin_line(j);
-        dse_json_key_string(j, "run", h->run);
-        dse_json_key_string(j, "no_start", h->why);
-        if (h->members) {
-            dse_json_key_uint(j, "ranks", h->members);
-            dse_json_key_uint(j, "samples", h->samples);
-            dse_json_key_uint(j, "sizes", h->sizes);
-            dse_json_key_double(j, "alpha_s", h->alpha_s);
-            dse_json_key_double(j, "beta_s_per_byte", h->beta_s_per_byte);
-        }
-        if (!h->why) {
-            dse_json_key_uint(j, "dimension", h->dim);
-            dse_json_key_double(j, "bandwidth", h->bandwidth);
-            dse_json_key_double(j, "latency", h->latency);
-        }
-        dse_json_end_object(j);
+        if (h->members)
+            report_put(row, V_COUNT("ranks", h->members), V_COUNT("samples", h->samples),
+                       V_COUNT("sizes", h->sizes), V_REAL("alpha_s", h->alpha_s),
+                       V_REAL("beta_s_per_byte", h->beta_s_per_byte));
+        if (!h->why)
+            report_put(row, V_COUNT("dimension", h->dim), V_REAL("bandwidth", h->bandwidth),
+                       V_REAL("latency", h->latency));
     }
-    dse_json_end_array(j);
 }
 
 void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "system", c->system);
-    dse_json_key_string(&j, "output", c->output);
-    dse_json_key_string(&j, "settings", c->settings);
-    dse_json_key_uint(&j, "fitted", c->fit->n_fitted);
-    dse_json_key_uint(&j, "seed", c->seed);
-    dse_json_key_uint(&j, "starts", c->starts);
-    dse_json_key_uint(&j, "starts_agreed", c->fit->starts_agreed);
-    dse_json_key_double(&j, "rms", c->fit->rms);
-    json_error(c, "error_before", c->fit->before, &j);
-    json_error(c, "error_after", c->fit->after, &j);
-    json_error(c, "error_left_out", c->fit->left_out, &j);
-    json_parameters(c, &j);
-    json_runs(c, &j);
-    json_hockney(c, &j);
-    report_left_json(c->left, c->n_left, &j);
-    dse_json_newline(&j);
-    dse_json_close(&j);
+    report_put(root, V_TEXT("system", c->system), V_TEXT("output", c->output),
+               V_TEXT("settings", c->settings), V_COUNT("fitted", c->fit->n_fitted), V_COUNT("seed", c->seed),
+               V_COUNT("starts", c->starts), V_COUNT("starts_agreed", c->fit->starts_agreed),
+               V_REAL("rms", c->fit->rms));
+    put_error(c, "error_before", c->fit->before, root);
+    put_error(c, "error_after", c->fit->after, root);
+    put_error(c, "error_left_out", c->fit->left_out, root);
+    put_parameters(c, root);
+    put_runs(c, root);
+    put_hockney(c, root);
+    report_put_left(c->left, c->n_left, root);
+    report_tree_end(&t, out);
 }

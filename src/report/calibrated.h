@@ -3,7 +3,6 @@
 #ifndef DSE_REPORT_CALIBRATED_H
 #define DSE_REPORT_CALIBRATED_H
 
-#include "base/json_writer.h"
 #include "compare/fit.h"
 #include "report/left.h"
 
@@ -45,7 +44,8 @@ typedef struct {
     const char *output;   /* the card that was written; NULL: none */
 } report_calibrated;
 
-/* Of step times, as fractions; n counts the runs that have a prediction: 0, and the others are NaN. */
+/* Errors of step times, as fractions. n counts the runs that have a prediction; if there is none, the others
+ * are NaN. */
 typedef struct {
     size_t n;
     double mean, worst; /* of |error|; signed */

@@ -2,7 +2,6 @@
 #include "report/calibrated.h"
 #include "report/markdown.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static void add_error(const report_calibrated *c, const char *what, const double *predicted, dse_strbuf *out)
@@ -14,27 +13,30 @@ static void add_error(const report_calibrated *c, const char *what, const double
                         e.worst * 100, e.n);
 }
 
+/* The row of a run; NULL: the headings. */
+static void add_line(const report_calibrated_run *r, double before, double after, dse_strbuf *out)
+{
+    static const report_calibrated_run none = {.point = ""};
+    const report_calibrated_run *of = r ? r : &none;
+    report_tree t;
+    report_node *row = report_tree_begin(&t);
+
+    report_put(row, V_NOTE("run", of->name), V_AS("devices", V_COUNT(NULL, of->n_devices)));
+    report_put_degrees(of->point, row);
+    report_put(row, V_CELL("measured", report_seconds(of->measured_s).text),
+               V_CELL("card", report_seconds(before).text),
+               V_CELL("error", report_signed_percent(before / of->measured_s - 1).text),
+               V_CELL("fitted to the others", report_seconds(after).text),
+               V_CELL("error", report_signed_percent(after / of->measured_s - 1).text));
+    report_markdown_line(row, !r, out);
+    report_tree_free(&t);
+}
+
 void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
 {
-    dse_strbuf_adds(
-        out,
-        "| run | devices | dp x tp x sp x pp | measured | card | error | fitted to the others | error |\n"
-        "|---|---:|---|---:|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < c->n; i++) {
-        const report_calibrated_run *r = &c->run[i];
-        const double after = c->fit->left_out ? c->fit->left_out[i] : NAN;
-
-        dse_strbuf_addc(out, '|');
-        report_markdown_cell(r->name, out);
-        dse_strbuf_addf(out, " %" PRIu64 " |", r->n_devices);
-        report_markdown_point(r->point, out);
-        report_markdown_seconds(r->measured_s, out);
-        report_markdown_seconds(c->fit->before[i], out);
-        report_markdown_error(c->fit->before[i] / r->measured_s - 1, out);
-        report_markdown_seconds(after, out);
-        report_markdown_error(after / r->measured_s - 1, out);
-        dse_strbuf_addc(out, '\n');
-    }
+    add_line(NULL, NAN, NAN, out);
+    for (size_t i = 0; i < c->n; i++)
+        add_line(&c->run[i], c->fit->before[i], c->fit->left_out ? c->fit->left_out[i] : NAN, out);
     dse_strbuf_addc(out, '\n');
     add_error(c, "Card as it is", c->fit->before, out);
     if (c->fit->left_out)

@@ -1,10 +1,9 @@
 #include "report/compared.h"
 
 #include "base/names.h"
-#include "base/units.h"
 #include "report/compared_parts.h"
-#include "report/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,75 +47,56 @@ double report_compared_worst(const report_compared *c)
     return worst ? fabs(compared_error(worst)) : NAN;
 }
 
-static const char *percent(double fraction, bool sign, compared_text *t)
+static report_text percent(double fraction, bool sign)
 {
-    double v = fraction * 100;
+    const double v = fraction * 100;
 
     if (isnan(v))
-        snprintf(t->text, sizeof t->text, "-");
-    else if (fabs(v) < 0.05) /* neither "+0.0%" nor "-0.0%" */
-        snprintf(t->text, sizeof t->text, "0.0%%");
-    else
-        snprintf(t->text, sizeof t->text, fabs(v) < 1e6 ? "%s%.1f%%" : "%s%.3g%%", sign && v > 0 ? "+" : "",
-                 v);
-    return t->text;
+        return report_format("-");
+    if (fabs(v) < 0.05) /* neither "+0.0%" nor "-0.0%" */
+        return report_format("0.0%%");
+    return report_format(fabs(v) < 1e6 ? "%s%.1f%%" : "%s%.3g%%", sign && v > 0 ? "+" : "", v);
 }
 
-const char *compared_signed_percent(double fraction, compared_text *t) { return percent(fraction, true, t); }
-const char *compared_percent(double fraction, compared_text *t) { return percent(fraction, false, t); }
+report_text compared_signed_percent(double fraction) { return percent(fraction, true); }
+report_text compared_percent(double fraction) { return percent(fraction, false); }
 
 /* "5%", "0.5%" */
-static const char *format_tolerance(double fraction, compared_text *t)
-{
-    snprintf(t->text, sizeof t->text, "%g%%", fraction * 100);
-    return t->text;
-}
+static report_text tolerance_text(double fraction) { return report_format("%g%%", fraction * 100); }
 
-/* A number for reading: four digits, or all before the point. */
-static void format_number(char *out, size_t size, double v)
-{
-    snprintf(out, size, fabs(v) < 1e15 && (fabs(v) >= 1000 || v == floor(v)) ? "%.0f" : "%.4g", v);
-}
-
-const char *compared_value(double v, const char *unit, compared_text *t)
+report_text compared_value(double v, const char *unit)
 {
     static const struct {
         const char *unit;
         double scale;
-        void (*format)(char *out, size_t size, double v);
-    } scaled[] = {{"s", 1, dse_format_seconds},     {"ms", 1e-3, dse_format_seconds},
-                  {"us", 1e-6, dse_format_seconds}, {"ns", 1e-9, dse_format_seconds},
-                  {"B", 1, dse_format_bytes},       {"bytes", 1, dse_format_bytes},
-                  {"GB", 1e9, dse_format_bytes}};
-    size_t used = v < 0;
+        report_text (*format)(double v);
+    } scaled[] = {{"s", 1, report_seconds},     {"ms", 1e-3, report_seconds}, {"us", 1e-6, report_seconds},
+                  {"ns", 1e-9, report_seconds}, {"B", 1, report_size},        {"bytes", 1, report_size},
+                  {"GB", 1e9, report_size}};
+    const bool whole = fabs(v) < 1e15 && (fabs(v) >= 1000 || v == floor(v));
 
-    snprintf(t->text, sizeof t->text, "-"); /* the sign, too: what follows formats sizes */
     if (isnan(v))
-        return t->text;
-    for (size_t i = 0; v != 0 && i < sizeof scaled / sizeof scaled[0]; i++) {
-        if (strcmp(unit, scaled[i].unit) == 0) {
-            scaled[i].format(t->text + used, sizeof t->text - used, fabs(v) * scaled[i].scale);
-            return t->text;
-        }
-    }
-    format_number(t->text, sizeof t->text / 2, v);
-    used = strlen(t->text);
-    if (*unit)
-        snprintf(t->text + used, sizeof t->text - used, " %s", unit);
-    return t->text;
+        return report_format("-");
+    for (size_t i = 0; v != 0 && i < sizeof scaled / sizeof scaled[0]; i++)
+        if (strcmp(unit, scaled[i].unit) == 0) /* these format sizes, without a sign */
+            return report_format("%s%.300s", v < 0 ? "-" : "",
+                                 scaled[i].format(fabs(v) * scaled[i].scale).text);
+    /* Four digits, or all before the point. */
+    return report_format(whole ? "%.0f%s%s" : "%.4g%s%s", v, *unit ? " " : "", unit);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-const char *compared_short(const char *name, size_t width, compared_name *n)
+compared_name compared_short(const char *name, size_t width)
 {
+    compared_name n;
     size_t length = strlen(name), head, tail;
 
-    width = width < sizeof n->text ? width : sizeof n->text - 1;
+    width = width < sizeof n.text ? width : sizeof n.text - 1;
     if (length <= width) {
-        memcpy(n->text, name, length + 1);
+        memcpy(n.text, name, length + 1);
     } else {
         head = (width - 1) / 2;
         tail = length - (width - 2 - head);
@@ -124,10 +104,10 @@ const char *compared_short(const char *name, size_t width, compared_name *n)
             head--;
         while (tail < length && is_continuation(name[tail]))
             tail++;
-        snprintf(n->text, sizeof n->text, "%.*s..%s", (int)head, name, name + tail);
+        snprintf(n.text, sizeof n.text, "%.*s..%s", (int)head, name, name + tail);
     }
-    dse_mask_controls(n->text, strlen(n->text), DSE_ONE_LINE);
-    return n->text;
+    dse_mask_controls(n.text, strlen(n.text), DSE_ONE_LINE);
+    return n;
 }
 
 /* ---- reasons -------------------------------------------------------------------------------- */
@@ -189,9 +169,6 @@ static void add_line(const char *label, const char *text, dse_strbuf *out)
 
 static void add_heading(const report_compared *c, const report_compared_run *r, dse_strbuf *out)
 {
-    char devices[24];
-
-    snprintf(devices, sizeof devices, "%llu", (unsigned long long)r->n_devices);
     add_line("run", r->name, out);
     add_line("measured", r->where, out);
     add_line("system", c->system, out);
@@ -199,7 +176,7 @@ static void add_heading(const report_compared *c, const report_compared_run *r, 
     if (*c->settings)
         add_line("with", c->settings, out);
     add_line("point", r->point, out);
-    add_line("devices", devices, out);
+    add_line("devices", report_format("%" PRIu64, r->n_devices).text, out);
     add_line("sizes", r->sizes, out);
     for (size_t i = 0; i < r->n_notes; i++)
         add_line("note", r->note[i], out);
@@ -216,50 +193,45 @@ static const char *direction(const cmp_pair *p, double error)
     return (error < 0) == (p->better == CMP_LOWER) ? ", optimistic" : ", pessimistic";
 }
 
-static void add_verdict(report_table *t, const cmp_pair *p, double error)
+static report_text verdict(const cmp_pair *p, double error)
 {
-    compared_text tolerance;
+    const report_text tolerance = tolerance_text(p->tolerance);
 
     if (isnan(error) || isnan(p->tolerance))
-        report_table_cell(t, "-");
-    else if (p->tolerance == 0)
-        report_table_cell(t, "%s", error == 0 ? "equal" : "differs");
-    else if (fabs(error) <= p->tolerance)
-        report_table_cell(t, "within %s", format_tolerance(p->tolerance, &tolerance));
-    else
-        report_table_cell(t, "beyond %s%s", format_tolerance(p->tolerance, &tolerance), direction(p, error));
+        return report_format("-");
+    if (p->tolerance == 0)
+        return report_format("%s", error == 0 ? "equal" : "differs");
+    return fabs(error) <= p->tolerance ? report_format("within %s", tolerance.text)
+                                       : report_format("beyond %s%s", tolerance.text, direction(p, error));
 }
 
-static void add_metric(report_table *t, const cmp_pair *p, compared_reasons *reasons, dse_strbuf *why)
+static void add_metric(const cmp_pair *p, compared_reasons *reasons, dse_strbuf *why, report_node *list)
 {
-    double error = cmp_error(p->simulated, p->measured);
-    compared_text simulated, measured, text;
-    compared_name name;
+    const double error = cmp_error(p->simulated, p->measured);
 
-    report_table_cell(t, "%s", compared_short(p->name, NAME_WIDTH, &name));
-    report_table_cell(t, "%s", compared_value(p->simulated, p->unit, &simulated));
-    report_table_cell(t, "%s", compared_value(p->measured, p->unit, &measured));
-    report_table_cell(t, "%s", compared_signed_percent(error, &text));
-    add_verdict(t, p, error);
     dse_strbuf_clear(why);
     compared_pair_reasons(reasons, p, why);
     if (compared_lacks_error(p))
         compared_reason(reasons, "error", compared_no_error, why);
-    report_table_cell(t, "%s", why->data);
+    report_row(list, V_NOTE("metric", compared_short(p->name, NAME_WIDTH).text),
+               V_CELL("simulated", compared_value(p->simulated, p->unit).text),
+               V_CELL("measured", compared_value(p->measured, p->unit).text),
+               V_CELL("error", compared_signed_percent(error).text),
+               V_NOTE("tolerance", verdict(p, error).text), V_NOTE("", why->data));
 }
 
 static void add_metrics(const report_compared_run *r, dse_strbuf *out)
 {
     compared_reasons reasons = {0};
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     dse_strbuf why;
 
     if (!r->n_pairs)
         return;
     dse_strbuf_init(&why);
-    report_table_begin(&t, "lrrrll", "metric", "simulated", "measured", "error", "tolerance", "");
     for (size_t i = 0; i < r->n_pairs; i++)
-        add_metric(&t, &r->pair[i], &reasons, &why);
+        add_metric(&r->pair[i], &reasons, &why, list);
     report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
     dse_strbuf_free(&why);
@@ -268,31 +240,28 @@ static void add_metrics(const report_compared_run *r, dse_strbuf *out)
 
 static void add_score(const report_compared *c, const report_compared_run *r, dse_strbuf *out)
 {
-    compared_text score;
-
     if (isnan(r->score))
         dse_strbuf_addf(out, "score    none: no metric has both a weight and an error\n         (%s)\n",
                         c->weights);
     else
         dse_strbuf_addf(out,
                         "score    %s, the weighted mean of the errors of %zu of %zu metrics\n         (%s)\n",
-                        compared_percent(r->score, &score), r->n_scored, r->n_pairs, c->weights);
+                        compared_percent(r->score).text, r->n_scored, r->n_pairs, c->weights);
 }
 
 void compared_print_limit(const report_compared *c, dse_strbuf *out)
 {
     const report_compared_run *worst = compared_worst_run(c);
-    compared_text error, limit;
+    const report_text limit = tolerance_text(c->max_error);
 
     if (isnan(c->max_error))
         return;
-    format_tolerance(c->max_error, &limit);
     if (!worst)
         dse_strbuf_addf(out, "limit    %s, but no step time has an error\n", limit.text);
     else
         dse_strbuf_addf(out, "limit    %s of the step time: %s, the worst is %s\n", limit.text,
                         fabs(compared_error(worst)) <= c->max_error ? "kept" : "not kept",
-                        compared_signed_percent(compared_error(worst), &error));
+                        compared_signed_percent(compared_error(worst)).text);
 }
 
 static void print_run(const report_compared *c, dse_strbuf *out)

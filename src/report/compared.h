@@ -7,7 +7,6 @@
 #ifndef DSE_REPORT_COMPARED_H
 #define DSE_REPORT_COMPARED_H
 
-#include "base/json_writer.h"
 #include "compare/score.h"
 #include "report/left.h"
 

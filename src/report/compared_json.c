@@ -5,125 +5,91 @@
 static const char *const better_words[] = {
     [CMP_NEITHER] = "neither", [CMP_LOWER] = "lower", [CMP_HIGHER] = "higher"};
 
-static void add_pair(const cmp_pair *p, dse_json *j)
+static void add_pair(const cmp_pair *p, report_node *list)
 {
-    double error = cmp_error(p->simulated, p->measured);
+    const double error = cmp_error(p->simulated, p->measured);
+    const bool judged = !isnan(error) && !isnan(p->tolerance);
 
-    dse_json_begin_line(j);
-    dse_json_key_string(j, "metric", p->name);
-    dse_json_key_string(j, "unit", p->unit);
-    dse_json_key_string(j, "better", better_words[p->better]);
-    dse_json_key_double(j, "simulated", p->simulated);
-    dse_json_key_double(j, "measured", p->measured);
-    dse_json_key_double(j, "error", error);
-    dse_json_key_double(j, "tolerance", p->tolerance);
-    dse_json_key(j, "within");
-    if (isnan(error) || isnan(p->tolerance))
-        dse_json_null(j);
-    else
-        dse_json_bool(j, fabs(error) <= p->tolerance);
-    if (isnan(p->simulated))
-        dse_json_key_string(j, "why_not_simulated", p->why_simulated);
-    if (isnan(p->measured))
-        dse_json_key_string(j, "why_not_measured", p->why_measured);
-    if (compared_lacks_error(p))
-        dse_json_key_string(j, "why_no_error", compared_no_error);
-    dse_json_end_object(j);
+    report_row(list, V_TEXT("metric", p->name), V_TEXT("unit", p->unit),
+               V_TEXT("better", better_words[p->better]), V_REAL("simulated", p->simulated),
+               V_REAL("measured", p->measured), V_REAL("error", error), V_REAL("tolerance", p->tolerance),
+               V_KNOWN(judged, "within", V_BOOL("within", fabs(error) <= p->tolerance)),
+               V_GIVEN(isnan(p->simulated), V_TEXT("why_not_simulated", p->why_simulated)),
+               V_GIVEN(isnan(p->measured), V_TEXT("why_not_measured", p->why_measured)),
+               V_GIVEN(compared_lacks_error(p), V_TEXT("why_no_error", compared_no_error)));
 }
 
-static void add_run(const report_compared_run *r, dse_json *j)
+void compared_put_run(const report_compared_run *r, report_node *to)
 {
-    dse_json_begin_line(j);
-    dse_json_key_string(j, "run", r->name);
-    dse_json_key_string(j, "where", r->where);
-    dse_json_key_string(j, "model", r->model);
-    dse_json_key_string(j, "point", r->point);
-    dse_json_key_uint(j, "devices", r->n_devices);
-    dse_json_key_string(j, "sizes", r->sizes);
-    dse_json_key_uint(j, "group", r->group);
-    dse_json_key_double(j, "simulated_s", compared_simulated(r));
-    dse_json_key_double(j, "measured_s", compared_measured(r));
-    dse_json_key_double(j, "error", compared_error(r));
-    dse_json_key_double(j, "score", r->score);
-    dse_json_key_uint(j, "scored_metrics", r->n_scored);
-    dse_json_key_string(j, "failed", r->failed);
-    dse_json_key_strings(j, "notes", r->note, r->n_notes);
-    dse_json_key_array(j, "metrics");
+    report_put(to, V_TEXT("run", r->name), V_TEXT("where", r->where), V_TEXT("model", r->model),
+               V_TEXT("point", r->point), V_COUNT("devices", r->n_devices), V_TEXT("sizes", r->sizes),
+               V_COUNT("group", r->group));
+}
+
+static void add_run(const report_compared_run *r, report_node *list)
+{
+    report_node *run = report_object(list, NULL), *metrics;
+
+    compared_put_run(r, run);
+    report_put(run, V_REAL("simulated_s", compared_simulated(r)), V_REAL("measured_s", compared_measured(r)),
+               V_REAL("error", compared_error(r)), V_REAL("score", r->score),
+               V_COUNT("scored_metrics", r->n_scored), V_TEXT("failed", r->failed));
+    report_texts(run, "notes", r->note, r->n_notes);
+    metrics = report_lines(run, "metrics");
     for (size_t i = 0; i < r->n_pairs; i++)
-        add_pair(&r->pair[i], j);
-    dse_json_end_array(j);
-    dse_json_end_object(j);
+        add_pair(&r->pair[i], metrics);
 }
 
-static void add_figure(const report_compared *c, const compared_figure *f, dse_json *j)
+static void add_figure(const report_compared *c, const compared_figure *f, report_node *to)
 {
     const cmp_estimate *e = compared_estimate(&c->summary, f);
-    int regret = compared_regret(f);
+    const int regret = compared_regret(f);
+    report_node *figure = report_object(to, f->name);
     size_t groups;
 
-    dse_json_newline(j);
-    dse_json_key_object(j, f->name);
-    dse_json_key_double(j, "value", e->value);
-    dse_json_key_double(j, "low", e->low);
-    dse_json_key_double(j, "high", e->high);
-    if (regret >= 0) {
-        dse_json_key_uint(j, "k", cmp_top_k[regret]);
-        dse_json_key_double(j, "worst", c->summary.worst_regret[regret]);
-    }
+    figure->value.line = true;
+    report_put(figure, V_REAL("value", e->value), V_REAL("low", e->low), V_REAL("high", e->high));
+    if (regret >= 0)
+        report_put(figure, V_COUNT("k", cmp_top_k[regret]), V_REAL("worst", c->summary.worst_regret[regret]));
     if (compared_groups(&c->summary, f, &groups))
-        dse_json_key_uint(j, "groups", groups);
+        report_put(figure, V_COUNT("groups", groups));
     if (isnan(e->value))
-        dse_json_key_string(j, "why_none", f->why);
+        report_put(figure, V_TEXT("why_none", f->why));
     else if (isnan(e->low))
-        dse_json_key_string(j, "why_no_interval", compared_no_interval(c));
-    dse_json_end_object(j);
+        report_put(figure, V_TEXT("why_no_interval", compared_no_interval(c)));
 }
 
-static void add_summary(const report_compared *c, dse_json *j)
+static void add_summary(const report_compared *c, report_node *summary)
 {
     const report_compared_run *worst = compared_worst_run(c);
 
-    dse_json_newline(j);
-    dse_json_key(j, "summary");
-    if (!c->has_summary) {
-        dse_json_null(j);
-        return;
-    }
-    dse_json_begin_object(j);
-    dse_json_key_uint(j, "runs", c->summary.n);
-    dse_json_key_uint(j, "groups", c->summary.n_groups);
-    dse_json_key_uint(j, "runs_in_groups", c->summary.n_runs);
-    dse_json_key_string(j, "worst_run", worst ? worst->name : NULL);
-    dse_json_key_double(j, "worst_error", worst ? compared_error(worst) : NAN);
+    report_put(summary, V_COUNT("runs", c->summary.n), V_COUNT("groups", c->summary.n_groups),
+               V_COUNT("runs_in_groups", c->summary.n_runs), V_TEXT("worst_run", worst ? worst->name : NULL),
+               V_REAL("worst_error", worst ? compared_error(worst) : NAN));
     for (size_t i = 0; i < COMPARED_FIGURES; i++)
-        add_figure(c, &compared_figures[i], j);
-    dse_json_end_object(j);
+        add_figure(c, &compared_figures[i], summary);
 }
 
 void report_compared_json(const report_compared *c, dse_strbuf *out)
 {
-    double worst = report_compared_worst(c);
-    dse_json j;
+    const double worst = report_compared_worst(c);
+    const bool judged = !isnan(c->max_error) && !isnan(worst);
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *runs, *summary;
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "system", c->system);
-    dse_json_key_string(&j, "weights", c->weights);
-    dse_json_key_string(&j, "settings", c->settings);
-    dse_json_key_double(&j, "max_error", c->max_error);
-    dse_json_key(&j, "max_error_kept");
-    if (isnan(c->max_error) || isnan(worst))
-        dse_json_null(&j);
-    else
-        dse_json_bool(&j, worst <= c->max_error);
-    dse_json_key_object(&j, "bootstrap");
-    dse_json_key_uint(&j, "seed", c->bootstrap.seed);
-    dse_json_key_uint(&j, "resamples", c->bootstrap.resamples);
-    dse_json_end_object(&j);
-    dse_json_key_array(&j, "runs");
+    report_put(root, V_TEXT("system", c->system), V_TEXT("weights", c->weights),
+               V_TEXT("settings", c->settings), V_REAL("max_error", c->max_error),
+               V_KNOWN(judged, "max_error_kept", V_BOOL("max_error_kept", worst <= c->max_error)));
+    report_put(report_object(root, "bootstrap"), V_COUNT("seed", c->bootstrap.seed),
+               V_COUNT("resamples", c->bootstrap.resamples));
+    runs = report_lines(root, "runs");
     for (size_t i = 0; i < c->n_runs; i++)
-        add_run(&c->run[i], &j);
-    dse_json_end_array(&j);
-    report_left_json(c->left, c->n_left, &j);
-    add_summary(c, &j);
-    dse_json_close(&j);
+        add_run(&c->run[i], runs);
+    report_put_left(c->left, c->n_left, root);
+    summary = report_add(root, c->has_summary ? (report_value){.key = "summary", .kind = REPORT_OBJECT}
+                                              : V_UNKNOWN("summary"));
+    summary->value.line = true;
+    if (c->has_summary)
+        add_summary(c, summary);
+    report_tree_end(&t, out);
 }

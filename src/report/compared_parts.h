@@ -1,4 +1,4 @@
-/* What the files of compared.h share: figures, names and reasons as text. */
+/* The files of compared.h share these: figures, names and reasons as text. */
 #ifndef DSE_REPORT_COMPARED_PARTS_H
 #define DSE_REPORT_COMPARED_PARTS_H
 
@@ -11,6 +11,9 @@ double compared_simulated(const report_compared_run *r);
 double compared_measured(const report_compared_run *r);
 double compared_error(const report_compared_run *r);
 
+/* The values that identify a run, for programs. */
+void compared_put_run(const report_compared_run *r, report_node *to);
+
 /* Both sides are known, but their error is undefined; the reason. */
 bool compared_lacks_error(const cmp_pair *p);
 extern const char compared_no_error[];
@@ -19,21 +22,18 @@ extern const char compared_no_error[];
 const report_compared_run *compared_worst_run(const report_compared *c);
 
 /* "+3.3%", "0.0%", "-" of NaN; unsigned "3.3%". */
-typedef struct {
-    char text[64];
-} compared_text;
-const char *compared_signed_percent(double fraction, compared_text *t);
-const char *compared_percent(double fraction, compared_text *t);
+report_text compared_signed_percent(double fraction);
+report_text compared_percent(double fraction);
 
 /* "3.207 s", "41.2 %", "67.0 GB", "12 calls"; "-" of NaN. */
-const char *compared_value(double v, const char *unit, compared_text *t);
+report_text compared_value(double v, const char *unit);
 
 /* A name in at most `width` (up to 95) bytes: ".." replaces its middle where it is longer. Control characters
  * become "?". */
 typedef struct {
     char text[96];
 } compared_name;
-const char *compared_short(const char *name, size_t width, compared_name *n);
+compared_name compared_short(const char *name, size_t width);
 
 /* Why values are absent: each reason stands once below a table, with a number. `about` is what is absent,
  * "simulated". */
@@ -46,7 +46,7 @@ typedef struct {
 
 /* Appends " (1)" to a cell. Nothing if there is no text. */
 void compared_reason(compared_reasons *r, const char *about, const char *text, dse_strbuf *cell);
-/* Of the sides that a pair lacks. */
+/* The reasons of the sides that a pair lacks. */
 void compared_pair_reasons(compared_reasons *r, const cmp_pair *p, dse_strbuf *cell);
 void compared_reasons_print(compared_reasons *r, dse_strbuf *out); /* and frees them */
 
@@ -61,7 +61,7 @@ typedef struct {
     const char *name;  /* "mape": in JSON */
     const char *words; /* "mean absolute error (MAPE)" */
     const char *why;   /* the reason if the figure is not known */
-    const char *(*format)(double value, compared_text *t);
+    report_text (*format)(double value);
     size_t place; /* of the cmp_estimate in a cmp_summary */
 } compared_figure;
 extern const compared_figure compared_figures[COMPARED_FIGURES];
@@ -70,10 +70,10 @@ const cmp_estimate *compared_estimate(const cmp_summary *s, const compared_figur
 /* The k-th of the figures that are a regret; -1: it is none. */
 int compared_regret(const compared_figure *f);
 
-/* Of ranks and regrets: how many groups it rests on. False: it is of all runs. */
+/* How many groups a rank correlation or a regret rests on. False: the figure rests on all runs. */
 bool compared_groups(const cmp_summary *s, const compared_figure *f, size_t *n);
 
-/* Why a known figure has no interval. */
+/* The reason why a known figure has no interval. */
 const char *compared_no_interval(const report_compared *c);
 void compared_print_summary(const report_compared *c, dse_strbuf *out);
 

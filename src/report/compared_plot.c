@@ -83,12 +83,12 @@ static void add_row(const plot *p, size_t row, dse_strbuf *out)
 {
     char line[COLUMNS + 1];
     size_t end = COLUMNS;
-    compared_text label = {""};
+    report_text label = {""};
 
     if (row == ROWS - 1)
-        compared_value(p->high, "s", &label);
+        label = compared_value(p->high, "s");
     else if (row == 0)
-        compared_value(p->low, "s", &label);
+        label = compared_value(p->low, "s");
     for (size_t column = 0; column < COLUMNS; column++)
         line[column] = glyph(p, row, column);
     while (end && line[end - 1] == ' ')
@@ -98,7 +98,7 @@ static void add_row(const plot *p, size_t row, dse_strbuf *out)
 
 void compared_plot(const report_compared *c, dse_strbuf *out)
 {
-    compared_text low, high;
+    report_text low, high;
     plot p;
 
     if (make_range(c, &p) < FEWEST)
@@ -110,8 +110,8 @@ void compared_plot(const report_compared *c, dse_strbuf *out)
     dse_strbuf_addf(out, "%*s\n", MARGIN + 2, "simulated");
     for (size_t row = ROWS; row-- > 0;)
         add_row(&p, row, out);
-    compared_value(p.low, "s", &low);
-    compared_value(p.high, "s", &high);
+    low = compared_value(p.low, "s");
+    high = compared_value(p.high, "s");
     dse_strbuf_addf(out, "%*s +----------------------------------------\n", MARGIN, "");
     dse_strbuf_addf(out, "%*s  %s%*s%*s\n", MARGIN, "", low.text,
                     (int)((COLUMNS + strlen(AXIS_WORDS)) / 2 - strlen(low.text)), AXIS_WORDS,

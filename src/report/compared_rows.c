@@ -2,7 +2,6 @@
 #include "report/compared_parts.h"
 #include "report/markdown.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,107 +22,82 @@ static void add_name(metric_names *m, const char *name)
     m->name[m->n++] = name;
 }
 
-static void add_text(const char *text, dse_strbuf *out)
-{
-    if (text)
-        dse_strbuf_add_csv(out, text);
-    dse_strbuf_addc(out, ',');
-}
-
-static void add_number(double v, dse_strbuf *out)
-{
-    if (isfinite(v))
-        dse_strbuf_add_repr(out, v);
-}
-
-static void add_notes(const report_compared_run *r, dse_strbuf *out)
+static void put_notes(const report_compared_run *r, report_node *row)
 {
     dse_strbuf notes;
 
     dse_strbuf_init(&notes);
     for (size_t i = 0; i < r->n_notes; i++)
         dse_strbuf_addf(&notes, "%s%s", i ? "; " : "", r->note[i]);
-    dse_strbuf_add_csv(out, notes.data);
+    report_put(row, V_TEXT("notes", notes.data));
     dse_strbuf_free(&notes);
 }
 
-static void add_metric(const report_compared_run *r, const char *name, dse_strbuf *out)
+static void put_metric(const report_compared_run *r, const char *name, report_node *row)
 {
-    const cmp_pair *p = NULL;
+    const cmp_pair unknown = {.simulated = NAN, .measured = NAN}, *p = &unknown;
+    dse_arena *a = row->arena;
 
-    for (size_t i = 0; i < r->n_pairs && !p; i++)
+    for (size_t i = 0; i < r->n_pairs && p == &unknown; i++)
         if (strcmp(r->pair[i].name, name) == 0)
             p = &r->pair[i];
-    dse_strbuf_addc(out, ',');
-    add_number(p ? p->simulated : NAN, out);
-    dse_strbuf_addc(out, ',');
-    add_number(p ? p->measured : NAN, out);
-    dse_strbuf_addc(out, ',');
-    add_number(p ? cmp_error(p->simulated, p->measured) : NAN, out);
+    report_put(row, V_REAL(dse_arena_printf(a, "%s.simulated", name), p->simulated),
+               V_REAL(dse_arena_printf(a, "%s.measured", name), p->measured),
+               V_REAL(dse_arena_printf(a, "%s.error", name), cmp_error(p->simulated, p->measured)));
 }
 
-static void add_row(const report_compared_run *r, const metric_names *m, dse_strbuf *out)
+static void put_row(const report_compared_run *r, const metric_names *m, report_node *row)
 {
-    add_text(r->name, out);
-    add_text(r->where, out);
-    add_text(r->model, out);
-    add_text(r->point, out);
-    dse_strbuf_addf(out, "%" PRIu64 ",", r->n_devices);
-    add_text(r->sizes, out);
-    dse_strbuf_addf(out, "%" PRIu32 ",", r->group);
-    add_number(r->score, out);
-    dse_strbuf_addf(out, ",%zu,", r->n_scored);
-    add_text(r->failed, out);
-    add_notes(r, out);
+    compared_put_run(r, row);
+    report_put(row, V_REAL("score", r->score), V_COUNT("scored_metrics", r->n_scored),
+               V_TEXT("failed", r->failed));
+    put_notes(r, row);
     for (size_t i = 0; i < m->n; i++)
-        add_metric(r, m->name[i], out);
-    dse_strbuf_addc(out, '\n');
+        put_metric(r, m->name[i], row);
 }
 
 void report_compared_csv(const report_compared *c, dse_strbuf *out)
 {
-    static const char *const sides[] = {"simulated", "measured", "error"};
     metric_names names = {0};
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *rows = report_list(root, NULL);
 
     for (size_t i = 0; i < c->n_runs; i++)
         for (size_t k = 0; k < c->run[i].n_pairs; k++)
             add_name(&names, c->run[i].pair[k].name);
-    dse_strbuf_adds(out, "run,where,model,point,devices,sizes,group,score,scored_metrics,failed,notes");
-    for (size_t i = 0; i < names.n; i++) {
-        for (size_t k = 0; k < sizeof sides / sizeof sides[0]; k++) {
-            dse_strbuf heading;
+    put_row(&(report_compared_run){0}, &names, root);
+    report_csv_line(root, true, out);
+    for (size_t i = 0; i < c->n_runs; i++) {
+        report_node *row = report_object(rows, NULL);
 
-            dse_strbuf_init(&heading);
-            dse_strbuf_addf(&heading, "%s.%s", names.name[i], sides[k]);
-            dse_strbuf_addc(out, ',');
-            dse_strbuf_add_csv(out, heading.data);
-            dse_strbuf_free(&heading);
-        }
+        put_row(&c->run[i], &names, row);
+        report_csv_line(row, false, out);
     }
-    dse_strbuf_addc(out, '\n');
-    for (size_t i = 0; i < c->n_runs; i++)
-        add_row(&c->run[i], &names, out);
+    report_tree_free(&t);
     dse_free(names.name);
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
+static void add_line(const report_compared_run *r, bool heading, dse_strbuf *out)
+{
+    report_tree t;
+    report_node *row = report_tree_begin(&t);
+
+    report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model),
+               V_AS("devices", V_COUNT(NULL, r->n_devices)));
+    report_put_degrees(r->point, row);
+    report_put(row, V_CELL("measured", report_seconds(compared_measured(r)).text),
+               V_CELL("simulated", report_seconds(compared_simulated(r)).text),
+               V_CELL("error", report_signed_percent(compared_error(r)).text));
+    report_markdown_line(row, heading, out);
+    report_tree_free(&t);
+}
+
 void report_compared_markdown(const report_compared *c, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, "| run | model | devices | dp x tp x sp x pp | measured | simulated | error |\n"
-                         "|---|---|---:|---|---:|---:|---:|\n");
-    for (size_t i = 0; i < c->n_runs; i++) {
-        const report_compared_run *r = &c->run[i];
-
-        dse_strbuf_addc(out, '|');
-        report_markdown_cell(r->name, out);
-        report_markdown_cell(r->model, out);
-        dse_strbuf_addf(out, " %" PRIu64 " |", r->n_devices);
-        report_markdown_point(r->point, out);
-        report_markdown_seconds(compared_measured(r), out);
-        report_markdown_seconds(compared_simulated(r), out);
-        report_markdown_error(compared_error(r), out);
-        dse_strbuf_addc(out, '\n');
-    }
+    add_line(&(report_compared_run){.point = ""}, true, out);
+    for (size_t i = 0; i < c->n_runs; i++)
+        add_line(&c->run[i], false, out);
     report_left_markdown(c->left, c->n_left, out);
 }

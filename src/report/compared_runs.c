@@ -1,6 +1,5 @@
 /* Several runs: a line each, what was left out, what was assumed, the summary. */
 #include "report/compared_parts.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,49 +148,37 @@ static layout make_layout(const report_compared *c)
     return l;
 }
 
-static void add_run(report_table *t, const report_compared_run *r, const layout *l, compared_reasons *reasons,
-                    dse_strbuf *why)
+static void add_run(const report_compared_run *r, const layout *l, compared_reasons *reasons, dse_strbuf *why,
+                    report_node *list)
 {
-    compared_text simulated, measured, error;
-    compared_name name;
-
-    report_table_cell(t, "%s", compared_short(r->name, l->name_width, &name));
-    if (l->model)
-        report_table_cell(t, "%s", compared_short(r->model, l->model_width, &name));
-    report_table_cell(t, "%s", compared_short(r->point, POINT_WIDTH, &name));
-    report_table_cell(t, "%llu", (unsigned long long)r->n_devices);
-    report_table_cell(t, "%s", compared_value(compared_simulated(r), "s", &simulated));
-    report_table_cell(t, "%s", compared_value(compared_measured(r), "s", &measured));
-    report_table_cell(t, "%s", compared_signed_percent(compared_error(r), &error));
-    if (l->score)
-        report_table_cell(t, "%s", compared_percent(r->score, &error));
     dse_strbuf_clear(why);
     if (r->failed)
         compared_reason(reasons, "simulated", r->failed, why);
     else if (r->n_pairs)
         compared_pair_reasons(reasons, &r->pair[0], why);
-    report_table_cell(t, "%s", why->data);
+    report_row(list, V_NOTE("run", compared_short(r->name, l->name_width).text),
+               V_GIVEN(l->model, V_NOTE("model", compared_short(r->model, l->model_width).text)),
+               V_NOTE("point", compared_short(r->point, POINT_WIDTH).text),
+               V_AS("devices", V_COUNT(NULL, r->n_devices)),
+               V_CELL("simulated", compared_value(compared_simulated(r), "s").text),
+               V_CELL("measured", compared_value(compared_measured(r), "s").text),
+               V_CELL("error", compared_signed_percent(compared_error(r)).text),
+               V_GIVEN(l->score, V_CELL("score", compared_percent(r->score).text)), V_NOTE("", why->data));
 }
 
 static void add_runs(const report_compared *c, dse_strbuf *out)
 {
     compared_reasons reasons = {0};
     layout l = make_layout(c);
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     dse_strbuf why;
 
     if (!c->n_runs)
         return;
     dse_strbuf_init(&why);
-    report_table_begin(&t, "l", "run");
-    if (l.model)
-        report_table_columns(&t, "l", "model");
-    report_table_columns(&t, "lrrrr", "point", "devices", "simulated", "measured", "error");
-    if (l.score)
-        report_table_columns(&t, "r", "score");
-    report_table_columns(&t, "l", "");
     for (size_t i = 0; i < c->n_runs; i++)
-        add_run(&t, &c->run[i], &l, &reasons, &why);
+        add_run(&c->run[i], &l, &reasons, &why, list);
     report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
     dse_strbuf_free(&why);

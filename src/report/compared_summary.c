@@ -1,16 +1,11 @@
 /* Figures over several runs, and the reasons for missing ones. */
 #include "report/compared_parts.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
-static const char *three_decimals(double v, compared_text *t)
-{
-    snprintf(t->text, sizeof t->text, isnan(v) ? "-" : "%.3f", v);
-    return t->text;
-}
+static report_text three_decimals(double v) { return report_format(isnan(v) ? "-" : "%.3f", v); }
 
 static const char no_errors[] = "no run has both step times";
 
@@ -61,36 +56,35 @@ bool compared_groups(const cmp_summary *s, const compared_figure *f, size_t *n)
     return true;
 }
 
-static void add_basis(report_table *t, const cmp_summary *s, const compared_figure *f)
+static report_text basis(const cmp_summary *s, const compared_figure *f)
 {
     size_t n = s->n;
 
     if (isnan(compared_estimate(s, f)->value))
-        report_table_cell(t, "-");
-    else if (compared_groups(s, f, &n))
-        report_table_cell(t, n == 1 ? "%zu group" : "%zu groups", n);
-    else
-        report_table_cell(t, n == 1 ? "%zu run" : "%zu runs", n);
+        return report_format("-");
+    if (compared_groups(s, f, &n))
+        return report_format(n == 1 ? "%zu group" : "%zu groups", n);
+    return report_format(n == 1 ? "%zu run" : "%zu runs", n);
 }
 
-static void add_figure(report_table *t, const report_compared *c, const compared_figure *f,
-                       compared_reasons *reasons, dse_strbuf *why)
+static void add_figure(const report_compared *c, const compared_figure *f, compared_reasons *reasons,
+                       dse_strbuf *why, report_node *list)
 {
     const cmp_estimate *e = compared_estimate(&c->summary, f);
-    compared_text value, low, high;
-    int regret = compared_regret(f);
+    const int regret = compared_regret(f);
+    const double worst = regret >= 0 ? c->summary.worst_regret[regret] : NAN;
+    const char *interval =
+        dse_arena_printf(list->arena, "%s to %s", f->format(e->low).text, f->format(e->high).text);
 
-    report_table_cell(t, "%s", f->words);
-    report_table_cell(t, "%s", f->format(e->value, &value));
-    report_table_known(t, !isnan(e->low), "%s to %s", f->format(e->low, &low), f->format(e->high, &high));
-    report_table_cell(t, "%s", compared_percent(regret >= 0 ? c->summary.worst_regret[regret] : NAN, &value));
-    add_basis(t, &c->summary, f);
     dse_strbuf_clear(why);
     if (isnan(e->value))
         compared_reason(reasons, "", f->why, why);
     else if (isnan(e->low))
         compared_reason(reasons, "no interval", compared_no_interval(c), why);
-    report_table_cell(t, "%s", why->data);
+    report_row(list, V_NOTE("step time", f->words), V_CELL("value", f->format(e->value).text),
+               V_CELL("95 % interval", isnan(e->low) ? "-" : interval),
+               V_CELL("worst", compared_percent(worst).text), V_CELL("rests on", basis(&c->summary, f).text),
+               V_NOTE("", why->data));
 }
 
 static void add_explanation(const report_compared *c, dse_strbuf *out)
@@ -102,8 +96,7 @@ static void add_explanation(const report_compared *c, dse_strbuf *out)
         &text,
         "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and "
         "regret compare choices for the same work (model, batch, sequence, devices); top-k regret is how "
-        "much "
-        "slower than the truly best the best of the k simulated-best was measured.");
+        "much slower than the truly best the best of the k simulated-best was measured.");
     if (c->bootstrap.resamples)
         dse_strbuf_addf(&text, " Intervals: bootstrap, %u resamples, seed %llu.", c->bootstrap.resamples,
                         (unsigned long long)c->bootstrap.seed);
@@ -115,23 +108,22 @@ static void add_explanation(const report_compared *c, dse_strbuf *out)
 static void add_worst(const report_compared *c, dse_strbuf *out)
 {
     const report_compared_run *worst = compared_worst_run(c);
-    compared_text error;
 
     if (worst)
-        dse_strbuf_addf(out, "worst    %s: %s\n", compared_signed_percent(compared_error(worst), &error),
+        dse_strbuf_addf(out, "worst    %s: %s\n", compared_signed_percent(compared_error(worst)).text,
                         worst->name);
 }
 
 void compared_print_summary(const report_compared *c, dse_strbuf *out)
 {
     compared_reasons reasons = {0};
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     dse_strbuf why;
 
     dse_strbuf_init(&why);
-    report_table_begin(&t, "lrrrrl", "step time", "value", "95 % interval", "worst", "rests on", "");
     for (size_t i = 0; i < COMPARED_FIGURES; i++)
-        add_figure(&t, c, &compared_figures[i], &reasons, &why);
+        add_figure(c, &compared_figures[i], &reasons, &why, list);
     report_table_end(&t, out);
     compared_reasons_print(&reasons, out);
     dse_strbuf_free(&why);

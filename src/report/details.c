@@ -1,25 +1,16 @@
 #include "report/details.h"
 
-#include "base/units.h"
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 #include "report/traps.h"
 #include "report/value.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 static void head(const store_row *r, dse_strbuf *out)
 {
-    const strategy p = report_point(r);
-    char name[STRATEGY_NAME_MAX], seconds[32] = "unknown";
-
-    strategy_name(&p, NULL, name);
-    if (!isnan(r->seconds))
-        dse_format_seconds(seconds, sizeof seconds, r->seconds);
-    dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, name);
+    dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, report_point_name(r).text);
     dse_strbuf_addf(out, "  %-14s ", "strategy");
     strategy_say(&r->strategy, " ", out);
     dse_strbuf_addc(out, '\n');
@@ -28,41 +19,28 @@ static void head(const store_row *r, dse_strbuf *out)
     dse_strbuf_addf(out, "  %-14s %s\n", "engine", r->engine);
     dse_strbuf_addf(out, "  %-14s %s\n", "settings", *r->settings ? r->settings : "none");
     dse_strbuf_addf(out, "  %-14s %08" PRIx64 "\n", "configuration", r->study >> 32);
-    dse_strbuf_addf(out, "  %-14s %s\n", "CPU time", seconds);
-}
-
-/* To the last digit that is stored. */
-static void add_exact(const store_metrics *m, const store_column *c, dse_strbuf *out)
-{
-    char text[REPORT_VALUE_MAX];
-
-    dse_strbuf_clear(out);
-    if (c->type == STORE_REAL && !isnan(store_value(m, c))) {
-        dse_strbuf_add_repr(out, store_value(m, c));
-        return;
-    }
-    report_value_exact(m, c, text);
-    dse_strbuf_adds(out, text);
+    dse_strbuf_addf(out, "  %-14s %s\n", "CPU time",
+                    isnan(r->seconds) ? "unknown" : report_seconds(r->seconds).text);
 }
 
 static void figures(const store_row *r, dse_strbuf *out)
 {
-    char readable[REPORT_VALUE_MAX];
-    dse_strbuf exact;
-    report_table t;
+    const store_metrics *m = &r->metrics;
+    dse_strbuf exact; /* to the last digit that is stored */
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     size_t n;
     const store_column *c = store_columns(&n);
 
     dse_strbuf_init(&exact);
-    report_table_begin(&t, "lrrll", "figure", "value", "exactly", "unit", "meaning");
     for (size_t i = 0; i < n; i++) {
-        report_value_readable(&r->metrics, &c[i], readable);
-        add_exact(&r->metrics, &c[i], &exact);
-        report_table_cell(&t, "%s", c[i].name);
-        report_table_cell(&t, "%s", readable);
-        report_table_cell(&t, "%s", exact.data);
-        report_table_cell(&t, "%s", c[i].unit);
-        report_table_cell(&t, "%s", c[i].help);
+        dse_strbuf_clear(&exact);
+        if (c[i].type == STORE_REAL && store_has(m, &c[i]))
+            dse_strbuf_add_repr(&exact, store_value(m, &c[i]));
+        else
+            dse_strbuf_adds(&exact, report_value_exact(m, &c[i]).text);
+        report_row(list, V_NOTE("figure", c[i].name), V_CELL("value", report_value_readable(m, &c[i]).text),
+                   V_CELL("exactly", exact.data), V_NOTE("unit", c[i].unit), V_NOTE("meaning", c[i].help));
     }
     report_table_end(&t, out);
     dse_strbuf_free(&exact);

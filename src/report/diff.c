@@ -39,7 +39,7 @@ static int compare_studies(const store_row *a, const store_row *b)
     return a->study < b->study ? -1 : a->study > b->study;
 }
 
-/* What distinguishes rows, where the earlier levels leave several on one side. */
+/* Each level distinguishes rows of which the earlier levels leave several on one side. */
 static compare_rows *const levels[] = {report_compare, compare_engines, compare_studies};
 enum { N_LEVELS = sizeof levels / sizeof levels[0] };
 
@@ -122,15 +122,13 @@ static double rounding_of(double bytes)
 bool report_diff_equal(const store_row *a, const store_row *b, const store_column *c, double tolerance)
 {
     double x = store_value(&a->metrics, c), y = store_value(&b->metrics, c), allowed = tolerance * fabs(x);
-    char text_a[REPORT_VALUE_MAX], text_b[REPORT_VALUE_MAX];
 
     if (!report_is_known(a, c) || !report_is_known(b, c))
         return false;
     if (c->type == STORE_BYTES && (a->memory_rounded || b->memory_rounded))
         allowed = fmax(allowed, rounding_of(fmax(x, y)));
-    report_value_exact(&a->metrics, c, text_a);
-    report_value_exact(&b->metrics, c, text_b);
-    return !strcmp(text_a, text_b) || (allowed > 0 && fabs(x - y) <= allowed);
+    return !strcmp(report_value_exact(&a->metrics, c).text, report_value_exact(&b->metrics, c).text) ||
+           (allowed > 0 && fabs(x - y) <= allowed);
 }
 
 bool report_diff_changed(const report_pair *p, const store_column *c, double tolerance)

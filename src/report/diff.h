@@ -41,8 +41,8 @@ bool report_diff_differs(const report_pair *p, const report_diff_options *o);
 /* No row is on one side alone, and no figure that both sides have differs. */
 bool report_diff_same(const report_pair *pairs, size_t n, const report_diff_options *o);
 
-/* What is on one side alone, a table of the figures that differ, and whether the best point is another, for
- * every model, system and settings; and where points were skipped, so that they cannot be on both sides. */
+/* Prints for every model, system and settings the points of one side alone, a table of the figures that
+ * differ, whether the best point is another, and where points were skipped, which cannot be on both sides. */
 void report_diff_print(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out);
 
 /* The same as one JSON object on one line. */

@@ -1,12 +1,9 @@
 #include "report/diff.h"
 
-#include "base/json_writer.h"
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 #include "report/value.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +73,6 @@ static const store_row *only(const report_pair *p, int which)
 static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
 {
     const store_row *first = only(&g->pair[i], which), *r;
-    char name[STRATEGY_NAME_MAX];
     size_t count = 0;
 
     for (size_t k = 0; k < i; k++)
@@ -85,8 +81,7 @@ static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
     dse_strbuf_addf(out, "only in %s, by %s:", which ? "B" : "A", first->engine);
     for (size_t k = i; k < g->n; k++)
         if ((r = only(&g->pair[k], which)) && !strcmp(r->engine, first->engine))
-            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ",
-                            report_point_name(r, name));
+            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ", report_point_name(r).text);
     dse_strbuf_addc(out, '\n');
 }
 
@@ -97,62 +92,64 @@ static void print_only(const group *g, int which, dse_strbuf *out)
             print_only_by(g, which, i, out);
 }
 
-static void begin_line(report_table *t, const report_pair *p, const char *figure)
+/* A pair of rows of which a figure differs, or the status. Returns it, to which the change may be added. */
+static report_node *put_change(report_node *list, const report_pair *p, const char *figure)
 {
-    char name[STRATEGY_NAME_MAX];
-    bool one = !strcmp(p->a->engine, p->b->engine);
+    const bool one = !strcmp(p->a->engine, p->b->engine);
+    const char *between = one ? "" : ", ", *second = one ? "" : p->b->engine;
 
-    report_table_cell(t, "%s", report_point_name(p->a, name));
-    report_table_cell(t, "%s%s%s", p->a->engine, one ? "" : ", ", one ? "" : p->b->engine);
-    report_table_cell(t, "%s", figure);
+    return report_row(
+        list, V_AS("point", V_TEXT("point", report_point_name(p->a).text)),
+        V_NOTE("engine", dse_arena_printf(list->arena, "%s%s%s", p->a->engine, between, second)),
+        V_TEXT("engine_a", p->a->engine), V_TEXT("engine_b", p->b->engine),
+        V_AS("figure", V_TEXT("figure", figure)));
 }
 
-static void status_line(report_table *t, const report_pair *p)
+static void put_status_change(report_node *list, const report_pair *p)
 {
-    begin_line(t, p, "status");
-    report_table_cell(t, "%s", p->a->done ? "done" : "failed");
-    report_table_cell(t, "%s", p->b->done ? "done" : "failed");
-    report_table_cell(t, "-");
+    const char *a = p->a->done ? "done" : "failed", *b = p->b->done ? "done" : "failed";
+
+    report_put(put_change(list, p, "status"), V_CELL("A", a), V_TEXT("a", a), V_CELL("B", b), V_TEXT("b", b),
+               V_CELL("change", "-"));
 }
 
-static void figure_line(report_table *t, const report_pair *p, const store_column *c)
+static void put_figure_change(report_node *list, const report_pair *p, const store_column *c)
 {
-    char text[REPORT_VALUE_MAX];
-    double change = change_of(p, c);
+    report_value a = report_figure(&p->a->metrics, c), b = report_figure(&p->b->metrics, c);
+    const double change = change_of(p, c);
+    const char *percent = isnan(change) ? "-" : fabs(change) < 0.01 ? "%+.1e%%" : "%+.2f%%";
 
-    begin_line(t, p, c->name);
-    report_value_exact(&p->a->metrics, c, text);
-    report_table_cell(t, "%s", text);
-    report_value_exact(&p->b->metrics, c, text);
-    report_table_cell(t, "%s", text);
-    if (isnan(change))
-        report_table_cell(t, "-");
-    else
-        report_table_cell(t, fabs(change) < 0.01 ? "%+.1e%%" : "%+.2f%%", change);
+    a.key = "a";
+    b.key = "b";
+    report_put(put_change(list, p, c->name), V_CELL("A", report_value_exact(&p->a->metrics, c).text), a,
+               V_CELL("B", report_value_exact(&p->b->metrics, c).text), b, V_REAL("change_pct", change),
+               V_CELL("change", report_format(percent, change).text));
 }
 
-static void print_changes(const group *g, const report_diff_options *o, dse_strbuf *out)
+static report_node *list_changes(const group *g, const report_diff_options *o, report_node *to)
 {
-    static const char *const headings[] = {"point", "engine", "figure", "A", "B", "change"};
-    report_table t;
+    report_node *list = report_list(to, "changes");
 
-    if (g->n_equal == g->n_both)
-        return;
-    report_table_init(&t);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        report_table_column(&t, headings[i], i < 3);
     for (size_t i = 0; i < g->n; i++) {
         const report_pair *p = &g->pair[i];
 
         if (!p->a || !p->b)
             continue;
         if (p->a->done != p->b->done)
-            status_line(&t, p);
+            put_status_change(list, p);
         for (size_t k = 0; k < o->n_columns; k++)
             if (report_diff_changed(p, o->columns[k], o->tolerance))
-                figure_line(&t, p, o->columns[k]);
+                put_figure_change(list, p, o->columns[k]);
     }
-    report_table_end(&t, out);
+    return list;
+}
+
+static void print_changes(const group *g, const report_diff_options *o, dse_strbuf *out)
+{
+    report_tree t;
+
+    report_rows_table(list_changes(g, o, report_tree_begin(&t)), out);
+    report_tree_free(&t);
 }
 
 /* A figure that no pair has on both sides, but some on one. */
@@ -196,16 +193,16 @@ static void print_skipped(const group *g, dse_strbuf *out)
 
 static void print_best(const group *g, const report_diff_options *o, dse_strbuf *out)
 {
-    char a[STRATEGY_NAME_MAX], b[STRATEGY_NAME_MAX];
+    report_name a, b;
 
     if (!g->best[0] || !g->best[1])
         return;
-    report_point_name(g->best[0], a);
-    report_point_name(g->best[1], b);
-    if (strcmp(a, b))
-        dse_strbuf_addf(out, "The best point by %s is %s in A and %s in B.\n", o->by->name, a, b);
+    a = report_point_name(g->best[0]);
+    b = report_point_name(g->best[1]);
+    if (strcmp(a.text, b.text))
+        dse_strbuf_addf(out, "The best point by %s is %s in A and %s in B.\n", o->by->name, a.text, b.text);
     else
-        dse_strbuf_addf(out, "The best point by %s is %s in both.\n", o->by->name, a);
+        dse_strbuf_addf(out, "The best point by %s is %s in both.\n", o->by->name, a.text);
 }
 
 static void print_group(const group *g, const report_diff_options *o, dse_strbuf *out)
@@ -253,122 +250,48 @@ void report_diff_print(const report_pair *pairs, size_t n, const report_diff_opt
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void only_json(const group *g, int which, const char *key, dse_json *j)
+static void put_only(const group *g, int which, const char *key, report_node *to)
 {
-    char name[STRATEGY_NAME_MAX];
+    report_node *list = report_list(to, key);
 
-    dse_json_key_array(j, key);
     for (size_t i = 0; i < g->n; i++) {
         const store_row *r = only(&g->pair[i], which);
 
-        if (!r)
-            continue;
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "point", report_point_name(r, name));
-        dse_json_key_string(j, "engine", r->engine);
-        dse_json_end_object(j);
+        if (r)
+            report_row(list, V_TEXT("point", report_point_name(r).text), V_TEXT("engine", r->engine));
     }
-    dse_json_end_array(j);
 }
 
-static void begin_change(const report_pair *p, const char *figure, dse_json *j)
-{
-    char name[STRATEGY_NAME_MAX];
-    const struct {
-        const char *key, *value;
-    } words[] = {{"point", report_point_name(p->a, name)},
-                 {"engine_a", p->a->engine},
-                 {"engine_b", p->b->engine},
-                 {"figure", figure}};
-
-    dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        dse_json_key_string(j, words[i].key, words[i].value);
-}
-
-static void change_json(const report_pair *p, const store_column *c, dse_json *j)
-{
-    double change = change_of(p, c);
-
-    begin_change(p, c->name, j);
-    dse_json_key(j, "a");
-    report_value_json(&p->a->metrics, c, j);
-    dse_json_key(j, "b");
-    report_value_json(&p->b->metrics, c, j);
-    dse_json_key(j, "change_pct");
-    if (isnan(change))
-        dse_json_null(j);
-    else
-        dse_json_double(j, change);
-    dse_json_end_object(j);
-}
-
-static void status_json(const report_pair *p, dse_json *j)
-{
-    begin_change(p, "status", j);
-    dse_json_key_string(j, "a", p->a->done ? "done" : "failed");
-    dse_json_key_string(j, "b", p->b->done ? "done" : "failed");
-    dse_json_end_object(j);
-}
-
-static void changes_json(const group *g, const report_diff_options *o, dse_json *j)
-{
-    dse_json_key_array(j, "changes");
-    for (size_t i = 0; i < g->n; i++) {
-        const report_pair *p = &g->pair[i];
-
-        if (!p->a || !p->b)
-            continue;
-        if (p->a->done != p->b->done)
-            status_json(p, j);
-        for (size_t k = 0; k < o->n_columns; k++)
-            if (report_diff_changed(p, o->columns[k], o->tolerance))
-                change_json(p, o->columns[k], j);
-    }
-    dse_json_end_array(j);
-}
-
-static void group_json(const group *g, const report_diff_options *o, dse_json *j)
+static void put_group(const group *g, const report_diff_options *o, report_node *to)
 {
     static const char *const best[] = {"best_a", "best_b"}, *const skipped[] = {"skipped_a", "skipped_b"};
     const store_row *r = any(g->pair);
-    char name[STRATEGY_NAME_MAX];
 
-    dse_json_begin_object(j);
-    dse_json_key_string(j, "model", r->model);
-    dse_json_key_string(j, "system", r->system);
-    dse_json_key_string(j, "settings", r->settings);
-    dse_json_key_uint(j, "both", g->n_both);
-    dse_json_key_uint(j, "equal", g->n_equal);
-    only_json(g, 0, "only_a", j);
-    only_json(g, 1, "only_b", j);
-    changes_json(g, o, j);
-    for (int which = 0; which < 2; which++) {
-        dse_json_key_string(j, best[which], g->best[which] ? report_point_name(g->best[which], name) : NULL);
-        if (g->skipped[which])
-            dse_json_key_bool(j, skipped[which], true);
-    }
-    dse_json_end_object(j);
+    report_put(to, V_TEXT("model", r->model), V_TEXT("system", r->system), V_TEXT("settings", r->settings),
+               V_COUNT("both", g->n_both), V_COUNT("equal", g->n_equal));
+    put_only(g, 0, "only_a", to);
+    put_only(g, 1, "only_b", to);
+    list_changes(g, o, to);
+    for (int which = 0; which < 2; which++)
+        report_put(to, V_TEXT(best[which], g->best[which] ? report_point_name(g->best[which]).text : NULL),
+                   V_GIVEN(g->skipped[which], V_BOOL(skipped[which], true)));
 }
 
 void report_diff_json(const report_pair *pairs, size_t n, const report_diff_options *o, dse_strbuf *out)
 {
     const report_sizes sizes = sizes_of(pairs, n);
-    dse_json j;
+    report_tree t;
+    report_node *root = report_tree_begin(&t), *studies;
 
-    dse_json_open(&j, out);
-    dse_json_key_string(&j, "a", o->name_a);
-    dse_json_key_string(&j, "b", o->name_b);
-    dse_json_key_string(&j, "by", o->by->name);
-    dse_json_key_string(&j, "memory_counts", report_sizes_key(&sizes));
-    dse_json_key_bool(&j, "same", report_diff_same(pairs, n, o));
-    dse_json_key_array(&j, "studies");
+    report_put(root, V_TEXT("a", o->name_a), V_TEXT("b", o->name_b), V_TEXT("by", o->by->name),
+               V_TEXT("memory_counts", report_sizes_key(&sizes)),
+               V_BOOL("same", report_diff_same(pairs, n, o)));
+    studies = report_list(root, "studies");
     for (size_t i = 0; i < n;) {
         const group g = next_group(&pairs[i], n - i, o);
 
-        group_json(&g, o, &j);
+        put_group(&g, o, report_object(studies, NULL));
         i += g.n;
     }
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_tree_end(&t, out);
 }

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     uint32_t axis; /* a parameter of the strategy */
-    size_t n; /* at least 2 */
+    size_t n;      /* at least 2 */
     report_trend_point *point;
 } report_trend;
 
@@ -27,7 +27,7 @@ typedef struct {
     const store_row
         *unlimited; /* the best without the limit; NULL: it is the winner, or none can be ranked */
 
-    /* Of the points that fit the one that differs from `unlimited` on the fewest axes, of equals the best.
+    /* The point that fits and differs from `unlimited` on the fewest axes; of equals the best.
      * NULL: there is no unlimited one, or nothing fits. */
     const store_row *nearest;
     unsigned n_changes;
@@ -46,7 +46,7 @@ void report_explain_print(const report_study *s, const report_explanation *e, ds
 /* The part of it that is about the trends; `p` is an empty paragraph. */
 void report_trends_print(const report_study *s, const report_explanation *e, dse_strbuf *p, dse_strbuf *out);
 
-/* The same as an object, in the place of a value. */
-void report_explain_json(const report_study *s, const report_explanation *e, dse_json *j);
+/* The same as values of an object. */
+void report_put_explanation(const report_study *s, const report_explanation *e, report_node *to);
 
 #endif

@@ -5,81 +5,72 @@
 
 #include <math.h>
 
-/* The point, its step and its memory; null where there is none. */
-static void begin_point(const char *key, const store_row *r, dse_json *j)
+/* The point, its step and its memory; null where there is none. Returns the object, or NULL. */
+static report_node *put_point(const char *key, const store_row *r, report_node *to)
 {
-    dse_json_key(j, key);
-    if (!r) {
-        dse_json_null(j);
-        return;
-    }
-    dse_json_begin_object(j);
-    strategy_write_fields(&r->strategy, j);
-    dse_json_key_uint(j, "wall_time", r->metrics.wall_time);
-    if (r->metrics.peak_memory != STORE_ABSENT)
-        dse_json_key_uint(j, "peak_memory", r->metrics.peak_memory);
-}
+    report_node *point;
 
-static void point_json(const char *key, const store_row *r, dse_json *j)
-{
-    begin_point(key, r, j);
-    if (r)
-        dse_json_end_object(j);
+    if (!r) {
+        report_put(to, V_UNKNOWN(key));
+        return NULL;
+    }
+    point = report_object(to, key);
+    report_put_strategy(point, &r->strategy);
+    return report_put(
+        point, V_COUNT("wall_time", r->metrics.wall_time),
+        V_GIVEN(r->metrics.peak_memory != STORE_ABSENT, V_COUNT("peak_memory", r->metrics.peak_memory)));
 }
 
 static int64_t difference(uint64_t a, uint64_t b) { return (int64_t)(a - b); }
 
-/* With its parts and, against the winner, how much more each is. */
-static void role_json(const char *key, const store_row *r, const store_row *winner, dse_json *j)
+/* The point with its parts, and how much more each part is than the winner's. */
+static void put_role(const char *key, const store_row *r, const store_row *winner, report_node *to)
 {
-    begin_point(key, r, j);
+    report_node *role = put_point(key, r, to), *more;
+
     if (!r)
         return;
-    report_parts_json(&r->metrics, j);
-    if (winner) {
-        dse_json_key_object(j, "more_than_winner");
-        dse_json_key_int(j, "wall_time", difference(r->metrics.wall_time, winner->metrics.wall_time));
-        for (size_t i = 0;
-             i < REPORT_N_STEP_PARTS && store_has_step(&r->metrics) && store_has_step(&winner->metrics);
-             i++) {
-            dse_json_key_int(j, report_step_parts[i].column,
-                             difference(report_part_of(&r->metrics, &report_step_parts[i]),
-                                        report_part_of(&winner->metrics, &report_step_parts[i])));
-        }
-        dse_json_end_object(j);
+    report_put_parts(&r->metrics, role);
+    if (!winner)
+        return;
+    more = report_object(role, "more_than_winner");
+    report_put(more, V_INTEGER("wall_time", difference(r->metrics.wall_time, winner->metrics.wall_time)));
+    if (!store_has_step(&r->metrics) || !store_has_step(&winner->metrics))
+        return;
+    for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
+        const report_part *p = &report_step_parts[i];
+
+        report_put(more, V_INTEGER(p->column, difference(report_part_of(&r->metrics, p),
+                                                         report_part_of(&winner->metrics, p))));
     }
-    dse_json_end_object(j);
 }
 
-static void trend_json(const report_study *s, const report_trend *t, dse_json *j)
+static void put_trend(const report_study *s, const report_trend *t, report_node *trends)
 {
     const strategy_parameter *p = &strategy_parameters[t->axis];
+    report_node *list = report_list(trends, p->name);
 
-    dse_json_key_array(j, p->name);
     for (size_t i = 0; i < t->n; i++) {
-        dse_json_begin_object(j);
-        dse_json_key(j, "value");
-        strategy_write_value(p, t->point[i].value, j);
-        point_json("best", t->point[i].best, j);
+        report_node *point = report_object(list, NULL);
+
+        report_put_parameter(point, "value", p, t->point[i].value);
+        put_point("best", t->point[i].best, point);
         if (!isnan(s->hbm_bytes))
-            point_json("best_that_fits", t->point[i].best_fits, j);
-        dse_json_end_object(j);
+            put_point("best_that_fits", t->point[i].best_fits, point);
     }
-    dse_json_end_array(j);
 }
 
-void report_explain_json(const report_study *s, const report_explanation *e, dse_json *j)
+void report_put_explanation(const report_study *s, const report_explanation *e, report_node *to)
 {
-    dse_json_begin_object(j);
-    role_json("winner", e->winner, NULL, j);
-    role_json("runner_up", e->runner_up, e->winner, j);
-    role_json("without_limit", e->unlimited, e->winner, j);
-    point_json("smallest_change_that_fits", e->nearest, j);
+    report_node *trends;
+
+    put_role("winner", e->winner, NULL, to);
+    put_role("runner_up", e->runner_up, e->winner, to);
+    put_role("without_limit", e->unlimited, e->winner, to);
+    put_point("smallest_change_that_fits", e->nearest, to);
     if (e->nearest)
-        dse_json_key_uint(j, "changes", e->n_changes);
-    dse_json_key_object(j, "trends");
+        report_put(to, V_COUNT("changes", e->n_changes));
+    trends = report_object(to, "trends");
     for (size_t i = 0; i < e->n_trends; i++)
-        trend_json(s, &e->trend[i], j);
-    dse_json_end_object(j);
-    dse_json_end_object(j);
+        put_trend(s, &e->trend[i], trends);
 }

@@ -2,13 +2,10 @@
  * two. */
 #include "report/explain.h"
 
-#include "base/units.h"
 #include "report/prose.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { MAX_ROLES = 3 };
 
@@ -35,20 +32,15 @@ static size_t list_roles(const report_explanation *e, role out[MAX_ROLES])
 
 /* ---- the table of the parts ----------------------------------------------------------------- */
 
-static void time_cell(report_table *t, uint64_t ns, const char *share)
+/* A row of the table; its cells come in the order of the roles. */
+static report_node *begin_row(const char *label, report_node *list)
 {
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    report_table_cell(t, "%s%s", text, share);
+    return report_row(list, V_NOTE("", label));
 }
 
-static void bytes_cell(report_table *t, uint64_t bytes, const char *share)
+static void add_cell(const role *of, const char *text, report_node *row)
 {
-    char text[32];
-
-    dse_format_bytes(text, sizeof text, (double)bytes);
-    report_table_cell(t, "%s%s", text, share);
+    report_put(row, V_CELL(of->heading, text));
 }
 
 /* Whether a parameter always shows, or is not at its default in one of the columns. */
@@ -62,46 +54,60 @@ static bool is_shown(uint32_t parameter, const role *roles, size_t n)
     return shown;
 }
 
-/* The axes of the mesh in one row, then one for each other parameter. */
-static void strategy_rows(report_table *t, const role *roles, size_t n)
+/* The axes of the mesh in one row; then one for each parameter that always shows, or is not at its
+ * default. */
+static void strategy_rows(const role *roles, size_t n, report_node *list)
 {
     dse_strbuf text;
+    report_node *row = NULL;
 
     dse_strbuf_init(&text);
-    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
-        if (is_shown(strategy_axes[k], roles, n))
-            dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "", strategy_parameters[strategy_axes[k]].name);
-    report_table_cell(t, "%s", text.data);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i <= n; i++) { /* the names, then the values of each role */
         dse_strbuf_clear(&text);
-        for (uint32_t k = 0; k < STRATEGY_N_AXES; k++)
-            if (is_shown(strategy_axes[k], roles, n))
-                dse_strbuf_addf(&text, "%s%" PRIu32, text.len ? ", " : "",
-                                strategy_get(&roles[i].row->strategy, strategy_axes[k]));
-        report_table_cell(t, "%s", text.data);
+        for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
+            if (!is_shown(strategy_axes[k], roles, n))
+                continue;
+            dse_strbuf_adds(&text, text.len ? ", " : "");
+            if (i)
+                dse_strbuf_addu(&text, strategy_get(&roles[i - 1].row->strategy, strategy_axes[k]));
+            else
+                dse_strbuf_adds(&text, strategy_parameters[strategy_axes[k]].name);
+        }
+        if (i)
+            add_cell(&roles[i - 1], text.data, row);
+        else
+            row = begin_row(text.data, list);
     }
+    dse_strbuf_free(&text);
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
 
         if (p->is_axis || !is_shown(k, roles, n))
             continue;
-        report_table_cell(t, "%s", report_axis_name(k));
+        row = begin_row(report_axis_name(k), list);
         for (size_t i = 0; i < n; i++) {
             char value[STRATEGY_VALUE_MAX];
 
-            report_table_cell(t, "%s", strategy_print(p, strategy_get(&roles[i].row->strategy, k), value));
+            add_cell(&roles[i], strategy_print(p, strategy_get(&roles[i].row->strategy, k), value), row);
         }
     }
-    dse_strbuf_free(&text);
+}
+
+/* "3.207 s  100.0%" */
+static report_text with_share(report_text size, uint64_t v, uint64_t whole)
+{
+    return whole ? report_format("%s  %5.1f%%", size.text, (double)v / (double)whole * 100) : size;
 }
 
 /* A row for each part that is something in one of the columns. */
-static void part_rows(report_table *t, const role *roles, size_t n, const report_part *parts, size_t n_parts)
+static void part_rows(const role *roles, size_t n, const report_part *parts, size_t n_parts,
+                      report_node *list)
 {
     bool time = parts == report_step_parts;
 
     for (size_t k = 0; k < n_parts; k++) {
         bool known[MAX_ROLES], any = false;
+        report_node *row;
 
         for (size_t i = 0; i < n; i++) {
             const store_metrics *m = &roles[i].row->metrics;
@@ -111,43 +117,34 @@ static void part_rows(report_table *t, const role *roles, size_t n, const report
         }
         if (!any)
             continue;
-        report_table_cell(t, "  %s", parts[k].label);
+        row = begin_row(dse_arena_printf(list->arena, "  %s", parts[k].label), list);
         for (size_t i = 0; i < n; i++) {
             const store_metrics *m = &roles[i].row->metrics;
             uint64_t v = report_part_of(m, &parts[k]), whole = time ? m->wall_time : m->peak_memory;
-            char share[32] = "";
 
-            if (!known[i]) {
-                report_table_cell(t, "-");
-                continue;
-            }
-            if (whole)
-                snprintf(share, sizeof share, "  %5.1f%%", (double)v / (double)whole * 100);
-            (time ? time_cell : bytes_cell)(t, v, share);
+            add_cell(&roles[i],
+                     known[i] ? with_share((time ? report_time : report_bytes)(v), v, whole).text : "-", row);
         }
     }
 }
 
 static void print_parts(const role *roles, size_t n, dse_strbuf *out)
 {
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t), *row;
 
-    report_table_begin(&t, "l", "");
+    strategy_rows(roles, n, list);
+    row = begin_row("step", list);
     for (size_t i = 0; i < n; i++)
-        report_table_column(&t, roles[i].heading, false);
-    strategy_rows(&t, roles, n);
-    report_table_cell(&t, "step");
-    for (size_t i = 0; i < n; i++)
-        time_cell(&t, roles[i].row->metrics.wall_time, "  100.0%");
-    part_rows(&t, roles, n, report_step_parts, REPORT_N_STEP_PARTS);
-    report_table_cell(&t, "peak memory");
+        add_cell(&roles[i], with_share(report_time(roles[i].row->metrics.wall_time), 1, 1).text, row);
+    part_rows(roles, n, report_step_parts, REPORT_N_STEP_PARTS, list);
+    row = begin_row("peak memory", list);
     for (size_t i = 0; i < n; i++) {
-        if (roles[i].row->metrics.peak_memory == STORE_ABSENT)
-            report_table_cell(&t, "-");
-        else
-            bytes_cell(&t, roles[i].row->metrics.peak_memory, "  100.0%");
+        const uint64_t peak = roles[i].row->metrics.peak_memory;
+
+        add_cell(&roles[i], with_share(report_bytes(peak), 1, peak != STORE_ABSENT).text, row);
     }
-    part_rows(&t, roles, n, report_peak_parts, REPORT_N_PEAK_PARTS);
+    part_rows(roles, n, report_peak_parts, REPORT_N_PEAK_PARTS, list);
     report_table_end(&t, out);
     dse_strbuf_addc(out, '\n');
 }
@@ -185,22 +182,13 @@ static void say_step(const char *whose, const store_metrics *m, dse_strbuf *p)
     }
     if (!largest)
         return;
-    dse_strbuf_addf(p, "%s of %s step of ", largest > m->wall_time / 2 ? "Most" : "The largest part", whose);
-    report_say_time(m->wall_time, p);
-    dse_strbuf_adds(p, " is ");
+    dse_strbuf_addf(p, "%s of %s step of %s is ", largest > m->wall_time / 2 ? "Most" : "The largest part",
+                    whose, report_say_time(m->wall_time).text);
     if (report_say_parts(m, report_step_parts, REPORT_N_STEP_PARTS, 0, 1, p) > 1) {
         dse_strbuf_adds(p, "; the rest is ");
         report_say_parts(m, report_step_parts, REPORT_N_STEP_PARTS, 1, SIZE_MAX, p);
     }
     dse_strbuf_adds(p, ".");
-}
-
-static void say_skipped(const report_study *s, dse_strbuf *p, dse_strbuf *out)
-{
-    dse_strbuf_addf(p,
-                    "What follows is said of the %zu points that were run, not of the %" PRIu64 " skipped.",
-                    s->n, s->n_skipped);
-    report_end_paragraph(p, out);
 }
 
 static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p, dse_strbuf *out)
@@ -225,22 +213,20 @@ static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p,
 /* "1.203 s (12.6%) longer than the winner's": how a step differs. */
 static void say_longer(uint64_t step, uint64_t than, dse_strbuf *p)
 {
-    if (step == than) {
+    const uint64_t difference = step > than ? step - than : than - step;
+
+    if (difference)
+        dse_strbuf_addf(p, "%s (%s) %s than the winner's", report_say_time(difference).text,
+                        report_say_share((double)difference, (double)than).text,
+                        step > than ? "longer" : "shorter");
+    else
         dse_strbuf_adds(p, "as long as the winner's");
-        return;
-    }
-    report_say_time(step > than ? step - than : than - step, p);
-    dse_strbuf_adds(p, " (");
-    report_say_share((double)(step > than ? step - than : than - step), (double)than, p);
-    dse_strbuf_addf(p, ") %s than the winner's", step > than ? "longer" : "shorter");
 }
 
 /* Against the winner: the step, and where the difference is. */
 static void say_against(const store_row *r, const store_row *winner, dse_strbuf *p)
 {
-    dse_strbuf_adds(p, "Its step of ");
-    report_say_time(r->metrics.wall_time, p);
-    dse_strbuf_adds(p, " is ");
+    dse_strbuf_addf(p, "Its step of %s is ", report_say_time(r->metrics.wall_time).text);
     say_longer(r->metrics.wall_time, winner->metrics.wall_time, p);
     if (store_has_step(&r->metrics) && store_has_step(&winner->metrics)) {
         size_t before = p->len;
@@ -275,17 +261,13 @@ static void say_unlimited(const report_study *s, const report_explanation *e, ds
         say_against(e->unlimited, e->winner, p);
     else if (store_has_step(m))
         say_step("its", m, p);
-    if (m->peak_memory == STORE_ABSENT) {
+    if (m->peak_memory == STORE_ABSENT)
         dse_strbuf_adds(p, " Whether it fits is not known.");
-    } else {
-        dse_strbuf_adds(p, " It needs ");
-        report_say_bytes((double)m->peak_memory, p);
-        dse_strbuf_adds(p, " of memory, ");
-        report_say_bytes((double)m->peak_memory - s->hbm_bytes, p);
-        dse_strbuf_adds(p, " more than the limit of ");
-        report_say_bytes(s->hbm_bytes, p);
-        dse_strbuf_addc(p, '.');
-    }
+    else
+        dse_strbuf_addf(p, " It needs %s of memory, %s more than the limit of %s.",
+                        report_say_bytes((double)m->peak_memory).text,
+                        report_say_bytes((double)m->peak_memory - s->hbm_bytes).text,
+                        report_say_bytes(s->hbm_bytes).text);
     report_end_paragraph(p, out);
 }
 
@@ -320,43 +302,33 @@ static void say_what_would_fit(const report_explanation *e, dse_strbuf *p, dse_s
     if (r) {
         dse_strbuf_adds(p, "The smallest change (fewest axes) that makes it fit: ");
         say_changes(r, e->unlimited, p);
-        dse_strbuf_adds(p, r == e->winner      ? ". That is the winner"
-                           : r == e->runner_up ? ". That is the runner-up"
-                                               : ". Then the step takes ");
-        if (r != e->winner && r != e->runner_up) {
-            report_say_time(r->metrics.wall_time, p);
-            dse_strbuf_adds(p, " and ");
-            report_say_bytes((double)r->metrics.peak_memory, p);
-        }
+        if (r == e->winner || r == e->runner_up)
+            dse_strbuf_addf(p, ". That is the %s", r == e->winner ? "winner" : "runner-up");
+        else
+            dse_strbuf_addf(p, ". Then the step takes %s and %s", report_say_time(r->metrics.wall_time).text,
+                            report_say_bytes((double)r->metrics.peak_memory).text);
         dse_strbuf_adds(p, ". As it is, it");
     } else {
         dse_strbuf_adds(p, "No change that was tried makes it fit. It");
     }
-    dse_strbuf_adds(p, " would take NPUs with at least ");
-    report_say_bytes((double)e->unlimited->metrics.peak_memory, p);
-    dse_strbuf_addf(p, " (%" PRIu64 " bytes).", e->unlimited->metrics.peak_memory);
+    dse_strbuf_addf(p, " would take NPUs with at least %s (%" PRIu64 " bytes).",
+                    report_say_bytes((double)e->unlimited->metrics.peak_memory).text,
+                    e->unlimited->metrics.peak_memory);
     report_end_paragraph(p, out);
 }
 
-static void say_peak(const role *who, dse_strbuf *p, dse_strbuf *out)
+static void say_peak(const role *of, dse_strbuf *p, dse_strbuf *out)
 {
-    const store_metrics *m = &who->row->metrics;
+    const store_metrics *m = &of->row->metrics;
 
-    if (m->peak_memory == STORE_ABSENT) {
-        dse_strbuf_addf(p, "%s was not tracked.", who->owner);
-        report_end_paragraph(p, out);
-    }
+    if (m->peak_memory == STORE_ABSENT)
+        report_paragraph(out, "%s was not tracked.", of->owner);
     if (!report_has_peak(m) || !m->peak_memory)
         return;
-    dse_strbuf_addf(p, "%s peaks at ", who->owner);
-    report_say_bytes((double)m->peak_memory, p);
-    dse_strbuf_adds(p, ", ");
-    report_say_time(m->peak_time, p);
-    dse_strbuf_adds(p, " into the step (");
-    report_say_share((double)m->peak_time, (double)m->wall_time, p);
-    dse_strbuf_adds(p, ")");
-    if (m->peak_pass)
-        dse_strbuf_addc(p, ',');
+    dse_strbuf_addf(p, "%s peaks at %s, %s into the step (%s)%s", of->owner,
+                    report_say_bytes((double)m->peak_memory).text, report_say_time(m->peak_time).text,
+                    report_say_share((double)m->peak_time, (double)m->wall_time).text,
+                    m->peak_pass ? "," : "");
     report_peak_pass(m, p);
     if (m->peak_node)
         dse_strbuf_addf(p, ", while %s runs", m->peak_node);
@@ -376,7 +348,9 @@ void report_explain_print(const report_study *s, const report_explanation *e, ds
         return; /* every point failed; the ranking says so */
     dse_strbuf_init(&p);
     if (s->n_skipped)
-        say_skipped(s, &p, out);
+        report_paragraph(
+            out, "What follows is said of the %zu points that were run, not of the %" PRIu64 " skipped.",
+            s->n, s->n_skipped);
     print_parts(roles, n, out);
     if (e->winner)
         say_winner(s, e->winner, &p, out);

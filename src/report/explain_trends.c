@@ -1,47 +1,12 @@
 /* How the best step and its memory change along each axis, the other axes following. */
 #include "report/explain.h"
 
-#include "base/units.h"
 #include "report/prose.h"
 #include "report/rows.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 
 /* ---- the table ------------------------------------------------------------------------------ */
-
-/* The point in one word, as --point takes it. */
-static void point_cell(report_table *t, const store_row *r)
-{
-    char name[STRATEGY_NAME_MAX];
-
-    report_table_cell(t, "%s", report_point_name(r, name));
-}
-
-/* "dp 8", "recomp yes": as the ranking heads these columns. */
-static void value_cell(report_table *t, uint32_t axis, uint32_t value)
-{
-    const strategy_parameter *p = &strategy_parameters[axis];
-    char text[STRATEGY_VALUE_MAX];
-
-    report_table_cell(t, "%s %s", strategy_heading(axis), strategy_print(p, value, text));
-}
-
-static void row_cells(report_table *t, const store_row *r)
-{
-    char text[32];
-
-    if (!r) {
-        for (int i = 0; i < 3; i++)
-            report_table_cell(t, i ? "-" : "none");
-        return;
-    }
-    dse_format_seconds(text, sizeof text, (double)r->metrics.wall_time * 1e-9);
-    report_table_cell(t, "%s", text);
-    dse_format_bytes(text, sizeof text, (double)r->metrics.peak_memory);
-    report_table_cell(t, "%s", r->metrics.peak_memory == STORE_ABSENT ? "-" : text);
-    point_cell(t, r);
-}
 
 /* Along the axis the best points fit, or those that fit are others. */
 static bool limit_matters(const report_trend *t)
@@ -52,24 +17,32 @@ static bool limit_matters(const report_trend *t)
     return false;
 }
 
+static void put_best(const char *heading, const store_row *r, report_node *row)
+{
+    report_put(row, V_CELL(heading, r ? report_time(r->metrics.wall_time).text : "none"),
+               V_CELL("peak\nmemory", r ? report_bytes(r->metrics.peak_memory).text : "-"),
+               V_NOTE("point", r ? report_point_name(r).text : "-"));
+}
+
 /* `limited`: with the best points that fit beside the best. */
 static void print_table(const report_explanation *e, bool limited, dse_strbuf *out)
 {
-    static const char *const headings[2][3] = {{"best\nstep", "peak\nmemory", "point"},
-                                               {"that\nfits", "peak\nmemory", "point"}};
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    report_table_begin(&t, "l", "");
-    for (int i = 0; i < (limited ? 6 : 3); i++)
-        report_table_column(&t, headings[i / 3][i % 3], i % 3 == 2);
     for (size_t i = 0; i < e->n_trends; i++) {
-        const report_trend *trend = &e->trend[i];
+        const uint32_t axis = e->trend[i].axis;
 
-        for (size_t k = 0; k < trend->n; k++) {
-            value_cell(&t, trend->axis, trend->point[k].value);
-            row_cells(&t, trend->point[k].best);
+        for (size_t k = 0; k < e->trend[i].n; k++) {
+            const report_trend_point *p = &e->trend[i].point[k];
+            char value[STRATEGY_VALUE_MAX];
+            report_node *row;
+
+            strategy_print(&strategy_parameters[axis], p->value, value);
+            row = report_row(list, V_NOTE("", report_format("%s %s", strategy_heading(axis), value).text));
+            put_best("best\nstep", p->best, row);
             if (limited)
-                row_cells(&t, trend->point[k].best_fits);
+                put_best("that\nfits", p->best_fits, row);
         }
     }
     report_table_end(&t, out);
@@ -123,15 +96,12 @@ static series make_series(const report_trend *t, bool fits, bool time)
     return s;
 }
 
-static void say_value(const series *s, size_t i, dse_strbuf *p)
+static report_text value_text(const series *s, size_t i)
 {
     uint64_t v = 0;
 
     value_at(s, i, &v);
-    if (s->time)
-        report_say_time(v, p);
-    else
-        report_say_bytes((double)v, p);
+    return s->time ? report_say_time(v) : report_say_bytes((double)v);
 }
 
 static void say_axis_value(const report_trend *t, size_t i, dse_strbuf *p)
@@ -144,8 +114,7 @@ static void say_axis_value(const report_trend *t, size_t i, dse_strbuf *p)
 
 static void say_value_at(const series *s, size_t i, dse_strbuf *p)
 {
-    say_value(s, i, p);
-    dse_strbuf_adds(p, " at ");
+    dse_strbuf_addf(p, "%s at ", value_text(s, i).text);
     say_axis_value(s->trend, i, p);
 }
 
@@ -156,8 +125,7 @@ static void say_shape(const series *s, dse_strbuf *p)
         dse_strbuf_adds(p, "is ");
         say_value_at(s, s->first, p);
     } else if (s->rises && s->falls) {
-        dse_strbuf_adds(p, "stays ");
-        say_value(s, s->first, p);
+        dse_strbuf_addf(p, "stays %s", value_text(s, s->first).text);
     } else if (s->rises || s->falls) {
         dse_strbuf_adds(p, s->rises ? "rises from " : "falls from ");
         say_value_at(s, s->first, p);
@@ -182,14 +150,12 @@ static void say_change(const series *s, dse_strbuf *p)
 
     value_at(s, 0, &off);
     value_at(s, 1, &on);
-    say_value(s, 1, p);
-    dse_strbuf_adds(p, " instead of ");
-    say_value(s, 0, p);
+    dse_strbuf_addf(p, "%s instead of %s", value_text(s, 1).text, value_text(s, 0).text);
     if (off)
         dse_strbuf_addf(p, " (%+.1f%%)", ((double)on - (double)off) / (double)off * 100);
 }
 
-/* Where the axis has values at which nothing fits. */
+/* Names the values of the axis at which nothing fits. */
 static void say_where_none_fits(const report_trend *t, bool skipped, dse_strbuf *p)
 {
     size_t n = 0, k = 0;
@@ -259,9 +225,8 @@ void report_trends_print(const report_study *s, const report_explanation *e, dse
         return;
     for (size_t i = 0; i < e->n_trends; i++)
         limited |= s->n_ranked && limit_matters(&e->trend[i]);
-    dse_strbuf_addf(p, "The best point by %s at each value of an axis%s; the other axes follow.", s->by->name,
-                    s->n_skipped ? ", of those that were run" : "");
-    report_end_paragraph(p, out);
+    report_paragraph(out, "The best point by %s at each value of an axis%s; the other axes follow.",
+                     s->by->name, s->n_skipped ? ", of those that were run" : "");
     print_table(e, limited, out);
     for (size_t i = 0; i < e->n_trends; i++) {
         const bool is_switch = strategy_parameters[e->trend[i].axis].kind == STRATEGY_SWITCH;

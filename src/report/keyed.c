@@ -3,7 +3,6 @@
 #include "base/json_writer.h"
 #include "design/space.h"
 #include "report/rows.h"
-#include "report/value.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,7 +32,7 @@ void report_keyed_values(const store_row *r, uint32_t out[REPORT_KEYED_DEGREES])
     memcpy(out, values, sizeof values);
 }
 
-/* ---- what there is to say ------------------------------------------------------------------ */
+/* ---- selection ------------------------------------------------------------------ */
 
 static bool same_pair(const report_study *a, const report_study *b)
 {
@@ -83,29 +82,26 @@ dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, re
 
 static void point_json(const store_row *r, dse_json *j)
 {
+    const report_name name = report_point_name(r);
     uint32_t degree[REPORT_KEYED_DEGREES];
+    report_tree t;
+    report_node *point = report_object(report_tree_begin(&t), name.text);
 
-    dse_json_begin_object(j);
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        const store_column *c = store_column_find(figures[i].column);
-
-        dse_json_key(j, figures[i].name);
-        report_value_json(&r->metrics, c, j);
-    }
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        report_add(point, report_figure(&r->metrics, store_column_find(figures[i].column)))->value.key =
+            figures[i].name;
     report_keyed_values(r, degree);
     for (size_t i = 0; i < REPORT_KEYED_DEGREES; i++)
-        dse_json_key_uint(j, report_keyed_degrees[i], degree[i]);
-    dse_json_end_object(j);
+        report_put(point, V_COUNT(report_keyed_degrees[i], degree[i]));
+    report_node_json(point, j);
+    report_tree_free(&t);
 }
 
 static void points_json(const report_study *pair, dse_json *j)
 {
-    char name[STRATEGY_NAME_MAX];
-
     dse_json_begin_object(j);
     for (size_t i = 0; i < pair->n; i++) {
         dse_json_newline(j);
-        dse_json_key(j, report_point_name(&pair->row[i], name));
         point_json(&pair->row[i], j);
     }
     dse_strbuf_addc(j->out, '\n');
@@ -133,9 +129,8 @@ void report_keyed_print_all(const report_keyed *k, dse_strbuf *out)
     for (size_t i = 0; i < k->n; i++) {
         const store_row *r = k->pair[i].row;
 
-        if (!i || strcmp(r->model, k->pair[i - 1].row->model)) {
+        if (!i || strcmp(r->model, k->pair[i - 1].row->model))
             dse_json_key_object(&j, r->model);
-        }
         dse_json_key(&j, r->system);
         points_json(&k->pair[i], &j);
         if (i + 1 == k->n || strcmp(r->model, k->pair[i + 1].row->model))

@@ -20,7 +20,7 @@ typedef struct {
 /* The figures of a point, in the order of the file. */
 const report_keyed_figure *report_keyed_figures(size_t *n);
 
-/* What follows the figures, and what the key is made of, in this order. */
+/* The degrees follow the figures, and make up the key in this order. */
 enum { REPORT_KEYED_DEGREES = 5 };
 extern const char *const report_keyed_degrees[REPORT_KEYED_DEGREES]; /* "dp", "tp", "sp", "pp", "ar" */
 void report_keyed_values(const store_row *r, uint32_t out[REPORT_KEYED_DEGREES]);
@@ -32,8 +32,8 @@ typedef struct {
         n_sharded; /* rows left out, as they have no figures, or no key: sharded weights are not in it */
 } report_keyed;
 
-/* What of these rows, ordered as store_list orders them, such files can say; in the arena. DSE_E_CONFIG if a
- * model and a system have two configurations: each point has one place. */
+/* Selects the rows that such a file can hold; they come as store_list orders them, and are put in the arena.
+ * DSE_E_CONFIG if a model and a system have two configurations: each point has one place. */
 dse_status report_keyed_select(const store_row *rows, size_t n, dse_arena *a, report_keyed *out,
                                dse_error *err);
 

@@ -38,17 +38,13 @@ void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out)
     dse_strbuf_adds(out, n ? ".\n" : "");
 }
 
-void report_left_json(const report_left *left, size_t n, dse_json *j)
+void report_put_left(const report_left *left, size_t n, report_node *to)
 {
-    dse_json_key_array(j, "left_out");
-    for (size_t i = 0; i < n; i++) {
-        dse_json_begin_line(j);
-        dse_json_key_string(j, "reason", left[i].reason);
-        dse_json_key_uint(j, "runs", left[i].n);
-        dse_json_key_string(j, "first", left[i].first);
-        dse_json_end_object(j);
-    }
-    dse_json_end_array(j);
+    report_node *list = report_lines(to, "left_out");
+
+    for (size_t i = 0; i < n; i++)
+        report_row(list, V_TEXT("reason", left[i].reason), V_COUNT("runs", left[i].n),
+                   V_TEXT("first", left[i].first));
 }
 
 size_t report_note_stem(const char *note)

@@ -3,7 +3,7 @@
 #ifndef DSE_REPORT_LEFT_H
 #define DSE_REPORT_LEFT_H
 
-#include "base/json_writer.h"
+#include "report/tree.h"
 
 typedef struct {
     const char *reason;
@@ -17,8 +17,8 @@ void report_left_print(const report_left *left, size_t n, dse_strbuf *out);
 /* A sentence, with how many there are of each reason; nothing if there are none. */
 void report_left_markdown(const report_left *left, size_t n, dse_strbuf *out);
 
-/* The key "left_out" with a list of them. */
-void report_left_json(const report_left *left, size_t n, dse_json *j);
+/* A list of them under the key "left_out". */
+void report_put_left(const report_left *left, size_t n, report_node *to);
 
 /* A note is what stands in for what, or was assumed: "several micro-batches: one instead (8 of 2 sequences)".
  * What is in the parentheses at its end is of its run alone: bytes before that, and whether two notes are the

@@ -1,31 +1,9 @@
 #include "report/markdown.h"
 
-#include "base/names.h"
-#include "base/units.h"
 #include "design/space.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
-
-void report_markdown_cell(const char *text, dse_strbuf *out)
-{
-    const size_t begin = out->len;
-
-    dse_strbuf_addc(out, ' ');
-    for (; *text; text++) {
-        if (*text == '\n' || *text == '\r') {
-            dse_strbuf_addc(out, ' ');
-            continue;
-        }
-        if (strchr("\\|`<[", *text)) /* the end of the cell, code, HTML, a link or a picture */
-            dse_strbuf_addc(out, '\\');
-        dse_strbuf_addc(out, *text);
-    }
-    if (out->len > begin)
-        dse_mask_controls(out->data + begin, out->len - begin, DSE_ONE_LINE);
-    dse_strbuf_adds(out, " |");
-}
 
 /* ", recompute", ", placement tp-sp-dp-pp". */
 static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
@@ -35,38 +13,34 @@ static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
     dse_strbuf_addf(out, ", %s", strategy_words(&strategy_parameters[parameter], value, words));
 }
 
-void report_markdown_point(const char *point, dse_strbuf *out)
+void report_put_degrees(const char *point, report_node *row)
 {
+    const char *between = "";
+    dse_strbuf text;
     strategy p;
 
+    dse_strbuf_init(&text);
     if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
-        report_markdown_cell(point, out);
-        return;
-    }
-    for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
-        const uint32_t degree = strategy_get(&p, strategy_axes[k]);
+        dse_strbuf_adds(&text, point);
+        p = strategy_default();
+    } else {
+        for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
+            const uint32_t degree = strategy_get(&p, strategy_axes[k]);
 
-        if (!strategy_is_omitted(strategy_axes[k], degree))
-            dse_strbuf_addf(out, "%s %" PRIu32, k ? " x" : "", degree);
+            if (strategy_is_omitted(strategy_axes[k], degree))
+                continue;
+            dse_strbuf_addf(&text, "%s%" PRIu32, between, degree);
+            between = " x ";
+        }
     }
     for (uint32_t k = STRATEGY_N; k-- > 0;)
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
-            add_parameter(k, strategy_get(&p, k), out);
-    dse_strbuf_adds(out, " |");
+            add_parameter(k, strategy_get(&p, k), &text);
+    report_put(row, V_NOTE("dp x tp x sp x pp", text.data));
+    dse_strbuf_free(&text);
 }
 
-void report_markdown_seconds(double v, dse_strbuf *out)
+report_text report_signed_percent(double fraction)
 {
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, v);
-    report_markdown_cell(isnan(v) ? "-" : text, out);
-}
-
-void report_markdown_error(double v, dse_strbuf *out)
-{
-    if (isnan(v))
-        dse_strbuf_adds(out, " - |");
-    else
-        dse_strbuf_addf(out, " %+.1f%% |", v * 100);
+    return report_format(isnan(fraction) ? "-" : "%+.1f%%", fraction * 100);
 }

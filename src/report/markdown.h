@@ -1,17 +1,14 @@
-/* report_markdown -- cells of a Markdown table's row, which begins with "|". */
+/* report_markdown -- a run in the table of a README: its degrees and its error. */
 #ifndef DSE_REPORT_MARKDOWN_H
 #define DSE_REPORT_MARKDOWN_H
 
-#include "base/strbuf.h"
+#include "report/tree.h"
 
-/* What would end a cell or a line does not. */
-void report_markdown_cell(const char *text, dse_strbuf *out);
+/* Adds the degrees of a point's name: "4 x 2 x 1 x 1", with ", recompute" or ", sharded weights" behind
+ * them. */
+void report_put_degrees(const char *point, report_node *row);
 
-/* The degrees of a point's name: "4 x 2 x 1 x 1", with "recompute" and "sharded" behind them. */
-void report_markdown_point(const char *point, dse_strbuf *out);
-
-/* Seconds; signed percent of a fraction. NaN: "-". */
-void report_markdown_seconds(double v, dse_strbuf *out);
-void report_markdown_error(double v, dse_strbuf *out);
+/* "+3.3%" of a fraction; NaN: "-". */
+report_text report_signed_percent(double fraction);
 
 #endif

@@ -1,7 +1,7 @@
 #include "report/measured.h"
 
-#include "base/units.h"
 #include "report/measured_table.h"
+#include "report/tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +9,12 @@
 #define NAME_COLUMNS 40
 #define SHOWN_ITEMS  8 /* of a list of numbers, in text */
 
-static bool is_tree(const metric_value *v) { return v->kind == METRIC_OBJECT || v->kind == METRIC_LIST; }
-
 const metric_value *report_measured_headline(const report_measured *m)
 {
     return m->value && m->row->headline ? metric_get(m->value, m->row->headline) : NULL;
 }
 
-/* What the original tools print instead of a value, by group. */
+/* The original tools of each group print this instead of a value. */
 static const char *original_absence(const char *group) { return strcmp(group, "later") == 0 ? "-1" : "nan"; }
 
 void report_measured_bare(const report_measured *m, dse_strbuf *out)
@@ -34,23 +32,23 @@ void report_measured_bare(const report_measured *m, dse_strbuf *out)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-void report_measured_number(double v, dse_strbuf *out)
+void report_measured_scalar(const metric_value *v, const char *absent, dse_strbuf *out)
 {
-    dse_strbuf_addf(out, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
+    const double x = v->number;
+
+    switch (v->kind) {
+    case METRIC_NUMBER: dse_strbuf_addf(out, x == floor(x) && fabs(x) < 1e15 ? "%.0f" : "%.6g", x); return;
+    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
+    case METRIC_ABSENT: dse_strbuf_adds(out, absent); return;
+    default: metric_write_scalar(v, out);
+    }
 }
 
 static void add_readable(const metric_value *v, dse_strbuf *out)
 {
-    switch (v->kind) {
-    case METRIC_NUMBER: report_measured_number(v->number, out); return;
-    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
-    case METRIC_ABSENT:
-        dse_strbuf_adds(out, "absent");
-        if (v->text)
-            dse_strbuf_addf(out, ": %s", v->text);
-        return;
-    default: metric_write_scalar(v, out);
-    }
+    report_measured_scalar(v, "absent", out);
+    if (v->kind == METRIC_ABSENT && v->text)
+        dse_strbuf_addf(out, ": %s", v->text);
 }
 
 static void add_list(const metric_value *v, dse_strbuf *out)
@@ -59,7 +57,7 @@ static void add_list(const metric_value *v, dse_strbuf *out)
     bool flat = true;
 
     for (const metric_value *i = v->first; i; i = i->next, n++)
-        flat = flat && !is_tree(i);
+        flat = flat && !report_is_tree(i);
     if (!flat || n > SHOWN_ITEMS) {
         dse_strbuf_addf(out, "%zu entries", n);
         return;
@@ -122,10 +120,10 @@ static void add_label(const char *label, int depth, dse_strbuf *out)
     dse_strbuf_addf(out, "%*s%-*s  ", 2 * depth, "", width > 0 ? width : 0, label);
 }
 
-/* Of each rank, or of each device, by its number. Stages are numbered, too, but few. */
+/* Whether the keys are numbers of ranks or devices. Stages are numbered as well, but few. */
 static bool is_per_rank(const metric_value *v)
 {
-    if (!is_tree(v) || !v->key || strcmp(v->key, "per_stage") == 0)
+    if (!report_is_tree(v) || !v->key || strcmp(v->key, "per_stage") == 0)
         return false;
     return strncmp(v->key, "per_rank", strlen("per_rank")) == 0 ||
            (v->first && is_digits(v->first->key) && v->first->kind == METRIC_OBJECT);
@@ -138,11 +136,9 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* What stands behind a name. A reason is given once where several in a row have it. */
+/* The value behind a name. A reason is given once where several values in a row have it. */
 static void add_leaf(const metric_value *v, const metric_value *before, dse_strbuf *out)
 {
-    char size[32];
-
     if (v->kind == METRIC_OBJECT && !v->first) {
         dse_strbuf_adds(out, "none");
     } else if (v->kind == METRIC_OBJECT) {
@@ -155,13 +151,11 @@ static void add_leaf(const metric_value *v, const metric_value *before, dse_strb
     } else {
         add_readable(v, out);
     }
-    if (v->kind == METRIC_INTEGER && v->integer >= 1000 && v->key && ends_with(v->key, "_bytes")) {
-        dse_format_bytes(size, sizeof size, (double)v->integer);
-        dse_strbuf_addf(out, " (%s)", size);
-    }
+    if (v->kind == METRIC_INTEGER && v->integer >= 1000 && v->key && ends_with(v->key, "_bytes"))
+        dse_strbuf_addf(out, " (%s)", report_bytes((uint64_t)v->integer).text);
 }
 
-/* All but the one of the name `but` (NULL: all). */
+/* Adds all entries except the one called `but` (NULL: all). */
 static void add_entries(const metric_value *object, const char *but, int depth, dse_strbuf *out)
 {
     const metric_value *before = NULL;
@@ -273,7 +267,7 @@ static void add_leaves(const char *workload, const metric_value *v, const char *
 {
     size_t len = name->len, place = 0;
 
-    if (!is_tree(v)) {
+    if (!report_is_tree(v)) {
         dse_strbuf_clear(value);
         if (v->kind == METRIC_ABSENT)
             dse_strbuf_adds(value, "N/A");

@@ -20,8 +20,14 @@ const metric_value *report_measured_headline(const report_measured *m);
  * of the metric's group print it, "nan" or "-1". m->value is there. */
 void report_measured_bare(const report_measured *m, dse_strbuf *out);
 
-/* A number for reading: six digits, or all of a whole one. */
-void report_measured_number(double v, dse_strbuf *out);
+/* A scalar for reading: of a number six digits, or all of a whole one; "yes" or "no"; `absent` for none. */
+void report_measured_scalar(const metric_value *v, const char *absent, dse_strbuf *out);
+
+/* An object or a list, which is no scalar. */
+static inline bool report_is_tree(const metric_value *v)
+{
+    return v->kind == METRIC_OBJECT || v->kind == METRIC_LIST;
+}
 
 /* For reading: each metric with its entries, aligned, a headline in the line of the name; long lists by their
  * length, and what is per rank only where nothing is said of all. Absent ones are left out. */

@@ -65,8 +65,6 @@ static void add_element(const char *open, const char *text, const char *close, d
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool is_tree(const metric_value *v) { return v->kind == METRIC_OBJECT || v->kind == METRIC_LIST; }
-
 static size_t count(const metric_value *v)
 {
     size_t n = 0;
@@ -82,9 +80,9 @@ static bool is_number(const metric_value *v) { return v->kind == METRIC_NUMBER |
 static bool is_flat(const metric_value *v)
 {
     if (v->kind != METRIC_LIST)
-        return !is_tree(v);
+        return !report_is_tree(v);
     for (const metric_value *i = v->first; i; i = i->next)
-        if (is_tree(i))
+        if (report_is_tree(i))
             return false;
     return true;
 }
@@ -102,7 +100,7 @@ static bool is_table(const metric_value *v)
 {
     bool any = false;
 
-    if (!is_tree(v))
+    if (!report_is_tree(v))
         return false;
     for (const metric_value *i = v->first; i; i = i->next) {
         if (i->kind != METRIC_OBJECT)
@@ -117,8 +115,6 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     dse_strbuf text;
 
     switch (v->kind) {
-    case METRIC_NUMBER: report_measured_number(v->number, out); return;
-    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
     case METRIC_ABSENT: dse_strbuf_adds(out, "&ndash;"); return;
     case METRIC_OBJECT: dse_strbuf_addf(out, "%zu entries", count(v)); return;
     case METRIC_LIST: {
@@ -134,7 +130,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     }
     default:
         dse_strbuf_init(&text);
-        metric_write_scalar(v, &text);
+        report_measured_scalar(v, "", &text);
         add_text(text.data, out);
         dse_strbuf_free(&text);
     }
@@ -262,7 +258,7 @@ static void add_scalars(const metric_value *object, dse_strbuf *out)
     dse_strbuf_adds(out, any ? "</table></div>\n" : "");
 }
 
-/* What is no scalar, each under a heading. */
+/* Each value that is no scalar stands under a heading. */
 static void add_deeper(const metric_value *object, int depth, dse_strbuf *out);
 
 static void add_tree(const metric_value *v, int depth, dse_strbuf *out)

@@ -18,8 +18,6 @@ typedef struct {
     bool tail;    /* the last one is long and takes the rest of the line */
 } columns;
 
-static bool is_scalar(const metric_value *v) { return v->kind != METRIC_OBJECT && v->kind != METRIC_LIST; }
-
 /* The keys of a row are those of the first. */
 static bool is_like(const metric_value *row, const metric_value *first)
 {
@@ -27,19 +25,9 @@ static bool is_like(const metric_value *row, const metric_value *first)
 
     if (row->kind != METRIC_OBJECT || !a)
         return false;
-    for (; a && b && is_scalar(a) && strcmp(a->key, b->key) == 0; a = a->next, b = b->next)
+    for (; a && b && !report_is_tree(a) && strcmp(a->key, b->key) == 0; a = a->next, b = b->next)
         continue;
     return !a && !b;
-}
-
-static void add_cell(const metric_value *v, dse_strbuf *out)
-{
-    switch (v->kind) {
-    case METRIC_NUMBER: report_measured_number(v->number, out); return;
-    case METRIC_BOOL: dse_strbuf_adds(out, v->integer ? "yes" : "no"); return;
-    case METRIC_ABSENT: dse_strbuf_addc(out, '-'); return;
-    default: metric_write_scalar(v, out);
-    }
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -53,7 +41,7 @@ static void measure(const metric_value *rows, columns *c)
         c->label = larger(c->label, row->key ? strlen(row->key) : 0);
         for (size_t i = 0; i < c->n; i++) {
             dse_strbuf_clear(&cell);
-            add_cell(metric_get(row, c->key[i]), &cell);
+            report_measured_scalar(metric_get(row, c->key[i]), "-", &cell);
             c->width[i] = larger(c->width[i], cell.len);
         }
     }
@@ -106,7 +94,7 @@ bool report_is_measured_table(const metric_value *rows)
     size_t n = 0;
     columns c;
 
-    if (is_scalar(rows) || !rows->first || rows->first->kind != METRIC_OBJECT)
+    if (!report_is_tree(rows) || !rows->first || rows->first->kind != METRIC_OBJECT)
         return false;
     for (const metric_value *row = rows->first; row; row = row->next, n++)
         if (!is_like(row, rows->first))
@@ -144,13 +132,11 @@ void report_measured_table(const char *name, const metric_value *rows, int depth
         dse_strbuf_clear(&cell);
         dse_strbuf_addf(&cell, "%zu", ++place);
         dse_strbuf_addf(out, "%*s%-*s", 2 * depth + 2, "", (int)c.label - 2 * depth - 2,
-                        row->key   ? row->key
-                        : cell.len ? cell.data
-                                   : "");
+                        row->key ? row->key : cell.data);
         for (size_t i = 0; i < c.n; i++) {
             dse_strbuf_clear(&cell);
-            add_cell(metric_get(row, c.key[i]), &cell);
-            add_padded(cell.len ? cell.data : "", &c, i, out);
+            report_measured_scalar(metric_get(row, c.key[i]), "-", &cell);
+            add_padded(cell.data, &c, i, out);
         }
         dse_strbuf_addc(out, '\n');
     }

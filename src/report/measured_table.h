@@ -1,4 +1,4 @@
-/* Rows of the same figures in the text of metrics: a type of kernel, a stage, one of the longest. */
+/* Rows of equal figures in the text of metrics, for example one for each type of kernel or each stage. */
 #ifndef DSE_REPORT_MEASURED_TABLE_H
 #define DSE_REPORT_MEASURED_TABLE_H
 

@@ -1,9 +1,7 @@
 #include "report/overview.h"
 
-#include "base/units.h"
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -98,54 +96,24 @@ static int compare(const void *x, const void *y)
     return a->study < b->study ? -1 : a->study > b->study;
 }
 
-static void settings_cell(report_table *t, const report_study *s, const report_study *group, size_t n,
-                          dse_strbuf *words)
+static void add_settings(const report_study *s, const report_study *group, size_t n, dse_strbuf *words)
 {
     bool ambiguous = false;
 
     for (size_t i = 0; i < n; i++)
         ambiguous |= &group[i] != s && !strcmp(group[i].row[0].settings, s->row[0].settings);
-    dse_strbuf_clear(words);
     if (!add_words(s, group, n, false, words))
         dse_strbuf_adds(words, "none");
     if (ambiguous)
         dse_strbuf_addf(words, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
-    report_table_cell(t, "%s", words->data);
-}
-
-static void begin_table(report_table *t, bool links)
-{
-    report_table_begin(t, "rrrr", "rank", "step\ntime", "slow-\ndown", "peak\nmemory");
-    if (links)
-        report_table_columns(t, "r", "busiest\nlink");
-    report_table_columns(t, "ll", "point", "settings");
-}
-
-static void row_cells(report_table *t, const store_row *r, uint64_t fastest, bool links)
-{
-    const store_metrics *m = &r->metrics;
-    char text[STRATEGY_NAME_MAX > 32 ? STRATEGY_NAME_MAX : 32];
-
-    dse_format_seconds(text, sizeof text, (double)m->wall_time * 1e-9);
-    report_table_cell(t, "%s", text);
-    if (fastest)
-        report_table_cell(t, "%.2fx", (double)m->wall_time / (double)fastest);
-    else
-        report_table_cell(t, "-");
-    dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-    report_table_cell(t, "%s", m->peak_memory == STORE_ABSENT ? "-" : text);
-    if (links && isnan(m->busiest_link_util))
-        report_table_cell(t, "-");
-    else if (links)
-        report_table_cell(t, "%.1f%%", m->busiest_link_util);
-    report_table_cell(t, "%s", report_point_name(r, text));
 }
 
 static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)
 {
     uint64_t fastest = UINT64_MAX;
     dse_strbuf words;
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     bool links = false;
 
     for (size_t i = 0; i < shown; i++) {
@@ -155,11 +123,17 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
         links |= !isnan(m->busiest_link_util);
     }
     dse_strbuf_init(&words);
-    begin_table(&t, links);
     for (size_t i = 0; i < shown; i++) {
-        report_table_cell(&t, "%zu", i + 1);
-        row_cells(&t, e[i].study->ranked[0], fastest, links);
-        settings_cell(&t, e[i].study, group, n, &words);
+        const store_row *r = e[i].study->ranked[0];
+        const store_metrics *m = &r->metrics;
+
+        dse_strbuf_clear(&words);
+        add_settings(e[i].study, group, n, &words);
+        report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)), V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
+                   V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
+                   V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
+                   V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)),
+                   V_NOTE("point", report_point_name(r).text), V_NOTE("settings", words.data));
     }
     report_table_end(&t, out);
     dse_strbuf_free(&words);

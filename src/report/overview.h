@@ -8,7 +8,7 @@
 
 #include "report/ranking.h"
 
-/* Of ranked studies, in the order of report_split: for each model and system with several of them by one
+/* The studies are ranked, in the order of report_split. For each model and system with several of them by one
  * engine and one model of the network, a table of all and an empty line; only settings that differ are shown.
  * `a` is for scratch. */
 void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out);

@@ -1,7 +1,5 @@
 #include "report/parts.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -52,28 +50,25 @@ void report_peak_pass(const store_metrics *m, dse_strbuf *out)
     }
 }
 
-static void line(const char *label, const char *value, uint64_t part, uint64_t whole, dse_strbuf *out)
+static void print_part(const report_part *p, uint64_t v, uint64_t whole, report_text size, dse_strbuf *out)
 {
-    dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, value, (double)part / (double)whole * 100);
+    if (v)
+        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", p->label, size.text,
+                        (double)v / (double)whole * 100);
 }
 
 void report_parts_print(const store_metrics *m, dse_strbuf *out)
 {
-    char text[32];
-
     if (store_has_step(m) && m->wall_time) {
         dse_strbuf_adds(out, "  where the step of the slowest rank goes\n");
         for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
             uint64_t v = report_part_of(m, &report_step_parts[i]);
 
-            dse_format_seconds(text, sizeof text, (double)v * 1e-9);
-            if (v)
-                line(report_step_parts[i].label, text, v, m->wall_time, out);
+            print_part(&report_step_parts[i], v, m->wall_time, report_time(v), out);
         }
     }
     if (report_has_peak(m) && m->peak_memory) {
-        dse_format_seconds(text, sizeof text, (double)m->peak_time * 1e-9);
-        dse_strbuf_addf(out, "  what the peak holds, at %s", text);
+        dse_strbuf_addf(out, "  what the peak holds, at %s", report_time(m->peak_time).text);
         report_peak_pass(m, out);
         dse_strbuf_addc(out, '\n');
         if (m->peak_node)
@@ -81,32 +76,26 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
         for (size_t i = 0; i < REPORT_N_PEAK_PARTS; i++) {
             uint64_t v = report_part_of(m, &report_peak_parts[i]);
 
-            dse_format_bytes(text, sizeof text, (double)v);
-            if (v)
-                line(report_peak_parts[i].label, text, v, m->peak_memory, out);
+            print_part(&report_peak_parts[i], v, m->peak_memory, report_bytes(v), out);
         }
     }
 }
 
-static void parts_json(const store_metrics *m, const report_part *parts, size_t n, dse_json *j)
+static void put_parts(const store_metrics *m, const report_part *parts, size_t n, report_node *to)
 {
     for (size_t i = 0; i < n; i++)
-        if (store_has(m, store_column_find(parts[i].column)))
-            dse_json_key_uint(j, parts[i].column, report_part_of(m, &parts[i]));
+        report_put_known(to, m, store_column_find(parts[i].column));
 }
 
-void report_parts_json(const store_metrics *m, dse_json *j)
+void report_put_parts(const store_metrics *m, report_node *to)
 {
+    static const char *const peak[] = {"peak_time", "peak_layer", "peak_pass", "peak_node"};
+
     if (store_has_step(m))
-        parts_json(m, report_step_parts, REPORT_N_STEP_PARTS, j);
+        put_parts(m, report_step_parts, REPORT_N_STEP_PARTS, to);
     if (!report_has_peak(m))
         return;
-    parts_json(m, report_peak_parts, REPORT_N_PEAK_PARTS, j);
-    dse_json_key_uint(j, "peak_time", m->peak_time);
-    if (m->peak_layer != STORE_ABSENT)
-        dse_json_key_uint(j, "peak_layer", m->peak_layer);
-    if (m->peak_pass)
-        dse_json_key_string(j, "peak_pass", m->peak_pass);
-    if (m->peak_node)
-        dse_json_key_string(j, "peak_node", m->peak_node);
+    put_parts(m, report_peak_parts, REPORT_N_PEAK_PARTS, to);
+    for (size_t i = 0; i < sizeof peak / sizeof peak[0]; i++)
+        report_put_known(to, m, store_column_find(peak[i]));
 }

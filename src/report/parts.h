@@ -2,8 +2,7 @@
 #ifndef DSE_REPORT_PARTS_H
 #define DSE_REPORT_PARTS_H
 
-#include "base/json_writer.h"
-#include "store/store.h"
+#include "report/tree.h"
 
 typedef struct {
     const char *column; /* of the store */
@@ -34,7 +33,7 @@ void report_peak_pass(const store_metrics *m, dse_strbuf *out);
 /* Two small tables of the parts that are not 0, with their shares; nothing where the parts are not known. */
 void report_parts_print(const store_metrics *m, dse_strbuf *out);
 
-/* The same as fields of an object that is open, all of them, by the names of the columns. */
-void report_parts_json(const store_metrics *m, dse_json *j);
+/* The same as values of an object, all of them, by the names of the columns. */
+void report_put_parts(const store_metrics *m, report_node *to);
 
 #endif

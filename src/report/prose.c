@@ -1,48 +1,26 @@
 #include "report/prose.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static void add_unbroken(char *text, dse_strbuf *p)
+static report_text unbroken(report_text t)
 {
-    for (char *c = text; *c; c++)
-        if (*c == ' ')
-            *c = REPORT_UNBROKEN[0];
-    dse_strbuf_adds(p, text);
+    for (char *c = t.text; *c; c++)
+        *c = *c == ' ' ? REPORT_UNBROKEN[0] : *c;
+    return t;
 }
 
-void report_say_time(uint64_t ns, dse_strbuf *p)
-{
-    char text[32];
+report_text report_say_time(uint64_t ns) { return unbroken(report_seconds((double)ns * 1e-9)); }
+report_text report_say_bytes(double bytes) { return unbroken(report_size(bytes)); }
 
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    add_unbroken(text, p);
+report_text report_say_share(double part, double whole)
+{
+    return report_format(whole > 0 ? "%.1f%%" : "-", part / whole * 100);
 }
 
-void report_say_bytes(double bytes, dse_strbuf *p)
-{
-    char text[32];
-
-    dse_format_bytes(text, sizeof text, bytes);
-    add_unbroken(text, p);
-}
-
-void report_say_share(double part, double whole, dse_strbuf *p)
-{
-    if (whole > 0)
-        dse_strbuf_addf(p, "%.1f%%", part / whole * 100);
-    else
-        dse_strbuf_addc(p, '-');
-}
-
-void report_say_point(const store_row *r, dse_strbuf *p)
-{
-    strategy_say(&r->strategy, REPORT_UNBROKEN, p);
-}
+void report_say_point(const store_row *r, dse_strbuf *p) { strategy_say(&r->strategy, REPORT_UNBROKEN, p); }
 
 const char *report_separator(size_t k, size_t n) { return k + 1 >= n ? "" : k + 2 == n ? " and " : ", "; }
 
@@ -81,14 +59,11 @@ size_t report_say_parts(const store_metrics *m, const report_part *parts, size_t
         count = insert(list, count, (share){&parts[i], report_part_of(m, &parts[i]), false});
     end = end < count ? end : count;
     for (size_t i = first; i < end; i++) {
-        dse_strbuf_addf(p, "%s (", list[i].part->words);
-        if (time)
-            report_say_time(list[i].size, p);
-        else
-            report_say_bytes((double)list[i].size, p);
-        dse_strbuf_adds(p, ", ");
-        report_say_share((double)list[i].size, (double)whole, p);
-        dse_strbuf_addf(p, ")%s", report_separator(i, end));
+        const double size = (double)list[i].size;
+        const report_text text = time ? report_say_time(list[i].size) : report_say_bytes(size);
+
+        dse_strbuf_addf(p, "%s (%s, %s)%s", list[i].part->words, text.text,
+                        report_say_share(size, (double)whole).text, report_separator(i, end));
     }
     return count;
 }
@@ -104,11 +79,9 @@ void report_say_differences(const store_metrics *m, const store_metrics *than, d
 
         count = insert(list, count, (share){&report_step_parts[i], a > b ? a - b : b - a, a < b});
     }
-    for (size_t i = 0; i < count; i++) {
-        report_say_time(list[i].size, p);
-        dse_strbuf_addf(p, " %s for %s%s", list[i].less ? "less" : "more", list[i].part->words,
-                        report_separator(i, count));
-    }
+    for (size_t i = 0; i < count; i++)
+        dse_strbuf_addf(p, "%s %s for %s%s", report_say_time(list[i].size).text,
+                        list[i].less ? "less" : "more", list[i].part->words, report_separator(i, count));
 }
 
 /* ---- paragraphs ----------------------------------------------------------------------------- */
@@ -123,4 +96,17 @@ void report_end_paragraph(dse_strbuf *p, dse_strbuf *out)
             out->data[i] = ' ';
     dse_strbuf_adds(out, "\n\n");
     dse_strbuf_clear(p);
+}
+
+void report_paragraph(dse_strbuf *out, const char *fmt, ...)
+{
+    dse_strbuf p;
+    va_list ap;
+
+    dse_strbuf_init(&p);
+    va_start(ap, fmt);
+    dse_strbuf_vaddf(&p, fmt, ap);
+    va_end(ap);
+    report_end_paragraph(&p, out);
+    dse_strbuf_free(&p);
 }

@@ -1,6 +1,6 @@
 /* report_prose -- sentences about stored figures, wrapped to the width of a terminal.
  *
- * A paragraph is built in a dse_strbuf by the functions below and by dse_strbuf_adds; a figure and its unit
+ * A paragraph is built in a dse_strbuf by the functions below and by dse_strbuf_addf; a figure and its unit
  * stay on one line. Figures are those of the tables: four digits of a time, one decimal of a size or a
  * share. */
 #ifndef DSE_REPORT_PROSE_H
@@ -10,10 +10,10 @@
 
 #define REPORT_WIDTH 80
 
-void report_say_time(uint64_t ns, dse_strbuf *p);                /* "9.512 s" */
-void report_say_bytes(double bytes, dse_strbuf *p);              /* "67.0 GB" */
-void report_say_share(double part, double whole, dse_strbuf *p); /* "74.6%"; "-" of nothing */
-void report_say_point(const store_row *r, dse_strbuf *p);        /* "dp 8, tp 1, sp 8, pp 1, recomputing" */
+report_text report_say_time(uint64_t ns);                 /* "9.512 s" */
+report_text report_say_bytes(double bytes);               /* "67.0 GB" */
+report_text report_say_share(double part, double whole);  /* "74.6%"; "-" of nothing */
+void report_say_point(const store_row *r, dse_strbuf *p); /* "dp 8, tp 1, sp 8, pp 1, recomputing" */
 
 /* Stands for a space at which no line is broken: "sp" REPORT_UNBROKEN "8". */
 #define REPORT_UNBROKEN "\1"
@@ -31,7 +31,8 @@ size_t report_say_parts(const store_metrics *m, const report_part *parts, size_t
  * none does. */
 void report_say_differences(const store_metrics *m, const store_metrics *than, dse_strbuf *p);
 
-/* Appends the paragraph and an empty line to out, and clears it. */
+/* Appends the paragraph and an empty line to out, and clears it. _paragraph: the same of one format. */
 void report_end_paragraph(dse_strbuf *p, dse_strbuf *out);
+void report_paragraph(dse_strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,10 +1,7 @@
 #include "report/ranking.h"
 
-#include "base/json_writer.h"
-#include "base/units.h"
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/table.h"
 #include "report/traps.h"
 
 #include <inttypes.h>
@@ -90,27 +87,6 @@ void report_rank(report_study *s, dse_arena *a)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void time_cell(report_table *t, uint64_t ns)
-{
-    char text[32];
-
-    dse_format_seconds(text, sizeof text, (double)ns * 1e-9);
-    report_table_cell(t, "%s", ns == STORE_ABSENT ? "-" : text);
-}
-
-static void percent_cell(report_table *t, double v)
-{
-    report_table_known(t, !isnan(v), "%.1f%%", v);
-}
-
-static void memory_cell(report_table *t, const store_metrics *m)
-{
-    char text[32];
-
-    dse_format_bytes(text, sizeof text, (double)m->peak_memory);
-    report_table_cell(t, "%s", has_memory(m) ? text : "-");
-}
-
 /* Step time of the fastest point that is ranked, ns. */
 static uint64_t fastest_of(const report_study *s)
 {
@@ -128,10 +104,12 @@ static double slowdown(const store_row *r, uint64_t fastest)
     return fastest ? (double)r->metrics.wall_time / (double)fastest : NAN;
 }
 
-static void slowdown_cell(report_table *t, double v)
+report_text report_slowdown(uint64_t step, uint64_t fastest)
 {
-    report_table_known(t, !isnan(v), "%.2fx", v);
+    return report_format(fastest ? "%.2fx" : "-", (double)step / (double)fastest);
 }
+
+report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.1f%%", v); }
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
@@ -164,56 +142,50 @@ static void say_common(const report_study *s, dse_strbuf *out)
     }
 }
 
+/* Headings of two lines, so that a row fits a terminal of 80 columns. */
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
-    /* Two lines, so that a row fits a terminal of 80 columns. */
-    static const char *const headings[] = {"step\ntime",    "slow-\ndown",   "peak\nmemory",
-                                           "exposed\ncomm", "compute\nutil", "mem\nutil"};
     uint64_t fastest = fastest_of(s);
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
     bool links = false, shown[STRATEGY_N];
 
     for (uint32_t k = 0; k < STRATEGY_N; k++)
         shown[k] = shows(s, k);
     for (size_t i = 0; i < s->n; i++)
         links |= !isnan(s->row[i].metrics.busiest_link_util);
-    report_table_begin(&t, "r", "rank");
-    for (uint32_t k = 0; k < STRATEGY_N; k++)
-        if (shown[k])
-            report_table_column(&t, strategy_heading(k), strategy_parameters[k].kind != STRATEGY_DEGREE);
-    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        report_table_column(&t, headings[i], false);
-    if (links)
-        report_table_column(&t, "busiest\nlink", false);
     for (size_t i = 0; i < n; i++) {
-        const store_row *r = s->ranked[i];
-        char value[STRATEGY_VALUE_MAX];
+        const strategy *point = &s->ranked[i]->strategy;
+        const store_metrics *m = &s->ranked[i]->metrics;
+        report_node *row = report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)));
 
-        report_table_cell(&t, "%zu", i + 1);
-        for (uint32_t k = 0; k < STRATEGY_N; k++)
+        for (uint32_t k = 0; k < STRATEGY_N; k++) {
+            const strategy_parameter *p = &strategy_parameters[k];
+            const bool number = p->kind == STRATEGY_DEGREE;
+            char value[STRATEGY_VALUE_MAX];
+
+            strategy_print(p, strategy_get(point, k), value);
             if (shown[k])
-                report_table_cell(
-                    &t, "%s", strategy_print(&strategy_parameters[k], strategy_get(&r->strategy, k), value));
-        time_cell(&t, r->metrics.wall_time);
-        slowdown_cell(&t, slowdown(r, fastest));
-        memory_cell(&t, &r->metrics);
-        time_cell(&t, r->metrics.exposed_comm);
-        percent_cell(&t, r->metrics.compute_util);
-        percent_cell(&t, r->metrics.mem_util);
-        if (links)
-            percent_cell(&t, r->metrics.busiest_link_util);
+                report_put(row,
+                           number ? V_CELL(strategy_heading(k), value) : V_NOTE(strategy_heading(k), value));
+        }
+        report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
+                   V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
+                   V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
+                   V_AS("exposed\ncomm", V_TIME(NULL, m->exposed_comm)),
+                   V_CELL("compute\nutil", report_percent(m->compute_util).text),
+                   V_CELL("mem\nutil", report_percent(m->mem_util).text),
+                   V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
     }
     report_table_end(&t, out);
 }
 
 static void describe(const store_row *r, dse_strbuf *out)
 {
-    char time[32], memory[32];
-
-    dse_format_seconds(time, sizeof time, (double)r->metrics.wall_time * 1e-9);
-    dse_format_bytes(memory, sizeof memory, (double)r->metrics.peak_memory);
     strategy_say(&r->strategy, " ", out);
-    dse_strbuf_addf(out, ": %s, %s", time, has_memory(&r->metrics) ? memory : "memory not tracked");
+    dse_strbuf_addf(out, ": %s, %s", report_time(r->metrics.wall_time).text,
+                    has_memory(&r->metrics) ? report_bytes(r->metrics.peak_memory).text
+                                            : "memory not tracked");
 }
 
 /* The engine that printed some of the memories rounded; NULL if none did. */
@@ -233,14 +205,12 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
                     n_skipped, n_skipped == 1 ? " was" : "s were");
 }
 
-/* What the limit on memory leaves out, and what it costs. Nothing is known of the points that were
- * skipped. */
+/* Says how many points the limit on memory drops, and what it costs. Nothing is known about skipped
+ * points. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
-    char limit[32];
-
-    dse_format_bytes(limit, sizeof limit, s->hbm_bytes);
-    dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done, limit);
+    dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
+                    report_size(s->hbm_bytes).text);
     if (s->n_unknown_memory)
         dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
     if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
@@ -260,9 +230,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
 {
     size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
     const char *rounding = rounding_engine(s);
-    char limit[32];
 
-    dse_format_bytes(limit, sizeof limit, s->hbm_bytes);
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
@@ -273,7 +241,7 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
     dse_strbuf_addf(out, ": %zu point%s, by %s", n_done, n_done == 1 ? "" : "s", s->by->name);
     if (!isnan(s->hbm_bytes))
-        dse_strbuf_addf(out, ", at most %s", limit);
+        dse_strbuf_addf(out, ", at most %s", report_size(s->hbm_bytes).text);
     dse_strbuf_addc(out, '\n');
     if (n)
         table_of(s, n, out);
@@ -296,7 +264,7 @@ static bool same_system(const report_study *a, const report_study *b)
     return !strcmp(a->row[0].system, b->row[0].system);
 }
 
-/* Of all studies on the system of the first. */
+/* Counts the points of all studies on the system of the first. */
 static void add_traps(const report_study *s, size_t n, report_traps *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -327,66 +295,48 @@ void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void study_json(const report_study *s, size_t top, dse_json *j)
+static void put_study(const report_study *s, size_t top, report_node *to)
 {
+    const store_row *first = s->row;
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
     uint64_t fastest = fastest_of(s);
+    report_node *ranking;
 
-    dse_json_key_string(j, "model", s->row[0].model);
-    dse_json_key_string(j, "system", s->row[0].system);
-    dse_json_key_string(j, "by", s->by->name);
-    dse_json_key_string(j, "engine", s->row[0].engine);
-    if (*s->row[0].settings)
-        dse_json_key_string(j, "settings", s->row[0].settings);
-    if (!isnan(s->hbm_bytes))
-        dse_json_key_fixed(j, "hbm_bytes", s->hbm_bytes, 0);
-    dse_json_key_string(j, "memory_counts", report_sizes_word(&s->row[0].sizes));
-    dse_json_key_uint(j, "points", s->n - s->n_failed);
-    if (s->n_skipped)
-        dse_json_key_uint(j, "skipped", s->n_skipped);
-    dse_json_key_uint(j, "dropped_for_memory", s->n_too_large + s->n_unknown_memory);
-    if (s->n_unknown_value)
-        dse_json_key_uint(j, "not_ranked", s->n_unknown_value);
-    dse_json_key_uint(j, "failed", s->n_failed);
-    dse_json_key_array(j, "ranking");
+    report_put(to, V_TEXT("model", first->model), V_TEXT("system", first->system), V_TEXT("by", s->by->name),
+               V_TEXT("engine", first->engine),
+               V_GIVEN(*first->settings, V_TEXT("settings", first->settings)),
+               V_GIVEN(!isnan(s->hbm_bytes), V_FIXED("hbm_bytes", s->hbm_bytes, 0)),
+               V_TEXT("memory_counts", report_sizes_word(&first->sizes)),
+               V_COUNT("points", s->n - s->n_failed), V_GIVEN(s->n_skipped, V_COUNT("skipped", s->n_skipped)),
+               V_COUNT("dropped_for_memory", s->n_too_large + s->n_unknown_memory),
+               V_GIVEN(s->n_unknown_value, V_COUNT("not_ranked", s->n_unknown_value)),
+               V_COUNT("failed", s->n_failed));
+    ranking = report_list(to, "ranking");
     for (size_t i = 0; i < n; i++) {
         double slower = slowdown(s->ranked[i], fastest);
 
-        dse_json_begin_object(j);
-        dse_json_key_uint(j, "rank", i + 1);
-        dse_json_key(j, "slowdown");
-        if (isnan(slower))
-            dse_json_null(j);
-        else
-            dse_json_fixed(j, slower, 6);
-        report_row_fields(s->ranked[i], j);
-        dse_json_end_object(j);
+        report_put_row(s->ranked[i],
+                       report_row(ranking, V_COUNT("rank", i + 1),
+                                  V_KNOWN(!isnan(slower), "slowdown", V_FIXED("slowdown", slower, 6))));
     }
-    dse_json_end_array(j);
-    dse_json_key(j, "best_without_limit");
-    if (s->unlimited_best && !s->n_skipped) { /* it may have been skipped */
-        dse_json_begin_object(j);
-        report_row_fields(s->unlimited_best, j);
-        dse_json_end_object(j);
-    } else {
-        dse_json_null(j);
-    }
+    if (s->unlimited_best && !s->n_skipped) /* it may have been skipped */
+        report_put_row(s->unlimited_best, report_object(to, "best_without_limit"));
+    else
+        report_put(to, V_UNKNOWN("best_without_limit"));
 }
 
-void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_json *explain,
+void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_put *explain,
                          void *user, dse_strbuf *out)
 {
-    dse_json j;
+    report_tree t;
+    report_node *list = report_list(report_tree_begin(&t), "studies");
 
-    dse_json_open(&j, out);
-    dse_json_key_array(&j, "studies");
     for (size_t i = 0; i < n; i++) {
-        dse_json_begin_object(&j);
-        study_json(&studies[i], top, &j);
+        report_node *study = report_object(list, NULL);
+
+        put_study(&studies[i], top, study);
         if (explain)
-            explain(&studies[i], i, user, &j);
-        dse_json_end_object(&j);
+            explain(&studies[i], i, user, study);
     }
-    dse_json_end_array(&j);
-    dse_json_close(&j);
+    report_tree_end(&t, out);
 }

@@ -2,8 +2,7 @@
 #ifndef DSE_REPORT_RANKING_H
 #define DSE_REPORT_RANKING_H
 
-#include "base/json_writer.h"
-#include "store/store.h"
+#include "report/tree.h"
 
 /* The rows of one study: a model on a system, in one configuration of both. */
 typedef struct {
@@ -32,6 +31,10 @@ void report_rank(report_study *s, dse_arena *a);
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
 
+/* "1.25x", "92.8%"; "-": not known. */
+report_text report_slowdown(uint64_t step, uint64_t fastest);
+report_text report_percent(double v);
+
 /* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry
  * these names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
@@ -44,8 +47,8 @@ void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
 /* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */
-typedef void report_study_json(const report_study *s, size_t index, void *user, dse_json *j);
-void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_json *explain,
+typedef void report_study_put(const report_study *s, size_t index, void *user, report_node *to);
+void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_put *explain,
                          void *user, dse_strbuf *out);
 
 #endif

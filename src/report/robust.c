@@ -1,27 +1,16 @@
 #include "report/robust.h"
 
-#include "base/units.h"
 #include "report/prose.h"
 #include "report/rows.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-typedef struct {
-    char text[STRATEGY_NAME_MAX];
-} point_name;
-
-/* Of a candidate; CMP_NOBODY: "none fits". */
-static point_name name_of(const report_robust *r, size_t candidate)
+/* The name of a candidate's point; of CMP_NOBODY "none fits". */
+static report_name name_of(const report_robust *r, size_t candidate)
 {
-    point_name name = {"none fits"};
-
-    if (candidate != CMP_NOBODY)
-        report_point_name(r->candidate[candidate], name.text);
-    return name;
+    return candidate == CMP_NOBODY ? (report_name){"none fits"} : report_point_name(r->candidate[candidate]);
 }
 
 /* ---- the winners ---------------------------------------------------------------------------- */
@@ -77,8 +66,8 @@ static bool any_marked(const report_study *s, const report_robust *r)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* What was compared, unless it is all that is ranked. */
-static void say_compared(const report_study *s, const report_robust *r, const point_name *winner,
+/* Says which points were compared, unless all that are ranked were. */
+static void say_compared(const report_study *s, const report_robust *r, const report_name *winner,
                          dse_strbuf *p)
 {
     const char *engine = s->row[0].engine;
@@ -126,7 +115,7 @@ static void say_regret(const report_robust *r, dse_strbuf *p)
 static void say_trust(const report_study *s, const report_robust *r, dse_strbuf *p)
 {
     const cmp_robust_result *x = &r->result;
-    point_name winner = name_of(r, x->winner);
+    report_name winner = name_of(r, x->winner);
     uint32_t stays = x->wins[x->winner];
 
     dse_strbuf_addf(p,
@@ -139,27 +128,29 @@ static void say_trust(const report_study *s, const report_robust *r, dse_strbuf 
         dse_strbuf_adds(p, "all of them.");
         return;
     }
-    dse_strbuf_addf(p, "%" PRIu32 " (", stays);
-    report_say_share(stays, x->draws, p);
-    dse_strbuf_adds(p, ").");
+    dse_strbuf_addf(p, "%" PRIu32 " (%s).", stays, report_say_share(stays, x->draws).text);
     say_regret(r, p);
+}
+
+/* The name of a candidate with its mark. */
+static const char *marked(const report_study *s, const report_robust *r, size_t candidate, dse_arena *a)
+{
+    return dse_arena_printf(a, "%s%s", name_of(r, candidate).text, mark(s, r, candidate));
 }
 
 static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
 {
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best), all = count_winners(r);
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    report_table_begin(&t, "rrlr", "best in", "share", "point", "step time now");
     for (size_t i = 0; i < n; i++) {
         uint32_t wins = r->result.wins[best[i]];
-        char time[32];
 
-        dse_format_seconds(time, sizeof time, r->result.value[best[i]] * 1e-9);
-        report_table_cell(&t, "%" PRIu32, wins);
-        report_table_cell(&t, "%.1f%%", (double)wins / r->result.draws * 100);
-        report_table_cell(&t, "%s%s", name_of(r, best[i]).text, mark(s, r, best[i]));
-        report_table_cell(&t, "%s", time);
+        report_row(list, V_AS("best in", V_COUNT(NULL, wins)),
+                   V_CELL("share", report_percent((double)wins / r->result.draws * 100).text),
+                   V_NOTE("point", marked(s, r, best[i], list->arena)),
+                   V_CELL("step time now", report_seconds(r->result.value[best[i]] * 1e-9).text));
     }
     report_table_end(&t, out);
     if (all > n)
@@ -169,33 +160,32 @@ static void print_winners(const report_study *s, const report_robust *r, dse_str
 
 /* Four digits, as for a time, without an exponent where possible. The unit stands with the current value of
  * the parameter. */
-static void value_cell(report_table *t, double v, const char *unit)
+static report_text parameter_value(double v, const char *unit)
 {
-    report_table_cell(t, fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
+    return report_format(fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
 }
 
-static void crossover_cells(report_table *t, const report_study *s, const report_robust *r,
-                            const report_robust_parameter *p, const cmp_crossover *c)
+static void put_bound(const char *heading, const report_study *s, const report_robust *r,
+                      const report_robust_parameter *p, const cmp_crossover *c, report_node *row)
 {
-    if (isnan(c->factor)) {
-        report_table_cell(t, "never");
-        report_table_cell(t, "-");
-        return;
-    }
-    value_cell(t, p->value * c->factor, "");
-    report_table_cell(t, "%s%s", name_of(r, c->by).text, mark(s, r, c->by));
+    const bool never = isnan(c->factor);
+
+    report_put(row, V_CELL(heading, never ? "never" : parameter_value(p->value * c->factor, "").text),
+               V_NOTE("then best", never ? "-" : marked(s, r, c->by, row->arena)));
 }
 
 static void print_crossovers(const report_study *s, const report_robust *r, dse_strbuf *out)
 {
-    report_table t;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
-    report_table_begin(&t, "lrrlrl", "parameter", "now", "at most", "then best", "at least", "then best");
     for (size_t k = 0; k < r->n_parameters; k++) {
-        report_table_cell(&t, "%s", r->parameter[k].key);
-        value_cell(&t, r->parameter[k].value, r->parameter[k].unit);
-        crossover_cells(&t, s, r, &r->parameter[k], &r->result.below[k]);
-        crossover_cells(&t, s, r, &r->parameter[k], &r->result.above[k]);
+        const report_robust_parameter *p = &r->parameter[k];
+        report_node *row = report_row(list, V_NOTE("parameter", p->key),
+                                      V_CELL("now", parameter_value(p->value, p->unit).text));
+
+        put_bound("at most", s, r, p, &r->result.below[k], row);
+        put_bound("at least", s, r, p, &r->result.above[k], row);
     }
     report_table_end(&t, out);
     dse_strbuf_addc(out, '\n');
@@ -205,128 +195,97 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
 {
     dse_strbuf p;
 
-    dse_strbuf_init(&p);
     if (r->why_not) {
-        dse_strbuf_addf(&p, "How far to trust this is not known: %s.", r->why_not);
-        report_end_paragraph(&p, out);
-        dse_strbuf_free(&p);
+        report_paragraph(out, "How far to trust this is not known: %s.", r->why_not);
         return;
     }
+    dse_strbuf_init(&p);
     say_trust(s, r, &p);
     report_end_paragraph(&p, out);
+    dse_strbuf_free(&p);
     if (r->result.wins[r->result.winner] < r->result.draws)
         print_winners(s, r, out);
-    dse_strbuf_addf(
-        &p, "Where a parameter alone, changed by up to %g times, makes another point the best:", r->reach);
-    report_end_paragraph(&p, out);
+    report_paragraph(
+        out, "Where a parameter alone, changed by up to %g times, makes another point the best:", r->reach);
     print_crossovers(s, r, out);
-    if (any_marked(s, r)) {
-        dse_strbuf_adds(&p, "* needs more than ");
-        report_say_bytes(s->hbm_bytes, &p);
-        dse_strbuf_adds(&p, " as the system is: what a point holds depends on when its communication ends.");
-        report_end_paragraph(&p, out);
-    }
-    if (r->failure) {
-        dse_strbuf_addf(&p,
-                        "%" PRIu64 " of %" PRIu64
-                        " simulations failed, and count as points that do not fit. The first, %s: %s.",
-                        r->n_failed, r->n_simulated, name_of(r, r->failed_first).text, r->failure);
-        report_end_paragraph(&p, out);
-    }
-    dse_strbuf_free(&p);
+    if (any_marked(s, r))
+        report_paragraph(out,
+                         "* needs more than %s as the system is: what a point holds depends on when its "
+                         "communication ends.",
+                         report_say_bytes(s->hbm_bytes).text);
+    if (r->failure)
+        report_paragraph(out,
+                         "%" PRIu64 " of %" PRIu64
+                         " simulations failed, and count as points that do not fit. The first, %s: %s.",
+                         r->n_failed, r->n_simulated, name_of(r, r->failed_first).text, r->failure);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* Six digits, more than the precision of a crossover; null: there is none. */
-static void number_json(const char *key, double v, dse_json *j)
+/* A number of six digits, more than the precision of a crossover. */
+static report_value rounded(const char *key, double v)
 {
-    char text[40];
-
-    dse_json_key(j, key);
-    if (isnan(v)) {
-        dse_json_null(j);
-        return;
-    }
-    snprintf(text, sizeof text, "%.6g", v);
-    dse_json_double(j, strtod(text, NULL));
+    return V_REAL(key, isnan(v) ? NAN : strtod(report_format("%.6g", v).text, NULL));
 }
 
-static void point_json(const char *key, const report_robust *r, size_t candidate, dse_json *j)
+static void put_point(const char *key, const report_robust *r, size_t candidate, report_node *to)
 {
-    dse_json_key_string(j, key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text);
+    report_put(to, V_TEXT(key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text));
 }
 
-static void crossover_json(const char *key, const report_robust *r, const report_robust_parameter *p,
-                           const cmp_crossover *c, dse_json *j)
+static void put_crossover(const char *key, const report_robust *r, const report_robust_parameter *p,
+                          const cmp_crossover *c, report_node *to)
 {
-    dse_json_key(j, key);
+    report_node *object;
+
     if (isnan(c->factor)) {
-        dse_json_null(j);
+        report_put(to, V_UNKNOWN(key));
         return;
     }
-    dse_json_begin_object(j);
-    number_json("value", p->value * c->factor, j);
-    number_json("factor", c->factor, j);
-    point_json("best", r, c->by, j);
-    dse_json_end_object(j);
+    object = report_object(to, key);
+    report_put(object, rounded("value", p->value * c->factor), rounded("factor", c->factor));
+    put_point("best", r, c->by, object);
 }
 
-static void parameters_json(const report_robust *r, dse_json *j)
+static void put_parameters(const report_robust *r, report_node *to)
 {
-    dse_json_key_array(j, "parameters");
+    report_node *list = report_list(to, "parameters");
+
     for (size_t k = 0; k < r->n_parameters; k++) {
         const report_robust_parameter *p = &r->parameter[k];
+        report_node *row =
+            report_row(list, V_TEXT("parameter", p->key), V_TEXT("unit", p->unit), rounded("value", p->value),
+                       rounded("worst_factor", r->result.worst_factor[k]));
 
-        dse_json_begin_object(j);
-        dse_json_key_string(j, "parameter", p->key);
-        dse_json_key_string(j, "unit", p->unit);
-        number_json("value", p->value, j);
-        number_json("worst_factor", r->result.worst_factor[k], j);
-        crossover_json("below", r, p, &r->result.below[k], j);
-        crossover_json("above", r, p, &r->result.above[k], j);
-        dse_json_end_object(j);
+        put_crossover("below", r, p, &r->result.below[k], row);
+        put_crossover("above", r, p, &r->result.above[k], row);
     }
-    dse_json_end_array(j);
 }
 
-static void winners_json(const report_robust *r, dse_json *j)
+static void put_winners(const report_robust *r, report_node *to)
 {
     size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
+    report_node *list = report_list(to, "best_in_draws");
 
-    dse_json_key_array(j, "best_in_draws");
-    for (size_t i = 0; i < n; i++) {
-        dse_json_begin_object(j);
-        point_json("point", r, best[i], j);
-        dse_json_key_uint(j, "draws", r->result.wins[best[i]]);
-        dse_json_end_object(j);
-    }
-    dse_json_end_array(j);
+    for (size_t i = 0; i < n; i++)
+        report_row(list, V_TEXT("point", name_of(r, best[i]).text),
+                   V_COUNT("draws", r->result.wins[best[i]]));
 }
 
-void report_robust_json(const report_robust *r, dse_json *j)
+void report_put_robust(const report_robust *r, report_node *to)
 {
-    dse_json_begin_object(j);
+    const cmp_robust_result *x = &r->result;
+
     if (r->why_not) {
-        dse_json_key_string(j, "why_not", r->why_not);
-        dse_json_end_object(j);
+        report_put(to, V_TEXT("why_not", r->why_not));
         return;
     }
-    number_json("spread", r->spread, j);
-    dse_json_key_uint(j, "draws", r->result.draws);
-    dse_json_key_uint(j, "seed", r->seed);
-    number_json("reach", r->reach, j);
-    dse_json_key_uint(j, "compared", r->n);
-    dse_json_key_uint(j, "simulations", r->n_simulated);
-    dse_json_key_uint(j, "failed", r->n_failed);
-    if (r->failure)
-        dse_json_key_string(j, "first_failure", r->failure);
-    point_json("winner", r, r->result.winner, j);
-    dse_json_key_uint(j, "stays_best", r->result.wins[r->result.winner]);
-    dse_json_key_uint(j, "does_not_fit", r->result.dropped);
-    number_json("mean_regret", r->result.mean_regret, j);
-    number_json("worst_regret", r->result.worst_regret, j);
-    winners_json(r, j);
-    parameters_json(r, j);
-    dse_json_end_object(j);
+    report_put(to, rounded("spread", r->spread), V_COUNT("draws", x->draws), V_COUNT("seed", r->seed),
+               rounded("reach", r->reach), V_COUNT("compared", r->n), V_COUNT("simulations", r->n_simulated),
+               V_COUNT("failed", r->n_failed), V_GIVEN(r->failure, V_TEXT("first_failure", r->failure)));
+    put_point("winner", r, x->winner, to);
+    report_put(to, V_COUNT("stays_best", x->wins[x->winner]), V_COUNT("does_not_fit", x->dropped),
+               rounded("mean_regret", x->mean_regret), rounded("worst_regret", x->worst_regret));
+    put_winners(r, to);
+    put_parameters(r, to);
 }

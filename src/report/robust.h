@@ -36,7 +36,7 @@ typedef struct {
  * changes it. Paragraphs are wrapped at 80 columns and end with an empty line. */
 void report_robust_print(const report_study *s, const report_robust *r, dse_strbuf *out);
 
-/* The same as an object, in the place of a value. */
-void report_robust_json(const report_robust *r, dse_json *j);
+/* The same as values of an object. */
+void report_put_robust(const report_robust *r, report_node *to);
 
 #endif

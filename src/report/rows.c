@@ -1,20 +1,15 @@
 #include "report/rows.h"
 
 #include "report/sizes.h"
-#include "report/value.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-strategy report_point(const store_row *r) { return r->strategy; }
-
-const char *report_point_name(const store_row *r, char out[STRATEGY_NAME_MAX])
+report_name report_point_name(const store_row *r)
 {
-    const strategy p = report_point(r);
+    report_name name;
 
-    strategy_name(&p, NULL, out);
-    return out;
+    strategy_name(&r->strategy, NULL, name.text);
+    return name;
 }
 
 int report_compare(const store_row *a, const store_row *b)
@@ -28,111 +23,81 @@ int report_compare(const store_row *a, const store_row *b)
     return strategy_compare(&a->strategy, &b->strategy);
 }
 
-void report_row_fields(const store_row *r, dse_json *j)
+void report_put_row(const store_row *r, report_node *to)
 {
-    const strategy p = report_point(r);
     const store_column *c;
     size_t n;
 
-    dse_json_key_string(j, "model", r->model);
-    dse_json_key_string(j, "system", r->system);
-    strategy_write_fields(&p, j);
-    dse_json_key_string(j, "engine", r->engine);
-    if (*r->settings)
-        dse_json_key_string(j, "settings", r->settings);
-    dse_json_key_string(j, "status", r->done ? "done" : "failed");
-    if (!r->done) {
-        dse_json_key_string(j, "error", r->error);
+    report_put(to, V_TEXT("model", r->model), V_TEXT("system", r->system));
+    report_put_strategy(to, &r->strategy);
+    report_put(to, V_TEXT("engine", r->engine), V_GIVEN(*r->settings, V_TEXT("settings", r->settings)),
+               V_TEXT("status", r->done ? "done" : "failed"), V_GIVEN(!r->done, V_TEXT("error", r->error)));
+    if (!r->done)
         return;
-    }
     c = store_columns(&n);
-    for (size_t i = 0; i < n; i++) {
-        if (!store_has(&r->metrics, &c[i]))
-            continue;
-        dse_json_key(j, c[i].name);
-        report_value_json(&r->metrics, &c[i], j);
-    }
-    dse_json_key_string(j, "sizes", report_sizes_word(&r->sizes));
-    if (r->memory_rounded)
-        dse_json_key_bool(j, "memory_rounded", true);
+    for (size_t i = 0; i < n; i++)
+        report_put_known(to, &r->metrics, &c[i]);
+    report_put(to, V_TEXT("sizes", report_sizes_word(&r->sizes)),
+               V_GIVEN(r->memory_rounded, V_BOOL("memory_rounded", true)));
 }
 
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
 {
+    report_tree t;
+    report_node *row = report_tree_begin(&t);
+
     dse_strbuf_addc(out, '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) { /* one at a time: there may be many */
         dse_json j;
 
         dse_strbuf_adds(out, i ? ",\n" : "\n");
-        dse_json_open(&j, out);
-        report_row_fields(&rows[i], &j);
-        if (config) {
-            dse_json_key(&j, "config");
-            dse_json_raw(&j);
-            dse_strbuf_adds(out, rows[i].config);
-        }
-        dse_strbuf_addc(out, '}');
+        report_put_row(&rows[i], row);
+        if (config)
+            report_put(row, V_RAW("config", rows[i].config));
+        dse_json_init(&j, out);
+        report_node_json(row, &j);
+        report_tree_clear(&t);
     }
+    report_tree_free(&t);
     dse_strbuf_adds(out, "\n]\n");
 }
 
-/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. NULL:
- * their names. */
-static void strategy_csv(const store_row *r, bool later, dse_strbuf *out)
+/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. */
+static void put_parameters(const store_row *r, bool later, report_node *to)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *p = &strategy_parameters[i];
-        char text[STRATEGY_VALUE_MAX];
 
-        if (p->omit_default != later)
-            continue;
-        if (!r)
-            dse_strbuf_addf(out, ",%s", p->name);
-        else if (strategy_is_number(p))
-            dse_strbuf_addf(out, ",%" PRIu32, strategy_get(&r->strategy, i));
-        else
-            dse_strbuf_addf(out, ",%s", strategy_print(p, strategy_get(&r->strategy, i), text));
+        if (p->omit_default == later)
+            report_put_parameter(to, p->name, p, strategy_get(&r->strategy, i));
     }
+}
+
+static void add_csv_line(const store_row *r, bool heading, report_tree *t, dse_strbuf *out)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+    report_node *row = &t->root;
+
+    report_put(row, V_TEXT("model", r->model), V_TEXT("system", r->system));
+    put_parameters(r, false, row);
+    report_put(row, V_TEXT("engine", r->engine), V_TEXT("status", r->done ? "done" : "failed"));
+    for (size_t i = 0; i < n; i++)
+        report_add(row, r->done ? report_figure(&r->metrics, &c[i]) : V_UNKNOWN(c[i].name));
+    report_put(row, V_TEXT("error", r->error), V_TEXT("settings", r->settings),
+               V_BOOL("memory_rounded", r->memory_rounded), V_TEXT("sizes", report_sizes_word(&r->sizes)));
+    put_parameters(r, true, row);
+    report_csv_line(row, heading, out);
+    report_tree_clear(t);
 }
 
 void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
 {
-    size_t n_columns;
-    const store_column *c = store_columns(&n_columns);
+    report_tree t;
 
-    dse_strbuf_adds(out, "model,system");
-    strategy_csv(NULL, false, out);
-    dse_strbuf_adds(out, ",engine,status");
-    for (size_t i = 0; i < n_columns; i++)
-        dse_strbuf_addf(out, ",%s", c[i].name);
-    dse_strbuf_adds(out, ",error,settings,memory_rounded,sizes");
-    strategy_csv(NULL, true, out);
-    dse_strbuf_addc(out, '\n');
-    for (size_t k = 0; k < n; k++) {
-        const store_row *r = &rows[k];
-
-        dse_strbuf_add_csv(out, r->model);
-        dse_strbuf_addc(out, ',');
-        dse_strbuf_add_csv(out, r->system);
-        strategy_csv(r, false, out);
-        dse_strbuf_addc(out, ',');
-        dse_strbuf_add_csv(out, r->engine);
-        dse_strbuf_adds(out, r->done ? ",done" : ",failed");
-        for (size_t i = 0; i < n_columns; i++) {
-            char value[REPORT_VALUE_MAX];
-
-            dse_strbuf_addc(out, ',');
-            if (!r->done || !store_has(&r->metrics, &c[i]))
-                continue;
-            report_value_exact(&r->metrics, &c[i], value);
-            dse_strbuf_add_csv(out, value);
-        }
-        dse_strbuf_addc(out, ',');
-        dse_strbuf_add_csv(out, r->error);
-        dse_strbuf_addc(out, ',');
-        dse_strbuf_add_csv(out, r->settings);
-        dse_strbuf_addf(out, ",%d,%s", r->memory_rounded, report_sizes_word(&r->sizes));
-        strategy_csv(r, true, out);
-        dse_strbuf_addc(out, '\n');
-    }
+    report_tree_begin(&t);
+    add_csv_line(&(store_row){.strategy = strategy_default()}, true, &t, out);
+    for (size_t i = 0; i < n; i++)
+        add_csv_line(&rows[i], false, &t, out);
+    report_tree_free(&t);
 }

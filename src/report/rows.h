@@ -3,22 +3,22 @@
 #ifndef DSE_REPORT_ROWS_H
 #define DSE_REPORT_ROWS_H
 
-#include "base/json_writer.h"
 #include "design/space.h"
-#include "store/store.h"
+#include "report/tree.h"
 
-strategy report_point(const store_row *r);
-
-/* The name of its point: "8_1_8_1_1"; returns out. */
-const char *report_point_name(const store_row *r, char out[STRATEGY_NAME_MAX]);
+/* The name of its point: "8_1_8_1_1". */
+typedef struct {
+    char text[STRATEGY_NAME_MAX];
+} report_name;
+report_name report_point_name(const store_row *r);
 
 /* Orders by model, system and settings, then as points are: by pp, dp, tp, sp, weight sharding,
  * recomputation. 0: the same strategy of the same names, by whatever engine. */
 int report_compare(const store_row *a, const store_row *b);
 
-/* One row, as the fields of an object that is open: model, system, the point, status, and every metric that
+/* One row, as values of an object: model, system, the point, status, and every metric that
  * is there. Percentages have three decimals, as the reference prints them. */
-void report_row_fields(const store_row *r, dse_json *j);
+void report_put_row(const store_row *r, report_node *to);
 
 /* All rows as one array, one row per line. `config`: with the resolved configuration. */
 void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out);

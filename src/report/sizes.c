@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the model of a configuration has them, and for people. */
+/* The key of each size in the model of a configuration, and its word for people. */
 #define SIZE(name)                                                                                           \
     {                                                                                                        \
         "precision." #name, #name, offsetof(store_sizes, name)                                               \
@@ -73,8 +73,7 @@ void report_sizes_print(const report_sizes *s, dse_strbuf *out)
 {
     if (s->differ)
         dse_strbuf_adds(out, "Memory counts bytes in some of these results, and elements or other bytes in "
-                             "others: that does not "
-                             "compare.");
+                             "others: that does not compare.");
     else
         report_sizes_print_one(&s->first, out);
 }

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "store/store.h"
 
-/* What results have in common; all 0: no result is known yet. */
+/* The sizes that results have in common; all 0: no result is known yet. */
 typedef struct {
     size_t n;
     bool differ;       /* not all of them count the same */
@@ -17,7 +17,7 @@ typedef struct {
  * imported result, counts elements. */
 void report_sizes_read(store_row *rows, size_t n);
 
-/* One more result. */
+/* Counts one more result. */
 void report_sizes_add(report_sizes *s, const store_sizes *one);
 
 static inline bool report_in_bytes(const store_sizes *s) { return s->weights > 0; }
@@ -25,14 +25,14 @@ static inline bool report_in_bytes(const store_sizes *s) { return s->weights > 0
 /* For programs: "bytes" or "elements". */
 const char *report_sizes_word(const store_sizes *s);
 
-/* The same of several; "differs". */
+/* The same for several results; "differs" if they do not count the same. */
 const char *report_sizes_key(const report_sizes *s);
 
 /* For people, a sentence without the end of its line: "Memory counts bytes (weights 2, ...)". Of no result as
  * of elements. */
 void report_sizes_print(const report_sizes *s, dse_strbuf *out);
 
-/* The same of one result. */
+/* The same for one result. */
 void report_sizes_print_one(const store_sizes *s, dse_strbuf *out);
 
 #endif

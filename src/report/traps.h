@@ -13,7 +13,7 @@ typedef struct {
     size_t n_flat_rings;   /* with collectives of groups that ran as flat rings against the implementations */
 } report_traps;
 
-/* One more point, by these two metrics of it. */
+/* Counts one more point by two of its metrics. */
 void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives);
 
 /* A line, or two, or none: "note: on system1, in 12 of 20 points messages between NPUs ..."; silent ones are

@@ -1,61 +1,35 @@
 #include "report/value.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void report_value_json(const store_metrics *m, const store_column *c, dse_json *j)
+report_text report_value_exact(const store_metrics *m, const store_column *c)
 {
-    if (!store_has(m, c)) {
-        dse_json_null(j);
-        return;
-    }
-    switch (c->type) {
-    case STORE_TEXT: dse_json_string(j, store_text(m, c)); break;
-    case STORE_REAL: dse_json_fixed(j, store_value(m, c), 3); break;
-    case STORE_U64:
-    case STORE_PEAK_U64:
-    case STORE_BYTES: dse_json_uint(j, store_count(m, c)); break;
-    }
+    const report_value v = report_figure(m, c);
+    report_text out = {"-"};
+
+    if (v.kind == REPORT_TEXT)
+        snprintf(out.text, sizeof out.text, "%s", v.text);
+    else if (v.kind == REPORT_FIXED)
+        snprintf(out.text, sizeof out.text, "%.*f", v.decimals, v.real);
+    else if (v.kind == REPORT_COUNT)
+        snprintf(out.text, sizeof out.text, "%" PRIu64, v.count);
+    return out;
 }
 
-void report_value_exact(const store_metrics *m, const store_column *c, char out[REPORT_VALUE_MAX])
+report_text report_value_readable(const store_metrics *m, const store_column *c)
 {
-    if (!store_has(m, c)) {
-        snprintf(out, REPORT_VALUE_MAX, "-");
-        return;
-    }
-    switch (c->type) {
-    case STORE_TEXT: snprintf(out, REPORT_VALUE_MAX, "%s", store_text(m, c)); break;
-    case STORE_REAL: snprintf(out, REPORT_VALUE_MAX, "%.3f", store_value(m, c)); break;
-    case STORE_U64:
-    case STORE_PEAK_U64:
-    case STORE_BYTES: snprintf(out, REPORT_VALUE_MAX, "%" PRIu64, store_count(m, c)); break;
-    }
-}
+    report_text out = report_value_exact(m, c);
+    const size_t used = strlen(out.text);
 
-static void format_ns(char *out, size_t size, double ns) { dse_format_seconds(out, size, ns * 1e-9); }
-
-void report_value_readable(const store_metrics *m, const store_column *c, char out[REPORT_VALUE_MAX])
-{
-    static const struct {
-        const char *unit;
-        void (*format)(char *out, size_t size, double v);
-    } scaled[] = {{"ns", format_ns}, {"B", dse_format_bytes}};
-    double v = store_value(m, c);
-    size_t used;
-
-    for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++) {
-        if (!isnan(v) && !strcmp(c->unit, scaled[i].unit)) {
-            scaled[i].format(out, REPORT_VALUE_MAX, v);
-            return;
-        }
-    }
-    report_value_exact(m, c, out);
-    used = strlen(out);
-    if (!isnan(v) && *c->unit)
-        snprintf(out + used, REPORT_VALUE_MAX - used, " %s", c->unit);
+    if (!store_has(m, c) || c->type == STORE_TEXT)
+        return out;
+    if (!strcmp(c->unit, "ns"))
+        snprintf(out.text, sizeof out.text, "%s", report_seconds(store_value(m, c) * 1e-9).text);
+    else if (!strcmp(c->unit, "B"))
+        snprintf(out.text, sizeof out.text, "%s", report_size(store_value(m, c)).text);
+    else if (*c->unit)
+        snprintf(out.text + used, sizeof out.text - used, " %s", c->unit);
+    return out;
 }

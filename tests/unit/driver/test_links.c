@@ -50,11 +50,11 @@ static const char *print(const net_load *l)
 
 static const char *json(const net_load *l)
 {
-    dse_json j;
+    report_tree t;
 
     dse_strbuf_clear(&out);
-    dse_json_init(&j, &out);
-    drv_links_json(l, &arena, &j);
+    drv_links_put(l, &arena, report_tree_begin(&t));
+    report_tree_write(&t, &out);
     return out.data;
 }
 

@@ -153,7 +153,7 @@ static uint64_t time_of(const store_row *r, const char *setting)
 {
     const char *const set[] = {setting};
     cfg_settings settings = parse_settings(set, 1);
-    strategy p = report_point(r);
+    strategy p = r->strategy;
     drv_study varied;
     store_metrics m;
 
@@ -233,7 +233,7 @@ CLAIM(of_the_points_above_the_limit_those_are_compared_that_might_fit)
     drv_bounds_init(&bounds);
     assert_ok(drv_bounds_enter(&bounds, &study, &err), &err);
     for (size_t i = 0; i < ranked.n; i++) {
-        strategy p = report_point(&rows[i]);
+        strategy p = rows[i].strategy;
         sim_bound bound;
         bool compared = false;
 

@@ -211,14 +211,14 @@ CLAIM(the_winner_is_explained_against_the_others)
 
 CLAIM(the_explanation_for_programs_has_the_same_figures)
 {
-    dse_json j;
+    report_tree t;
     dse_strbuf json;
 
     six_points();
     explain();
     dse_strbuf_init(&json);
-    dse_json_init(&j, &json);
-    report_explain_json(&study, &why, &j);
+    report_put_explanation(&study, &why, report_tree_begin(&t));
+    report_tree_write(&t, &json);
     dse_strbuf_clear(&text);
     dse_strbuf_adds(&text, json.data);
     dse_strbuf_free(&json);

@@ -85,13 +85,11 @@ CLAIM(parts_are_columns)
 CLAIM(programs_get_all_parts)
 {
     store_metrics m = example();
-    dse_json j;
+    report_tree t;
 
     dse_strbuf_init(&text);
-    dse_json_init(&j, &text);
-    dse_json_begin_object(&j);
-    report_parts_json(&m, &j);
-    dse_json_end_object(&j);
+    report_put_parts(&m, report_tree_begin(&t));
+    report_tree_write(&t, &text);
     assert_string_equal(
         text.data,
         "{\"step_compute_bound\":600,\"step_memory_bound\":0,\"step_compute_other\":0,\"step_comm_dp\":0,"
@@ -107,7 +105,7 @@ CLAIM(programs_get_all_parts)
 CLAIM(a_part_that_is_absent_counts_as_nothing_and_programs_are_not_told_of_it)
 {
     store_metrics m = example();
-    dse_json j;
+    report_tree t;
 
     m.peak_optimizer = m.peak_gathered = STORE_ABSENT;
     assert_printed(&m, STEP "  what the peak holds, at 250 ns in the recomputation of layer 7\n"
@@ -115,10 +113,8 @@ CLAIM(a_part_that_is_absent_counts_as_nothing_and_programs_are_not_told_of_it)
                             "    weights                    50 B   25.0%\n"
                             "    inputs                    150 B   75.0%\n");
     dse_strbuf_init(&text);
-    dse_json_init(&j, &text);
-    dse_json_begin_object(&j);
-    report_parts_json(&m, &j);
-    dse_json_end_object(&j);
+    report_put_parts(&m, report_tree_begin(&t));
+    report_tree_write(&t, &text);
     assert_non_null(strstr(text.data, "\"peak_inputs\":150,\"peak_time\":250,"));
     dse_strbuf_free(&text);
 }
@@ -134,7 +130,7 @@ CLAIM(a_figure_and_its_unit_stay_on_one_line)
     /* 76 characters, so that "1.500" would fit behind a space, but "1.500 s" does not. */
     for (int i = 0; i < 19; i++)
         dse_strbuf_adds(&p, i ? "xxx " : "xxxx ");
-    report_say_time(1500000000, &p);
+    dse_strbuf_adds(&p, report_say_time(1500000000).text);
     report_end_paragraph(&p, &text);
     assert_u64(p.len, 0);
     assert_string_equal(strchr(text.data, '\n'), "\n1.500 s\n\n");

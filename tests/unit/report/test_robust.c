@@ -175,30 +175,30 @@ CLAIM(failures_are_counted_and_the_first_is_told)
 
 CLAIM(what_is_not_known_has_a_reason)
 {
-    dse_json j;
+    report_tree t;
 
     begin(1);
     robust.why_not = "no point is ranked";
     print();
     assert_string_equal(out.data, "How far to trust this is not known: no point is ranked.\n\n");
     dse_strbuf_clear(&out);
-    dse_json_init(&j, &out);
-    report_robust_json(&robust, &j);
+    report_put_robust(&robust, report_tree_begin(&t));
+    report_tree_write(&t, &out);
     assert_string_equal(out.data, "{\"why_not\":\"no point is ranked\"}");
     end();
 }
 
 CLAIM(json_has_null_where_there_is_nothing)
 {
-    dse_json j;
+    report_tree t;
 
     begin(2);
     wins[1] = 200;
     robust.result.winner = 0;
     robust.result.dropped = 200;
     robust.result.mean_regret = robust.result.worst_regret = NAN;
-    dse_json_init(&j, &out);
-    report_robust_json(&robust, &j);
+    report_put_robust(&robust, report_tree_begin(&t));
+    report_tree_write(&t, &out);
     assert_printed("\"winner\":\"1_1_1_1_0\",\"stays_best\":0,\"does_not_fit\":200,\"mean_regret\":null,"
                    "\"worst_regret\":null,\"best_in_draws\":[{\"point\":\"2_1_1_1_0\",\"draws\":200}]");
     assert_printed("\"below\":null,\"above\":{\"value\":13500.0,\"factor\":30.0,\"best\":null}");
