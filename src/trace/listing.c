@@ -1,10 +1,9 @@
 #include "trace/listing.h"
 
+#include "base/fs.h"
 #include "trace/source.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -141,37 +140,6 @@ static dse_status add_entry(trace_search *s, const char *dir, const char *name, 
     return S_ISREG(sb.st_mode) ? trace_list_file(s, path, out, err) : DSE_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err)
-{
-    const char **name = NULL;
-    size_t cap = 0;
-    struct dirent *e;
-    DIR *d = opendir(dir);
-
-    *n = 0;
-    *out = NULL;
-    if (!d)
-        return dse_fail_errno(err, DSE_E_IO, "cannot read the directory '%s'", dir);
-    while ((e = readdir(d))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        DSE_GROW(name, cap, *n + 1);
-        name[(*n)++] = dse_arena_strdup(a, e->d_name);
-    }
-    closedir(d);
-    if (*n) {
-        qsort(name, *n, sizeof *name, by_text);
-        *out = dse_arena_copy(a, name, *n, sizeof *name);
-    }
-    dse_free(name);
-    return DSE_OK;
-}
-
 /* ---- copies of a timeline -------------------------------------------------------------------- */
 
 static bool ends(const char *text, size_t n, const char *end)
@@ -227,7 +195,7 @@ dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, 
 {
     const char **name;
     size_t n;
-    dse_status st = trace_list_names(dir, s->arena, &name, &n, err);
+    dse_status st = dse_list_names(dir, s->arena, &name, &n, err);
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = add_entry(s, dir, name[i], out, err);

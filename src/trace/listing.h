@@ -48,9 +48,6 @@ void trace_take(trace_search *s, const trace_listing *l, trace_found *out);
 dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err);
 void trace_listing_free(trace_listing *l);
 
-/* The names in a directory, in the order of their bytes, in the arena. DSE_E_IO. */
-dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err);
-
 /* Whether a name matches one of these patterns of the shell; NULL ends them. */
 bool trace_matches_any(const char *name, const char *const *patterns);
 
