@@ -46,21 +46,11 @@ typedef struct {
     dse_idtable processes; /* by pid */
 } chrome_reader;
 
-/* Reads a trace; `path` is for messages. As trace_reader.read. */
-dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err);
-
 /* chrome_event.c: reads the events of the list that the scanner has entered. */
 void chrome_events_init(chrome_reader *r);
 void chrome_read_events(chrome_reader *r);
 void chrome_name_lanes(chrome_reader *r); /* once all metadata are known */
 void chrome_events_free(chrome_reader *r);
-
-/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none, and was
- * skipped. */
-uint32_t chrome_name_of(chrome_reader *r);
-
-/* A number from 0 to max, or a text with one; UINT64_MAX for anything else. */
-uint64_t chrome_whole_of(chrome_reader *r, uint64_t max);
 
 /* chrome_split.c: splits the file's only rank into one rank for each pid of a simulated run. */
 void chrome_split_ranks(const chrome_reader *r, const char *path);

@@ -17,10 +17,23 @@ typedef struct {
     dse_status (*read)(const char *path, trace_record *out, dse_error *err);
 } trace_reader;
 
-/* Opens a file as a stream and parses it. */
+/* Opens a file as a stream and parses it. `path` of a parser is for messages; it returns as trace_reader.read
+ * does. */
 typedef dse_status trace_stream_parser(trace_source *source, const char *path, trace_record *out,
                                        dse_error *err);
 dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err);
+
+/* Decompresses a file, refuses more than max_bytes, and parses it: for formats that cannot be read as a
+ * stream. DSE_E_IO (it cannot be opened or read; a gzip member is broken or ends too early), DSE_E_RANGE, or
+ * what the parser returned. */
+typedef dse_status trace_whole_parser(const char *path, const void *bytes, size_t n, trace_record *out,
+                                      dse_error *err);
+dse_status trace_read_whole(const char *path, size_t max_bytes, trace_whole_parser *parse, trace_record *out,
+                            dse_error *err);
+
+/* The parsers of the readers of these names. */
+trace_stream_parser trace_chrome_parse, trace_et_parse;
+trace_whole_parser trace_nsys_csv_parse, trace_xplane_parse;
 
 /* The reader of a file by its content; NULL if it is of no known format (*err is as it was). DSE_E_IO: it
  * cannot be read, or is a gzip file that breaks before it tells what it is. */

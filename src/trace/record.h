@@ -41,6 +41,8 @@ typedef enum {
     TRACE_KINDS
 } trace_kind;
 
+#define TRACE_ET_COLLECTIVE "record_param_comms" /* name of a collective's node in an execution trace */
+
 /* "Kineto trace", "Nsight Systems export": for messages. */
 const char *trace_kind_name(trace_kind k);
 

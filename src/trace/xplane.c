@@ -8,12 +8,9 @@
  * one; the args are the statistics of the event and those of its metadata, the former first. The HLO text is
  * the metadata's name. Device times are the statistics device_offset_ps and device_duration_ps, not the
  * event's own. */
-#include "trace/xplane.h"
-
 #include "base/protobuf.h"
 #include "trace/pairs.h"
 #include "trace/reader.h"
-#include "trace/whole.h"
 
 #include <inttypes.h>
 #include <math.h>
