@@ -388,7 +388,6 @@ static dse_status read_sections(row_reading *r, const cfg_node *row, dse_error *
 static void clear(msr_row *row)
 {
     memset(row, 0, sizeof *row);
-    msr_job_clear(&row->job);
     for (int i = 0; i < N_FIELDS; i++) {
         void *at = (char *)row + msr_fields[i].offset;
 
@@ -404,6 +403,14 @@ static void clear(msr_row *row)
         case ROW_PHASE: break;
         }
     }
+}
+
+void msr_job_clear(msr_job *j)
+{
+    msr_row row;
+
+    clear(&row);
+    *j = row.job;
 }
 
 dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,
