@@ -233,5 +233,5 @@ static bool is_chrome(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_chrome;
-const trace_reader trace_reader_chrome = {"chrome", "Chrome trace (Kineto, XLA, simulated)", is_chrome,
-                                          chrome_read};
+const trace_reader trace_reader_chrome = {"chrome", TRACE_FAMILY_TIMELINES,
+                                          "Chrome trace (Kineto, XLA, simulated)", is_chrome, chrome_read};

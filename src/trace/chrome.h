@@ -3,17 +3,13 @@
 #define DSE_TRACE_CHROME_H
 
 #include "trace/json_guess.h"
+#include "trace/pairs.h"
 #include "trace/record.h"
 
 /* How many events had something that was left out, and the byte of the first one. */
 typedef struct {
     uint64_t n, first;
 } chrome_count;
-
-/* The name that metadata give a process: it holds for all its lanes, also for those before the metadata. */
-typedef struct {
-    uint32_t pid, name;
-} chrome_process;
 
 /* The last short text and its id: the text of the next event is mostly the same. */
 typedef struct {
@@ -41,9 +37,7 @@ typedef struct {
     trace_args args, no_args; /* of the current event; args without any value */
     chrome_last last_pid, last_tid, last_cat;
     uint8_t category[256]; /* by index of the rank's category words */
-    size_t n_processes, cap_processes;
-    chrome_process *process;
-    dse_idtable processes; /* by pid */
+    trace_pairs processes; /* 0, pid -> its name, for all its lanes, also for those before the metadata */
 } chrome_reader;
 
 /* chrome_event.c: reads the events of the list that the scanner has entered. */

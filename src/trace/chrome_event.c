@@ -243,31 +243,12 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static bool same_process(const void *records, uint32_t id, const void *key)
-{
-    return ((const chrome_process *)records)[id].pid == *(const uint32_t *)key;
-}
-
-static void name_process(chrome_reader *r, uint32_t pid, uint32_t name)
-{
-    uint32_t hash = (uint32_t)dse_hash_u64(pid);
-    dse_idslot *slot;
-
-    dse_idtable_reserve(&r->processes);
-    slot = dse_idtable_find(&r->processes, hash, same_process, r->process, &pid);
-    if (slot->id == DSE_NONE) {
-        DSE_GROW(r->process, r->cap_processes, r->n_processes + 1);
-        dse_idtable_put(&r->processes, slot, hash, (uint32_t)r->n_processes);
-        r->process[r->n_processes++].pid = pid;
-    }
-    r->process[slot->id].name = name;
-}
-
 static void keep_metadata(chrome_reader *r, const chrome_event *e)
 {
     const char *what = TRACE_NAME(r->rank, e->name), *text = TRACE_NAME(r->rank, e->meta_name);
     bool process = what && strcmp(what, "process_name") == 0;
     uint32_t lane;
+    bool is_new;
 
     if (!text || (!process && (!what || strcmp(what, "thread_name") != 0)))
         return;
@@ -276,19 +257,17 @@ static void keep_metadata(chrome_reader *r, const chrome_event *e)
         r->rank->lane[lane].thread = e->meta_name;
         return;
     }
-    name_process(r, e->pid, e->meta_name);
+    *trace_pairs_at(&r->processes, 0, e->pid, &is_new) = e->meta_name;
     r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
 }
 
 void chrome_name_lanes(chrome_reader *r)
 {
-    for (uint32_t i = 0; i < r->rank->n_lanes && r->n_processes; i++) {
-        trace_lane *lane = &r->rank->lane[i];
-        const dse_idslot *slot = dse_idtable_find(&r->processes, (uint32_t)dse_hash_u64(lane->pid),
-                                                  same_process, r->process, &lane->pid);
+    for (uint32_t i = 0; i < r->rank->n_lanes; i++) {
+        uint32_t name = trace_pairs_find(&r->processes, 0, r->rank->lane[i].pid);
 
-        if (slot->id != DSE_NONE)
-            lane->process_name = r->process[slot->id].name;
+        if (name != DSE_NONE)
+            r->rank->lane[i].process_name = name;
     }
 }
 
@@ -311,9 +290,8 @@ void chrome_events_init(chrome_reader *r)
 
 void chrome_events_free(chrome_reader *r)
 {
-    dse_free(r->process);
     dse_free(r->peak);
-    dse_idtable_free(&r->processes);
+    trace_pairs_free(&r->processes);
 }
 
 /* As trace_json_name, of what is mostly the same as the last time, and short. */

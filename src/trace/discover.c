@@ -243,7 +243,7 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     if (st == DSE_OK && !reader)
         return dse_fail_at(err, DSE_E_SYNTAX, path, "this is no trace, it is %s; looked for %s",
                            trace_what_else(path), profiles[s->which].what);
-    if (st == DSE_OK && !profiles[s->which].takes[trace_family_of(reader)])
+    if (st == DSE_OK && !profiles[s->which].takes[reader->family])
         return dse_fail_at(err, DSE_E_CONFIG, path, "%s is not what --profile-mode asks for: %s",
                            reader->what, profiles[s->which].what);
     if (st == DSE_OK)

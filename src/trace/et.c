@@ -559,4 +559,5 @@ static bool is_et(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_et;
-const trace_reader trace_reader_et = {"et", "PyTorch execution trace (JSON)", is_et, read_file};
+const trace_reader trace_reader_et = {"et", TRACE_FAMILY_EXECUTION_TRACES, "PyTorch execution trace (JSON)",
+                                      is_et, read_file};

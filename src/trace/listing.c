@@ -8,26 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- families of formats --------------------------------------------------------------------- */
-
-/* By the name of the reader; all others are timelines. */
-static const struct {
-    const char *reader;
-    trace_family family;
-} families[] = {{"nsys", TRACE_FAMILY_EXPORTS},
-                {"nsys_csv", TRACE_FAMILY_REPORTS},
-                {"et", TRACE_FAMILY_EXECUTION_TRACES},
-                {"snapshot", TRACE_FAMILY_SNAPSHOTS},
-                {"snapshot_json", TRACE_FAMILY_SNAPSHOTS}};
-
-trace_family trace_family_of(const trace_reader *r)
-{
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (strcmp(r->name, families[i].reader) == 0)
-            return families[i].family;
-    return TRACE_FAMILY_TIMELINES;
-}
-
 /* ---- one directory --------------------------------------------------------------------------- */
 
 void trace_listing_free(trace_listing *l)
@@ -118,7 +98,7 @@ dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out
         }
         return DSE_OK;
     }
-    to = &out->of[trace_family_of(reader)];
+    to = &out->of[reader->family];
     DSE_GROW(to->file, to->cap, to->n + 1);
     to->file[to->n++] = (trace_file){path, reader};
     return DSE_OK;

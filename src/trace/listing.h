@@ -4,16 +4,6 @@
 
 #include "trace/discover.h"
 
-/* Groups of formats, in the order of preference. */
-typedef enum {
-    TRACE_FAMILY_TIMELINES,
-    TRACE_FAMILY_EXPORTS,          /* of Nsight Systems */
-    TRACE_FAMILY_REPORTS,          /* of Nsight Systems */
-    TRACE_FAMILY_EXECUTION_TRACES, /* of PyTorch */
-    TRACE_FAMILY_SNAPSHOTS,
-    TRACE_FAMILIES
-} trace_family;
-
 typedef struct {
     size_t n, cap;
     trace_file *file;
@@ -31,8 +21,6 @@ typedef struct {
     const char *odd,
         *why; /* the first file that is named like a trace but has no known format, and what it is */
 } trace_search;
-
-trace_family trace_family_of(const trace_reader *r);
 
 /* Adds a file; one of no known format is ignored, with a warning if it is named like a trace. DSE_E_IO: it is
  * broken. */

@@ -459,4 +459,5 @@ static bool is_sqlite(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_nsys;
-const trace_reader trace_reader_nsys = {"nsys", "Nsight Systems export (SQLite)", is_sqlite, nsys_read};
+const trace_reader trace_reader_nsys = {"nsys", TRACE_FAMILY_EXPORTS, "Nsight Systems export (SQLite)",
+                                        is_sqlite, nsys_read};

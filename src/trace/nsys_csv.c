@@ -362,5 +362,5 @@ static bool is_nsys_csv(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_nsys_csv;
-const trace_reader trace_reader_nsys_csv = {"nsys_csv", "Nsight Systems report (CSV)", is_nsys_csv,
-                                            nsys_csv_read};
+const trace_reader trace_reader_nsys_csv = {"nsys_csv", TRACE_FAMILY_REPORTS, "Nsight Systems report (CSV)",
+                                            is_nsys_csv, nsys_csv_read};

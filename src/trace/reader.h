@@ -7,8 +7,19 @@
 
 #define TRACE_HEAD_BYTES 65536
 
+/* Groups of formats, in the order of preference. */
+typedef enum {
+    TRACE_FAMILY_TIMELINES,
+    TRACE_FAMILY_EXPORTS,          /* of Nsight Systems */
+    TRACE_FAMILY_REPORTS,          /* of Nsight Systems */
+    TRACE_FAMILY_EXECUTION_TRACES, /* of PyTorch */
+    TRACE_FAMILY_SNAPSHOTS,
+    TRACE_FAMILIES
+} trace_family;
+
 typedef struct {
     const char *name; /* "chrome" */
+    trace_family family;
     const char *what; /* "Chrome trace (Kineto, XLA, simulated)", for messages and help */
     /* Whether a file that begins with these n decompressed bytes has this format. A NUL follows them. */
     bool (*is)(const char *head, size_t n);

@@ -595,9 +595,9 @@ static bool is_json(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_snapshot;
-const trace_reader trace_reader_snapshot = {"snapshot", "PyTorch memory snapshot (pickle)", trace_is_pickle,
-                                            read_pickle};
+const trace_reader trace_reader_snapshot = {"snapshot", TRACE_FAMILY_SNAPSHOTS,
+                                            "PyTorch memory snapshot (pickle)", trace_is_pickle, read_pickle};
 
 extern const trace_reader trace_reader_snapshot_json;
-const trace_reader trace_reader_snapshot_json = {"snapshot_json", "PyTorch memory snapshot (JSON)", is_json,
-                                                 read_json};
+const trace_reader trace_reader_snapshot_json = {"snapshot_json", TRACE_FAMILY_SNAPSHOTS,
+                                                 "PyTorch memory snapshot (JSON)", is_json, read_json};

@@ -590,4 +590,5 @@ static bool is_xplane(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_xplane;
-const trace_reader trace_reader_xplane = {"xplane", "XLA profile (xplane.pb)", is_xplane, xplane_read};
+const trace_reader trace_reader_xplane = {"xplane", TRACE_FAMILY_TIMELINES, "XLA profile (xplane.pb)",
+                                          is_xplane, xplane_read};
