@@ -23,7 +23,7 @@ static const struct {
                        "they are in configs/measured", ".json"},
 };
 
-/* What a folder of a Hugging Face model has, whatever the folder is called. */
+/* The file name of a Hugging Face model in its folder. */
 static const char hf_config[] = "config.json";
 
 static dse_status find_folder(card_kind kind, dse_arena *a, const char **out, dse_error *err)

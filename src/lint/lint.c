@@ -129,7 +129,7 @@ static void lint_group_path(lint *l, const char *path)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* What a folder may hold, whichever of it is there. */
+/* The files that a folder may hold; each is optional. */
 static const char *const folder_files[] = {"system.json", "network.yml", "remote_memory.json", "config.json"};
 
 /* A folder of cards: every .yaml in it, by name. */

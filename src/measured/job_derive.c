@@ -1,5 +1,5 @@
-/* What follows from a row: degrees from one another, batches from their parts, a step time from a rate. What
- * the row says twice must agree; what does not follow stays unknown. */
+/* Derives the rest of a job from a row: degrees from one another, batches from their parts, a step time from
+ * a rate. Two values for one thing must agree; a value that does not follow stays unknown. */
 #include "measured/job_row.h"
 
 #include <inttypes.h>

@@ -78,7 +78,8 @@ void msr_device_form(const char *text, char *out, size_t size)
 
 /* ---- the order of ranks -------------------------------------------------------------------- */
 
-/* Of a workload card, and of a model card. Both parts of dp are one dimension, so they must be neighbours. */
+/* The names in a workload card and in a model card. Both parts of dp are one dimension, so they must be
+ * neighbours. */
 static const struct {
     const char *job, *ours;
 } dimensions[] = {{"tp", "tp"},           {"cp", "sp"}, {"dp_shard", "dp"},

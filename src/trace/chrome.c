@@ -126,7 +126,7 @@ static void warn(chrome_reader *r, const char *path)
     const struct {
         uint64_t n, at;
         const char *what;
-    } met[] = {
+    } faults[] = {
         {r->backwards.n, r->backwards.first, "events left out because their duration is negative"},
         {r->out_of_range.n, r->out_of_range.first,
          "events left out because their times are no numbers, or more than 53 days from the first"},
@@ -142,10 +142,10 @@ static void warn(chrome_reader *r, const char *path)
         warn_of_fault(r, path);
     else if (*j->source->broken)
         trace_warn(r->record, path, "%s; " USED, j->source->broken, r->n_read);
-    for (size_t i = 0; i < sizeof met / sizeof met[0]; i++)
-        if (met[i].n)
-            trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", met[i].at,
-                       met[i].what, met[i].n);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i].n)
+            trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", faults[i].at,
+                       faults[i].what, faults[i].n);
 }
 
 /* The error of a file without any usable event. */

@@ -39,7 +39,7 @@ void trace_listing_free(trace_listing *l);
 /* Whether a name matches one of these patterns of the shell; NULL ends them. */
 bool trace_matches_any(const char *name, const char *const *patterns);
 
-/* What a file of no known format is, by its first bytes, and the remedy: "a tar archive; unpack it". */
+/* Describes a file of no known format by its first bytes, with the remedy: "a tar archive; unpack it". */
 const char *trace_what_else(const char *path);
 
 #endif

@@ -10,7 +10,7 @@
  * is the long_name of its args. PyTorch's NVTX ranges lose the numbers that make every name unique (", seq =
  * 5, op_id = 17"). Tables and columns differ between versions: optional ones may be missing. Time 0 is the
  * second in which the first kernel began. */
-#include "trace/nsys_import.h"
+#include "trace/nsys.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>

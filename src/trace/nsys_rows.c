@@ -1,4 +1,4 @@
-#include "trace/nsys_rows.h"
+#include "trace/nsys.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

@@ -6,7 +6,6 @@
  * Functions that return bool return false once the error is set. */
 #include "trace/snapshot.h"
 
-#include "trace/pickle.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #ifndef DSE_TRACE_SNAPSHOT_H
 #define DSE_TRACE_SNAPSHOT_H
 
-#include "trace/plain.h"
+#include "trace/pickle.h"
 #include "trace/record.h"
 #include "trace/source.h"
 

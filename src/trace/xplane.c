@@ -81,7 +81,7 @@ typedef struct {
     trace_record *out;
     trace_rank *r;
     dse_error *err;
-    bool failed; /* a field is invalid: err says where, and no loop over fields goes on */
+    bool failed; /* a field is invalid: err says where, and all loops over fields end */
     uint64_t n_left_out;
     const unsigned char *first_left_out;
     /* The current plane. */
