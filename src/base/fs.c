@@ -1,5 +1,6 @@
 #include "base/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -160,6 +161,37 @@ dse_status dse_remove_tree(const char *path, dse_error *err)
     if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
         return DSE_OK;
     return dse_fail_errno(err, DSE_E_IO, "cannot remove '%s'", path);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+dse_status dse_list_names(const char *folder, dse_arena *a, const char ***out, size_t *n, dse_error *err)
+{
+    const char **name = NULL;
+    size_t cap = 0;
+    struct dirent *e;
+    DIR *d = opendir(folder);
+
+    *n = 0;
+    *out = NULL;
+    if (!d)
+        return dse_fail_errno(err, DSE_E_IO, "cannot read the directory '%s'", folder);
+    while ((e = readdir(d))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        DSE_GROW(name, cap, *n + 1);
+        name[(*n)++] = dse_arena_strdup(a, e->d_name);
+    }
+    closedir(d);
+    if (*n) {
+        qsort(name, *n, sizeof *name, by_text);
+        *out = dse_arena_copy(a, name, *n, sizeof *name);
+    }
+    dse_free(name);
+    return DSE_OK;
 }
 
 bool dse_is_file(const char *path)

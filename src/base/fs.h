@@ -2,7 +2,7 @@
 #ifndef DSE_BASE_FS_H
 #define DSE_BASE_FS_H
 
-#include "base/status.h"
+#include "base/alloc.h"
 #include "base/strbuf.h"
 
 /* Reads all of path into *out (appended). Refuses more than max_bytes (0: no limit): DSE_E_RANGE. */
@@ -36,6 +36,9 @@ void dse_replacement_give_up(dse_replacement *r);
 /* Removes a file, or a folder with everything in it; symbolic links, not what they point to. Nothing there is
  * success. */
 dse_status dse_remove_tree(const char *path, dse_error *err);
+
+/* The names in a folder without "." and "..", in the order of their bytes, in the arena. DSE_E_IO. */
+dse_status dse_list_names(const char *folder, dse_arena *a, const char ***out, size_t *n, dse_error *err);
 
 bool dse_is_file(const char *path);
 bool dse_is_dir(const char *path);

@@ -24,7 +24,7 @@ static const struct {
 };
 #define N_SIZES (sizeof sizes / sizeof sizes[0])
 
-/* Of a training run, not of a model. */
+/* Keys that describe a training run, not a model. */
 static const char *const run_keys[] = {"batch", "sequence"};
 
 /* Architectures that define the feed-forward width themselves where the config leaves it out (or null): four

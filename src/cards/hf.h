@@ -11,7 +11,7 @@
 
 #define CARD_HF_MAX_NOTES 8
 
-/* What the model has and the generator's transformer has not; it is simulated without. */
+/* Features of the model that the generator's transformer lacks; they are not simulated. */
 typedef struct {
     const cfg_node *key; /* of the config */
     const char *text;    /* "keys and values have 8 heads of their own, not 64" */

@@ -4,7 +4,6 @@
 #include "base/names.h"
 #include "exec/pool.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static const struct {
                        "they are in configs/measured", ".json"},
 };
 
-/* What a folder of a Hugging Face model has, whatever the folder is called. */
+/* The file name of a Hugging Face model in its folder. */
 static const char hf_config[] = "config.json";
 
 static dse_status find_folder(card_kind kind, dse_arena *a, const char **out, dse_error *err)
@@ -71,34 +70,25 @@ static int compare_names(const void *a, const void *b)
 dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
                      dse_error *err)
 {
-    const char **list = NULL;
-    const char *env = getenv("CCLDSE_CONFIGS");
-    size_t cap = 0, count = 0;
-    struct dirent *entry;
-    DIR *dir;
+    const char **list, *env = getenv("CCLDSE_CONFIGS");
+    size_t n_files;
     dse_status st;
 
     if (env && *env && !dse_is_dir(env))
         return dse_fail(err, DSE_E_CONFIG, "CCLDSE_CONFIGS is '%s', and there is no such folder", env);
-    if ((st = find_folder(kind, a, folder, err)) != DSE_OK)
+    if ((st = find_folder(kind, a, folder, err)) != DSE_OK ||
+        (st = dse_list_names(*folder, a, &list, &n_files, err)) != DSE_OK)
         return st;
-    dir = opendir(*folder);
-    if (!dir)
-        return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", *folder);
-    while ((entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name), stem = stem_length(kind, entry->d_name, len);
+    *n = 0;
+    for (size_t i = 0; i < n_files; i++) {
+        size_t len = strlen(list[i]), stem = stem_length(kind, list[i], len);
 
-        if (stem == len)
-            continue;
-        DSE_GROW(list, cap, count + 1);
-        list[count++] = dse_arena_strndup(a, entry->d_name, stem);
+        if (stem < len)
+            list[(*n)++] = dse_arena_strndup(a, list[i], stem);
     }
-    closedir(dir);
-    if (count)
-        qsort(list, count, sizeof *list, compare_names);
-    *names = dse_arena_copy(a, list, count, sizeof *list);
-    *n = count;
-    dse_free(list);
+    if (*n) /* "llama" is before "llama-3", but "llama.yaml" is not */
+        qsort(list, *n, sizeof *list, compare_names);
+    *names = list;
     return DSE_OK;
 }
 

@@ -40,7 +40,7 @@ dse_status card_model_check_precision(const card_model *m, const char *path, dse
 /* The numbers of the precision, whose word it may be; all 0: none. */
 wl_precision card_model_precision(const card_model *m);
 
-/* What a point takes of the parameters that it does not say: the defaults, and what the card gives. */
+/* The strategy of a point that gives none: the defaults, with the values of the card. */
 strategy card_model_strategy(const card_model *m);
 
 /* Whether the model is trained as programs do it (profile: train), or as STAGE writes it. */

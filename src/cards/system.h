@@ -73,7 +73,7 @@ bool card_system_in_network_file(const cfg_param *p);
 /* The parameter that a key of network.yml, or of system.json, is; NULL if it is none. */
 const cfg_param *card_astra_find(const char *key, bool network);
 
-/* What ASTRA-sim reads: the texts of system.json and network.yml. */
+/* ASTRA-sim's input files: the texts of system.json and network.yml. */
 void card_system_write_astra_system(const card_system *s, dse_strbuf *out);
 void card_system_write_astra_network(const card_system *s, dse_strbuf *out);
 

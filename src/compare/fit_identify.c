@@ -187,7 +187,7 @@ static void put_back(const fit *f, fit_point *x, size_t j, cmp_parameter_state s
     x->parameter[j].with = with;
 }
 
-/* What a point is without arrays of its own. */
+/* The part of a point that has no arrays. */
 typedef struct {
     double *value;
     bool *wanted, *held;

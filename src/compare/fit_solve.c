@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a difference, in the logarithm: predictions are whole ns, runs a millisecond or more. */
+/* The step of a finite difference, in the logarithm: predictions are whole ns, runs a millisecond or more. */
 #define RATE_STEP      1e-3
 #define MAX_ITERATIONS 100
 #define MAX_RELEASES   2     /* of one parameter: no going round in circles */

@@ -31,7 +31,7 @@ static void set_progress(state *s, size_t done)
         s->p->progress(s->p->user, s->done, s->total);
 }
 
-/* Of those evaluated last and not ruled out; the first among equals. */
+/* The best candidate that was evaluated last and is not ruled out; the first among equals. */
 static size_t best_of(const state *s, size_t n)
 {
     size_t best = CMP_NOBODY;
@@ -83,8 +83,8 @@ static void fill_sobol(gsl_rng *rng, size_t p, size_t draws, double *u)
     gsl_qrng_free(q);
 }
 
-/* Each parameter has one draw in each of `draws` equal parts of its range; which ones meet is left to
- * chance. */
+/* Each parameter has one draw in each of `draws` equal parts of its range; their combination is
+ * random. */
 static void fill_hypercube(gsl_rng *rng, size_t p, size_t draws, double *u)
 {
     size_t *part = dse_calloc(draws, sizeof *part);
@@ -127,7 +127,7 @@ static double set_factors(state *s, const double *u)
     return largest;
 }
 
-/* What the draw says; `sum` is of the regrets. */
+/* Adds the result of a draw; `sum` is of the regrets. */
 static void count_draw(const state *s, size_t best, double *sum, cmp_robust_result *out)
 {
     const cmp_outcome *winner = &s->outcome[out->winner];
@@ -188,7 +188,7 @@ typedef struct {
     dse_error *err;
 } search;
 
-/* What a candidate has at least, as a multiple of the winner's value; NaN: nothing is known. */
+/* A lower bound of a candidate's value, as a multiple of the winner's; NaN: unknown. */
 static double least_ratio(const search *q, size_t i, double x)
 {
     return q->ratio[i] / exp(fabs(x - q->at[i]));

@@ -4,7 +4,7 @@
 
 #include "config/doc.h"
 
-/* Of one metric; sums of weighted errors stay far from what a number can hold. */
+/* The largest weight of a metric, so that sums of weighted errors cannot overflow. */
 #define CMP_MOST_WEIGHT 1e9
 
 /* By name, in the order of the file; a metric that has none counts nothing. */

@@ -106,7 +106,7 @@ static const char *why_needed_in(const cfg_doc *doc, const cfg_param *p)
     return lint_why_needed(p->key);
 }
 
-/* What the file lacks; its default goes into the values. */
+/* Reports the keys that the file lacks and sets their defaults. */
 static bool astra_absent(lint *l, const cfg_doc *doc, bool network, card_system *values)
 {
     bool usable = true;
@@ -307,7 +307,7 @@ static uint32_t column_of(const char *text, const char *word, size_t *behind)
     return (uint32_t)(at ? (size_t)(at - text) : *behind) + 1;
 }
 
-/* As a shell takes it: a line that ends in a backslash goes on in the next. */
+/* Joins continued lines as a shell does: a line that ends in a backslash continues in the next. */
 static char *join_lines(const char *text, dse_arena *a)
 {
     char *copy = dse_arena_strdup(a, text);

@@ -163,7 +163,7 @@ void lint_system_card(lint *l, const cfg_doc *doc)
 
     if (!lint_card(l, &card_system_table, doc, &values))
         return;
-    if (card_system_read(doc, NULL, &values, &why) != DSE_OK) /* what one key by itself cannot show */
+    if (card_system_read(doc, NULL, &values, &why) != DSE_OK) /* checks between keys */
         lint_add_error(l, "", "", &why);
     else {
         l->names_of_astra = false;
@@ -260,8 +260,8 @@ static bool has_implementations(const card_system *s)
     return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
 }
 
-/* A list that is not there, and one that forgets a dimension: neither is refused before a collective meets
- * it. Of oneRing and its like the first stands for all dimensions. */
+/* A missing list, or one that omits a dimension, is refused only when a collective needs it. The first entry
+ * of oneRing and its like stands for all dimensions. */
 static void check_implementations(lint *l, const char *path, const sim_settings *set, uint32_t n_dims)
 {
     static const char *const names[SIM_N_COLLECTIVES] = {[SIM_ALL_REDUCE] = "all-reduce",

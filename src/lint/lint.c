@@ -6,9 +6,7 @@
 #include "cards/locate.h"
 #include "cards/model.h"
 
-#include <dirent.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- kinds of files ------------------------------------------------------------------------ */
@@ -131,43 +129,30 @@ static void lint_group_path(lint *l, const char *path)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* What a folder may hold, whichever of it is there. */
+/* The files that a folder may hold; each is optional. */
 static const char *const folder_files[] = {"system.json", "network.yml", "remote_memory.json", "config.json"};
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* A folder of cards: every .yaml in it, by name. */
 static dse_status lint_cards(lint *l, const char *folder, dse_error *err)
 {
-    const char **path = NULL;
-    size_t n = 0, cap = 0;
-    DIR *dir = opendir(folder);
-    struct dirent *e;
+    const char **name;
+    size_t n, found = 0;
+    dse_status st = dse_list_names(folder, l->arena, &name, &n, err);
 
-    if (!dir)
-        return dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", folder);
-    while ((e = readdir(dir))) {
-        size_t len = strlen(e->d_name);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(name[i]);
 
-        if (len < 6 || strcmp(e->d_name + len - 5, ".yaml"))
+        if (len < 6 || strcmp(name[i] + len - 5, ".yaml"))
             continue;
-        DSE_GROW(path, cap, n + 1);
-        path[n++] = dse_arena_printf(l->arena, "%s/%s", folder, e->d_name);
+        lint_path(l, dse_arena_printf(l->arena, "%s/%s", folder, name[i]));
+        found++;
     }
-    closedir(dir);
-    if (!n)
+    if (st == DSE_OK && !found)
         return dse_fail(err, DSE_E_CONFIG,
                         "the folder '%s' has no system.json, network.yml, remote_memory.json or config.json, "
                         "and no cards",
                         folder);
-    qsort(path, n, sizeof *path, compare_paths);
-    for (size_t i = 0; i < n; i++)
-        lint_path(l, path[i]);
-    dse_free(path);
-    return DSE_OK;
+    return st;
 }
 
 static dse_status lint_folder(lint *l, const char *name, dse_error *err)

@@ -26,7 +26,7 @@ typedef struct {
     bool names_of_astra; /* it is from ASTRA-sim's files, whose names its keys have */
 } lint;
 
-/* What is known of a key beyond the tables of parameters, or instead of them. */
+/* Facts about a key that the tables of parameters do not have. */
 typedef struct {
     const char *key; /* a parameter's, or in its file */
     lint_effect effect;
@@ -88,7 +88,7 @@ void lint_system_card(lint *l, const cfg_doc *doc);
 void lint_hf_config(lint *l, const cfg_doc *doc);
 void lint_astra_system(lint *l, const cfg_doc *doc);
 void lint_astra_network(lint *l, const cfg_doc *doc);
-/* What is told of one of the two whose other is not among the inputs. */
+/* Findings about system.json or network.yml without the other file. */
 void lint_astra_alone(lint *l);
 void lint_remote(lint *l, const cfg_doc *doc);
 bool lint_is_group_file(const cfg_doc *doc);

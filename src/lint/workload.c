@@ -220,7 +220,7 @@ static void report_collectives(lint *l, const char *prefix, const counts *c)
     }
 }
 
-/* What becomes of a message between NPUs that differ in several dimensions. */
+/* How a message between NPUs that differ in several dimensions is simulated. */
 static const char *fate_of_crossing(const net_network *net)
 {
     if (net->congestion)

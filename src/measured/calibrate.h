@@ -1,6 +1,6 @@
 /* msr_calibrate -- the parameters of a machine card fitted to step times that were measured on it.
  *
- * What may be fitted is one table (calibrate_parameters.c): rates (compute, memory, the links of each network
+ * One table in calibrate.c lists what may be fitted: rates (compute, memory, the links of each network
  * dimension) and fixed costs (latencies, overheads). Which of them the runs identify, compare/fit.h finds
  * out; the others stay. A prediction simulates every run on the card with the values in question, cut to the
  * run's size (card_system_resize). */

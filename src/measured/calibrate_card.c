@@ -138,7 +138,7 @@ static void add_row(const msr_calibrated *c, const cfg_param *row, dse_strbuf *s
     add_value(c, row, "  ", dot + 1, out);
 }
 
-/* What nothing ever reads is written only where it was not as if absent: lint would say to remove it. */
+/* A key that ASTRA-sim never reads is written only if the card gave it: lint would say to remove it. */
 static bool is_written(const cfg_param *row, const card_system *s)
 {
     return !cfg_param_is_absent(row, s) &&

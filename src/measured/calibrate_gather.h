@@ -24,7 +24,7 @@ typedef struct {
  * is left. That none can be used is no failure here. All in the arena. */
 dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out, dse_error *err);
 
-/* What the all-reduces of a recording say; it has a card. */
+/* Fits the all-reduces of a recording, which has a card. */
 dse_status msr_hockney_of(const drv_recording *r, const char *run, const card_system *machine, dse_arena *a,
                           report_calibrated_hockney *out, dse_error *err);
 

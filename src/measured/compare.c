@@ -170,7 +170,7 @@ static void summarize(const comparing *c, report_compared *out)
         out->summary = cmp_summarize(runs, n, &c->o->bootstrap, c->arena);
 }
 
-/* What was found, into the caller's arena. */
+/* Puts the results into the caller's arena. */
 static void finish(const comparing *c, report_compared *out)
 {
     const msr_runs *r = &c->runs;

@@ -1,5 +1,5 @@
-/* What follows from a row: degrees from one another, batches from their parts, a step time from a rate. What
- * the row says twice must agree; what does not follow stays unknown. */
+/* Derives the rest of a job from a row: degrees from one another, batches from their parts, a step time from
+ * a rate. Two values for one thing must agree; a value that does not follow stays unknown. */
 #include "measured/job_row.h"
 
 #include <inttypes.h>
@@ -9,40 +9,6 @@
 #include <strings.h>
 
 #define GIVEN(v) ((v) != MSR_JOB_NONE)
-
-void msr_job_clear(msr_job *j)
-{
-    int64_t *const counts[] = {&j->layers,
-                               &j->d_model,
-                               &j->d_ff,
-                               &j->heads,
-                               &j->kv_heads,
-                               &j->head_dim,
-                               &j->vocabulary,
-                               &j->moe,
-                               &j->batch,
-                               &j->micro_batch,
-                               &j->micro_batches,
-                               &j->sequence,
-                               &j->dp,
-                               &j->dp_replicate,
-                               &j->dp_shard,
-                               &j->tp,
-                               &j->pp,
-                               &j->cp,
-                               &j->ep,
-                               &j->interleaving,
-                               &j->zero_stage,
-                               &j->float8,
-                               &j->n_devices,
-                               &j->sequence_parallel,
-                               &j->devices_per_node};
-
-    memset(j, 0, sizeof *j);
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        *counts[i] = MSR_JOB_NONE;
-    j->num_params = j->num_params_embedding = j->step_time_s = j->peak_memory_bytes = NAN;
-}
 
 typedef struct {
     const msr_row_place *at;

@@ -92,7 +92,7 @@ static dse_status put_int(row_reading *r, const found *f, field_id field, int64_
     return DSE_OK;
 }
 
-/* Of several places the same number may have come by different units. */
+/* The same number may stand in several places in different units. */
 #define SAME_NUMBER 1e-9
 
 static dse_status put_number(row_reading *r, const found *f, double v, dse_error *err)
@@ -275,7 +275,7 @@ static bool is_opened(const char *key)
     return false;
 }
 
-/* What a row speaks of, its table's `common` does not say. */
+/* A field that the row mentions is not taken from the table's `common`. */
 static dse_status consider(row_reading *r, const found *f, dse_error *err)
 {
     dse_status st;
@@ -388,7 +388,6 @@ static dse_status read_sections(row_reading *r, const cfg_node *row, dse_error *
 static void clear(msr_row *row)
 {
     memset(row, 0, sizeof *row);
-    msr_job_clear(&row->job);
     for (int i = 0; i < N_FIELDS; i++) {
         void *at = (char *)row + msr_fields[i].offset;
 
@@ -404,6 +403,14 @@ static void clear(msr_row *row)
         case ROW_PHASE: break;
         }
     }
+}
+
+void msr_job_clear(msr_job *j)
+{
+    msr_row row;
+
+    clear(&row);
+    *j = row.job;
 }
 
 dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,

@@ -39,7 +39,7 @@ bool msr_word_is_absent(const char *text);
 /* Letters and digits in lower case, nothing else; cut to fit. */
 void msr_normal_form(const char *text, char *out, size_t size);
 
-/* What a framework takes for granted. */
+/* The defaults of a framework. */
 typedef struct {
     const char *name;                /* in normal form; others begin with it: "torchtitan010" */
     int sharded;                     /* weights over dp: 0, 1; -1: it depends */
@@ -51,7 +51,7 @@ typedef struct {
  * NULL. */
 const msr_framework *msr_framework_find(const char *text);
 
-/* What a text says of recomputation; `f` may be NULL. */
+/* The meaning of a text about recomputation; `f` may be NULL. */
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f);
 
 #endif

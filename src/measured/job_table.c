@@ -22,8 +22,8 @@ static dse_status wrong(const table *t, const cfg_node *node, const char *key, c
                        cfg_describe(node, &seen));
 }
 
-/* Of two columns of one name a row would lose a value, and of a unit that is none its number would be taken
- * in another. */
+/* Refuses two columns of one name, as a row would lose a value, and units that are no names, as their numbers
+ * would be read in another unit. */
 static dse_status check_names(const table *t, dse_error *err)
 {
     cfg_place at;

@@ -2,9 +2,10 @@
  * another metric (XLA has no kernels, but operations of devices), that one stands behind it. */
 #include "measured/pairs.h"
 
-#include "measured/pairs_parts.h"
+#include "driver/measure.h"
 #include "metrics/registry.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,58 @@
 _Static_assert((int)METRIC_NEITHER == (int)CMP_NEITHER && (int)METRIC_LOWER == (int)CMP_LOWER &&
                    (int)METRIC_HIGHER == (int)CMP_HIGHER,
                "directions are handed on as they are");
+
+#define REASON 128 /* bytes of a reason, with its numbers */
+
+typedef enum {
+    PAIR_AS_IT_IS,
+    PAIR_PER_STEP, /* a sum over ranks and steps: divided by all steps of all ranks */
+    PAIR_OF_BYTES, /* the same, of sizes, which every communication must say, in bytes */
+} pair_rule;
+
+typedef struct {
+    const char *metric, *entry; /* the row, and what of its result */
+    const char *member;         /* of an entry that is an object; NULL: it is none */
+    pair_rule rule;
+} pair_source;
+
+/* A generated stage posts all its receives at the first tick: their union says nothing of how long messages
+ * take. A rank that records them does so when it comes to wait for them. */
+typedef enum { PAIR_ANYHOW, PAIR_UNLESS_POSTED } pair_condition;
+
+typedef struct {
+    const char *name, *unit;
+    pair_condition condition;
+    pair_source
+        source[2]; /* the second: of XLA traces, for which the first is not defined; metric NULL: none */
+    const char *help;
+} pair_row;
+
+/* Metrics that a table of pairs asks for, at most; pairs.c asserts it. */
+#define MAX_METRICS 64
+
+/* A metric of the recording, once computed. */
+typedef struct {
+    const char *name;
+    report_measured of;
+} asked_metric;
+
+typedef struct {
+    const drv_recording *recording;
+    const metric_options *o;
+    dse_arena scratch; /* of what metrics say */
+    dse_arena *a;      /* of what stays */
+    size_t n;
+    asked_metric asked[MAX_METRICS];
+} pair_side;
+
+/* A figure of one side, or why it has none. */
+typedef struct {
+    double value; /* NaN: it has none */
+    bool none;    /* there is nothing of the kind, which is 0 */
+    const char *why;
+    const metric_entry *entry;
+} figure;
 
 /* ---- what is compared ----------------------------------------------------------------------- */
 
@@ -41,7 +94,7 @@ _Static_assert((int)METRIC_NEITHER == (int)CMP_NEITHER && (int)METRIC_LOWER == (
         "union of communication along " degree A_STEP)
 
 /* cp is sp here. */
-static const msr_pair_row rows[] = {
+static const pair_row rows[] = {
     {"step_time",
      "s",
      PAIR_ANYHOW,
@@ -89,16 +142,250 @@ static const msr_pair_row rows[] = {
 };
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
-_Static_assert(N_ROWS <= MSR_PAIR_METRICS, "each row may ask for a metric of its own");
+_Static_assert(N_ROWS <= MAX_METRICS, "each row may ask for a metric of its own");
 
 const size_t msr_n_pair_kinds = N_ROWS;
 
 msr_pair_kind msr_pair_kind_at(size_t i) { return (msr_pair_kind){rows[i].name, rows[i].help}; }
 
+/* ---- one side -------------------------------------------------------------------------------- */
+
+/* Converts an entry's unit to the pair's. */
+static double factor(const char *from, const char *to)
+{
+    static const struct {
+        const char *from, *to;
+        double factor;
+    } units[] = {{"ms", "s", 1e-3}, {"us", "s", 1e-6}, {"%", "", 0.01}};
+
+    if (strcmp(from, to) == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
+            return units[i].factor;
+    assert(0 && "a pair has a unit that its metric's cannot be told in");
+    return NAN;
+}
+
+static dse_status metric_of(pair_side *s, const char *name, const report_measured **out, dse_error *err)
+{
+    const metric *m;
+    dse_status st;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->asked[i].name, name) == 0) {
+            *out = &s->asked[i].of;
+            return DSE_OK;
+        }
+    if ((st = drv_measure_find(s->recording, name, false, &m, err)) != DSE_OK ||
+        (st = drv_measure(s->recording, m, name, s->o, &s->scratch, &s->asked[s->n].of, err)) != DSE_OK)
+        return st;
+    s->asked[s->n].name = name;
+    *out = &s->asked[s->n++].of;
+    return DSE_OK;
+}
+
+static const metric_entry *entry_of(const metric *m, const char *path)
+{
+    for (size_t i = 0; i < m->n_entries; i++)
+        if (strcmp(m->entry[i].path, path) == 0)
+            return &m->entry[i];
+    return NULL;
+}
+
+static void set_absent(const pair_side *s, figure *f, const char *why)
+{
+    const char *remedy = strstr(why, "; --"); /* an option of `metrics`: it is none here */
+
+    f->value = NAN;
+    f->none = false;
+    f->why = dse_arena_strndup(s->a, why, remedy ? (size_t)(remedy - why) : strlen(why));
+}
+
+static bool number_of(const metric_value *v, double *out)
+{
+    if (!v || (v->kind != METRIC_NUMBER && v->kind != METRIC_INTEGER))
+        return false;
+    *out = v->kind == METRIC_NUMBER ? v->number : (double)v->integer;
+    return true;
+}
+
+/* Steps of all ranks that the metric takes; 0: *why one has none. */
+static double steps_of(const pair_side *s, const metric *m, char why[REASON])
+{
+    const drv_recording *r = s->recording;
+    double n = 0;
+
+    snprintf(why, REASON, "there is no rank");
+
+    for (uint32_t i = 0; i < r->n_views; i++) {
+        if (!(m->kinds & METRIC_ON(r->view[i].rank->kind)))
+            continue;
+        if (!r->view[i].n_steps) {
+            snprintf(why, REASON,
+                     "rank %" PRIu32 " has no step markers (%s), so that it cannot be said per step",
+                     r->view[i].rank->rank, METRIC_STEP_PREFIX);
+            return 0;
+        }
+        n += r->view[i].n_steps;
+    }
+    return n;
+}
+
+static bool is_in_elements(const drv_recording *r)
+{
+    for (uint32_t i = 0; i < r->record.n_ranks; i++)
+        if (r->record.rank[i].kind == TRACE_SIMULATED && r->record.rank[i].in_elements)
+            return true;
+    return false;
+}
+
+/* Whether every communication says its size; a sum over some of them would be too small. */
+static dse_status check_sizes(pair_side *s, char why[REASON], bool *good, dse_error *err)
+{
+    const report_measured *m;
+    double without, unknown, calls;
+    dse_status st = metric_of(s, "traffic_distribution", &m, err);
+
+    *good = false;
+    if (st != DSE_OK)
+        return st;
+    if (is_in_elements(s->recording))
+        snprintf(why, REASON,
+                 "the simulation counts elements, not bytes: its model card has no section 'precision'");
+    else if (!m->value || !number_of(metric_get(m->value, "calls_without_size"), &without) ||
+             !number_of(metric_get(m->value, "calls_of_unknown_dtype"), &unknown) ||
+             !number_of(metric_get(m->value, "total_comm_calls"), &calls))
+        *good = true; /* there is no communication */
+    else if (without + unknown > 0)
+        snprintf(why, REASON, "%.0f of %.0f communications do not say their size (In msg nelems, dtype)",
+                 without + unknown, calls);
+    else
+        *good = true;
+    return DSE_OK;
+}
+
+/* The number that a source names, as it stands in the metric's result. */
+static void look_up(const pair_side *s, const pair_source *source, const report_measured *m, figure *f)
+{
+    const metric_value *v = metric_get(m->value, source->entry);
+
+    if (v && v->kind == METRIC_OBJECT && source->member) {
+        v = metric_get(v, source->member);
+        f->none = !v;
+    }
+    if (f->none)
+        f->value = 0;
+    else if (!number_of(v, &f->value))
+        set_absent(s, f, v && v->text ? v->text : "the trace does not say it");
+}
+
+/* Its entries exist for every degree; without communication along a degree they are 0. */
+static bool is_degree(const pair_row *row)
+{
+    return strcmp(row->source[0].metric, "traffic_distribution") == 0;
+}
+
+/* Whether the trace or its card say which degree every communication is along; a guess by the kind of
+ * collective is no measurement. */
+static bool knows_degrees(const report_measured *m, char why[REASON])
+{
+    double low, unknown_ms, calls;
+
+    if (!number_of(metric_get(m->value, "low_confidence_calls"), &low) ||
+        !number_of(metric_get(m->value, "unknown_time_ms"), &unknown_ms) ||
+        !number_of(metric_get(m->value, "total_comm_calls"), &calls))
+        snprintf(why, REASON, "the trace does not say it");
+    else if (unknown_ms > 0)
+        snprintf(why, REASON, "neither trace nor card say which ranks %.6g ms of communication are between",
+                 unknown_ms);
+    else if (low > 0)
+        snprintf(why, REASON, "of %.0f of %.0f communications the parallel dimension could only be guessed",
+                 low, calls);
+    else
+        return true;
+    return false;
+}
+
+static dse_status scale(pair_side *s, const pair_row *row, pair_rule rule, const report_measured *m,
+                        figure *f, dse_error *err)
+{
+    char why[REASON];
+    double steps = 0;
+    bool good = true;
+    dse_status st;
+
+    f->value *= factor(f->entry->unit, row->unit);
+    f->none = f->none || (is_degree(row) && f->value == 0);
+    if (rule == PAIR_AS_IT_IS)
+        return DSE_OK;
+    if (rule == PAIR_OF_BYTES && (st = check_sizes(s, why, &good, err)) != DSE_OK)
+        return st;
+    if (good && (!is_degree(row) || knows_degrees(m, why)))
+        steps = steps_of(s, m->row, why);
+    if (steps > 0)
+        f->value /= steps;
+    else
+        set_absent(s, f, why);
+    return DSE_OK;
+}
+
+static bool has_posted_receives(const drv_recording *r)
+{
+    for (uint32_t i = 0; i < r->record.n_ranks; i++) {
+        const trace_rank *rank = &r->record.rank[i];
+
+        for (uint32_t k = 0; k < rank->n_args && rank->kind == TRACE_SIMULATED; k++) {
+            const char *what = TRACE_NAME(rank, rank->args[k].collective);
+
+            if (what && strcmp(what, "recv") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static dse_status measure_source(pair_side *s, const pair_row *row, const pair_source *source, figure *f,
+                                 dse_error *err)
+{
+    const report_measured *m;
+    dse_status st = metric_of(s, source->metric, &m, err);
+
+    if (st != DSE_OK)
+        return st;
+    *f = (figure){.entry = entry_of(m->row, source->entry)};
+    if (!m->value)
+        set_absent(s, f, m->why);
+    else if (!f->entry) /* a row of the same name, of reports */
+        set_absent(s, f, "these traces have totals alone, no steps");
+    else
+        look_up(s, source, m, f);
+    if (isnan(f->value))
+        return DSE_OK;
+    if (row->condition == PAIR_UNLESS_POSTED && has_posted_receives(s->recording)) {
+        set_absent(s, f, "simulated stages post their receives at the start, which covers all else");
+        return DSE_OK;
+    }
+    return scale(s, row, source->rule, m, f, err);
+}
+
+static bool is_xla(const drv_recording *r)
+{
+    return r->record.n_ranks && r->record.rank[0].kind == TRACE_XLA;
+}
+
+/* The figure of one recording; of XLA traces by the second source if there is one. */
+static dse_status measure(pair_side *s, const pair_row *row, figure *f, dse_error *err)
+{
+    bool second = is_xla(s->recording) && row->source[1].metric;
+
+    return measure_source(s, row, &row->source[second], f, err);
+}
+
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* What neither side has, of a kind that each could have, is no agreement to be counted. */
-static void drop_nothing(const msr_pair_row *row, msr_pair_figure f[2])
+/* Two zeros because neither side has any such event are not counted as agreement. */
+static void drop_nothing(const pair_row *row, figure f[2])
 {
     if (!f[0].none || !f[1].none)
         return;
@@ -109,7 +396,7 @@ static void drop_nothing(const msr_pair_row *row, msr_pair_figure f[2])
 }
 
 /* Name, unit, direction and tolerance: those of the metric that a simulated run has. */
-static dse_status begin_pair(const msr_pair_row *row, cmp_pair *out, dse_error *err)
+static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
 {
     const metric *m;
     const metric_entry *e;
@@ -117,7 +404,7 @@ static dse_status begin_pair(const msr_pair_row *row, cmp_pair *out, dse_error *
 
     if (st != DSE_OK)
         return st;
-    e = msr_pair_entry(m, row->source[0].entry);
+    e = entry_of(m, row->source[0].entry);
     *out = (cmp_pair){.name = row->name,
                       .unit = row->unit,
                       .better = (cmp_better)e->better,
@@ -127,15 +414,15 @@ static dse_status begin_pair(const msr_pair_row *row, cmp_pair *out, dse_error *
     return DSE_OK;
 }
 
-static dse_status make(msr_pair_side both[2], const msr_pair_row *row, cmp_pair *out, dse_error *err)
+static dse_status make(pair_side both[2], const pair_row *row, cmp_pair *out, dse_error *err)
 {
-    msr_pair_figure f[2] = {{.value = NAN}, {.value = NAN}};
+    figure f[2] = {{.value = NAN}, {.value = NAN}};
     dse_status st = begin_pair(row, out, err);
 
     if (st == DSE_OK)
-        st = msr_pair_measure(&both[0], row, &f[0], err);
+        st = measure(&both[0], row, &f[0], err);
     if (st == DSE_OK)
-        st = msr_pair_measure(&both[1], row, &f[1], err);
+        st = measure(&both[1], row, &f[1], err);
     if (st != DSE_OK)
         return st;
     drop_nothing(row, f);
@@ -150,8 +437,8 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
                           const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
 {
     metric_options own = *o;
-    msr_pair_side both[2] = {{.recording = simulated, .o = &own, .a = a},
-                             {.recording = measured, .o = &own, .a = a}};
+    pair_side both[2] = {{.recording = simulated, .o = &own, .a = a},
+                         {.recording = measured, .o = &own, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
     dse_status st = DSE_OK;
 
@@ -173,12 +460,12 @@ dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out
                                dse_error *err)
 {
     const metric_options plain = {0};
-    msr_pair_side side = {.recording = r, .o = &plain, .a = a};
-    msr_pair_figure f = {.value = NAN};
+    pair_side side = {.recording = r, .o = &plain, .a = a};
+    figure f = {.value = NAN};
     dse_status st;
 
     dse_arena_init(&side.scratch);
-    st = msr_pair_measure(&side, &rows[0], &f, err);
+    st = measure(&side, &rows[0], &f, err);
     dse_arena_free(&side.scratch);
     *out = f.value;
     *why = isnan(f.value) ? f.why : NULL;
@@ -219,7 +506,7 @@ const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a)
 
 /* ---- rows of tables ------------------------------------------------------------------------- */
 
-static const msr_pair_row *row_of(const char *name)
+static const pair_row *row_of(const char *name)
 {
     size_t i = 0;
 

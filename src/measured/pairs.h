@@ -10,7 +10,7 @@
 #include "compare/score.h"
 #include "driver/recording.h"
 
-/* What is compared; pairs have these names, and weights refer to them. */
+/* The compared quantities; pairs have these names, and weights refer to them. */
 typedef struct {
     const char *name; /* "step_time", "calls.AllReduce" */
     const char *help;

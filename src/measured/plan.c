@@ -152,138 +152,69 @@ static void add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a)
 
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
-typedef void gap_finder(msr_plan *p, const msr_plan_options *o, dse_arena *a);
+/* "Not measured" follows the batch and the sequence: without these a rate of tokens is no time. */
+static void find_work_gaps(msr_plan *p, dse_arena *a)
+{
+    const msr_job *j = p->job;
+    const fact facts[] = {{"the sequence length ('seq_len')", j->sequence},
+                          {"the batch ('global_batch', 'batch_size')", j->batch}};
 
-static void find_micro_batches(msr_plan *p, const msr_plan_options *o, dse_arena *a)
+    add_unknown(p, facts, DSE_COUNT(facts), a);
+    if (j->not_measured)
+        msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, "%s", j->not_measured);
+    if (j->phase == TRACE_PHASE_INFERENCE)
+        msr_plan_gap(p, MSR_GAP_INFERENCE, a, "the phase is inference; the generator makes training steps");
+    if (j->ep > 1)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
+    else if (j->moe == 1)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
+    if (j->granularity && strcmp(j->granularity, "model_fwd_bwd_pass") != 0 &&
+        strcmp(j->granularity, "step") != 0)
+        msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", j->granularity);
+}
+
+static void find_pipeline_gaps(msr_plan *p, dse_arena *a)
 {
     const msr_job *j = p->job;
 
-    (void)o;
     if (!MSR_GIVEN(j->micro_batches) && j->pp > 1)
         msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a,
                      "the source does not say into how many micro-batches %" PRId64 " stages cut a batch",
                      j->pp);
-    if (j->micro_batches < 2) /* MSR_JOB_NONE among them */
-        return;
-    if (MSR_GIVEN(j->micro_batch))
+    if (j->micro_batches >= 2 && MSR_GIVEN(j->micro_batch))
         msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches of %" PRId64 " sequence%s",
                      j->micro_batches, j->micro_batch, j->micro_batch == 1 ? "" : "s");
-    else
+    else if (j->micro_batches >= 2)
         msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches", j->micro_batches);
-}
-
-static void find_interleaved(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
     if (j->interleaving > 1 && j->pp > 1)
         msr_plan_gap(p, MSR_GAP_INTERLEAVED, a, "%" PRId64 " chunks of layers in each of %" PRId64 " stages",
                      j->interleaving, j->pp);
 }
 
-static void find_experts(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
-    if (j->ep > 1)
-        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
-    else if (j->moe == 1)
-        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
-}
-
-static void find_inference(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    (void)o;
-    if (p->job->phase == TRACE_PHASE_INFERENCE)
-        msr_plan_gap(p, MSR_GAP_INFERENCE, a, "the phase is inference; the generator makes training steps");
-}
-
-static void find_partial(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    static const char *const whole[] = {"model_fwd_bwd_pass", "step"};
-    const char *g = p->job->granularity;
-
-    (void)o;
-    for (size_t i = 0; g && i < DSE_COUNT(whole); i++)
-        if (!strcmp(g, whole[i]))
-            g = NULL;
-    if (g)
-        msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", g);
-}
-
-static void find_selective(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    if (o->recompute < 0 && p->job->recompute == MSR_RECOMPUTE_SELECTIVE)
-        msr_plan_gap(p, MSR_GAP_SELECTIVE, a, "a part of the activations is recomputed");
-}
-
-static void find_sequence_parallel(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
-    if (j->sequence_parallel == 1 && j->tp > 1)
-        msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a,
-                     "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp);
-}
-
-static void find_optimizer_sharded(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
-    if ((j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1)
-        msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, "ZeRO stage %" PRId64 " over %" PRId64 " ranks",
-                     j->zero_stage, j->dp);
-}
-
-static void find_float8(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    (void)o;
-    if (j->float8 == 1 || (j->precision && msr_precision_is_8_bit(j->precision)))
-        msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
-}
-
-static void find_not_measured(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    (void)o;
-    if (p->job->not_measured)
-        msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, "%s", p->job->not_measured);
-}
-
-/* Before "not measured": without these a rate of tokens is no time. */
-static void find_unknown_work(msr_plan *p, const msr_plan_options *o, dse_arena *a)
-{
-    const fact facts[] = {{"the sequence length ('seq_len')", p->job->sequence},
-                          {"the batch ('global_batch', 'batch_size')", p->job->batch}};
-
-    (void)o;
-    add_unknown(p, facts, DSE_COUNT(facts), a);
-}
-
-static void find_unknown_strategy(msr_plan *p, const msr_plan_options *o, dse_arena *a)
+static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
     const fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
                           {"the degree 'tp'", j->tp},
                           {"the degree 'pp'", j->pp},
                           {"the degree 'cp'", j->cp}};
+    const bool is_8_bit = j->precision && msr_precision_is_8_bit(j->precision);
 
+    if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_SELECTIVE)
+        msr_plan_gap(p, MSR_GAP_SELECTIVE, a, "a part of the activations is recomputed");
+    if (j->float8 == 1 || is_8_bit)
+        msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
+    if (j->sequence_parallel == 1 && j->tp > 1)
+        msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a,
+                     "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp);
+    if ((j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1)
+        msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, "ZeRO stage %" PRId64 " over %" PRId64 " ranks",
+                     j->zero_stage, j->dp);
     add_unknown(p, facts, DSE_COUNT(facts), a);
-    if (!o->precision && j->precision && !msr_precision_word(j->precision) &&
-        !msr_precision_is_8_bit(j->precision))
+    if (!o->precision && j->precision && !msr_precision_word(j->precision) && !is_8_bit)
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
                      j->precision);
 }
-
-static gap_finder *const finders[] = {find_unknown_work,      find_not_measured,      find_inference,
-                                      find_experts,           find_partial,           find_micro_batches,
-                                      find_interleaved,       find_selective,         find_float8,
-                                      find_sequence_parallel, find_optimizer_sharded, find_unknown_strategy};
 
 /* ---- the point ----------------------------------------------------------------------------- */
 
@@ -359,8 +290,9 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         st = check_degrees(job, err);
     if (st != DSE_OK)
         return st;
-    for (size_t i = 0; i < DSE_COUNT(finders); i++)
-        finders[i](out, o, a);
+    find_work_gaps(out, a);
+    find_pipeline_gaps(out, a);
+    find_strategy_gaps(out, o, a);
     if (!can_run(out, o->approximate))
         return DSE_OK;
     if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||

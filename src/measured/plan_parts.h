@@ -1,4 +1,4 @@
-/* What plan*.c share: a plan that grows, and the model of a job. */
+/* Shared by plan*.c: building a plan, and the model of a job. */
 #ifndef DSE_MEASURED_PLAN_PARTS_H
 #define DSE_MEASURED_PLAN_PARTS_H
 

@@ -17,7 +17,7 @@ static bool is_other_device(const msr_job *job, const card_system *machine)
     return strcmp(one, other) != 0;
 }
 
-/* A job within a node does not care how large it is. */
+/* The size of the nodes does not affect a job within one node. */
 static bool has_other_nodes(const msr_job *job, const card_system *machine)
 {
     return MSR_GIVEN(job->devices_per_node) && machine->npus_count.n && MSR_GIVEN(job->n_devices) &&

@@ -78,7 +78,8 @@ void msr_device_form(const char *text, char *out, size_t size)
 
 /* ---- the order of ranks -------------------------------------------------------------------- */
 
-/* Of a workload card, and of a model card. Both parts of dp are one dimension, so they must be neighbours. */
+/* The names in a workload card and in a model card. Both parts of dp are one dimension, so they must be
+ * neighbours. */
 static const struct {
     const char *job, *ours;
 } dimensions[] = {{"tp", "tp"},           {"cp", "sp"}, {"dp_shard", "dp"},
@@ -96,30 +97,23 @@ static const char *ours_of(const char *word, size_t n)
     return NULL;
 }
 
+/* strategy_parse refuses an order in which an axis is missing or stands twice. */
 bool msr_placement_of(const char *rank_order, uint32_t *out)
 {
     const char *p = rank_order && *rank_order ? rank_order : usual_order, *last = "";
-    const char *order[4];
-    char text[STRATEGY_VALUE_MAX];
+    char axes[STRATEGY_VALUE_MAX] = "";
     size_t n = 0;
 
     while (*p) {
         const size_t length = strcspn(p, ", ");
-        const char *ours = ours_of(p, length);
+        const char *axis = ours_of(p, length);
 
-        if (!ours)
+        if (!axis || n + strlen(axis) + 2 > sizeof axes)
             return false;
-        for (size_t i = 0; i + 1 < n; i++)
-            if (order[i] == ours || !strcmp(order[i], ours))
-                return false;
-        if (strcmp(ours, last) != 0) {
-            if (n == DSE_COUNT(order))
-                return false;
-            order[n++] = last = ours;
-        }
+        if (strcmp(axis, last) != 0)
+            n += (size_t)snprintf(axes + n, sizeof axes - n, "%s%s", n ? "," : "", axis);
+        last = axis;
         p += length + strspn(p + length, ", ");
     }
-    snprintf(text, sizeof text, "%s,%s,%s,%s", n > 0 ? order[0] : "", n > 1 ? order[1] : "", n > 2 ? order[2] : "",
-             n > 3 ? order[3] : "");
-    return strategy_parse(&strategy_parameters[STRATEGY_placement], "", text, out, NULL) == DSE_OK;
+    return strategy_parse(&strategy_parameters[STRATEGY_placement], "", axes, out, NULL) == DSE_OK;
 }

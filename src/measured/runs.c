@@ -65,7 +65,7 @@ static void leave_for_gap(loading *l, const msr_plan *p)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* Of a run of a trace, `reach` says which of its ranks there are; NULL: all, or it is of a table. */
+/* `reach` says which ranks of a trace there are; NULL: all of them, or the run is a row of a table. */
 static void note(loading *l, msr_run *r, const char *reach)
 {
     const msr_plan *p = &r->plan;

@@ -20,7 +20,7 @@ typedef struct {
     const char **note;
 } msr_run;
 
-/* Of a run of a trace that can be simulated, the i-th: looks at its traces, which are gone afterwards. */
+/* Called for the i-th run that has a trace and can be simulated; its traces are freed afterwards. */
 typedef dse_status msr_run_see(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err);
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
     size_t n;
     msr_run **run; /* that can be simulated: traces first, as given; then rows */
     size_t n_left;
-    report_left *left; /* in the order in which they were met */
+    report_left *left; /* in the order of the input */
 } msr_runs;
 
 /* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several

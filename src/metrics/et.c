@@ -3,7 +3,7 @@
  * A collective is a record_param_comms node that names one; waiting for it is not. Volumes are the bytes that
  * a rank puts into its collectives (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm
  * makes of them. */
-#include "trace/et.h"
+#include "trace/record.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 

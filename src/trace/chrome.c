@@ -3,140 +3,58 @@
  * The file is read once, front to back, and only the record is kept. If it ends early, or is not JSON from
  * some byte on, all complete events before that byte are used, and a warning names the byte. */
 #include "trace/chrome.h"
+#include "trace/json_fields.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
 
 /* ---- keys beside the events ------------------------------------------------------------------ */
 
-#define SKIP UINT8_MAX /* of a key that is in no row of a table */
-
-static uint8_t what_of(const chrome_reader *r, const trace_json_key_row *row, size_t n)
+static void read_devices(trace_json *j, trace_rank *rank)
 {
-    for (size_t i = 0; i < n; i++)
-        if (trace_json_is(&r->json, row[i].key))
-            return row[i].what;
-    return SKIP;
-}
+    static const trace_json_key_row rows[] = {
+        {"name", TRACE_FIELD_NAME, offsetof(trace_device, name)},
+        {"totalGlobalMem", TRACE_FIELD_WHOLE, offsetof(trace_device, memory_bytes)},
+        {"numSms", TRACE_FIELD_SMALL, offsetof(trace_device, n_sms)},
+        {"computeMajor", TRACE_FIELD_SMALL, offsetof(trace_device, major)},
+        {"computeMinor", TRACE_FIELD_SMALL, offsetof(trace_device, minor)}};
 
-#define WHAT_OF(r, rows) what_of(r, rows, sizeof rows / sizeof rows[0])
+    while (trace_json_next_object(j)) {
+        trace_device d = {.name = DSE_NONE};
 
-/* Enters the next object of an array; skips other items. */
-static bool next_object(chrome_reader *r)
-{
-    while (trace_json_item(&r->json))
-        if (trace_json_enter(&r->json, TRACE_JSON_OBJECT))
-            return true;
-    return false;
-}
-
-/* 0: unknown. */
-static uint32_t small_of(chrome_reader *r)
-{
-    uint64_t v = chrome_whole_of(r, DSE_NONE - 1);
-
-    return v == UINT64_MAX ? 0 : (uint32_t)v;
-}
-
-enum { D_NAME, D_MEMORY, D_SMS, D_MAJOR, D_MINOR };
-
-static const trace_json_key_row device_rows[] = {{"name", D_NAME, 0},
-                                                 {"totalGlobalMem", D_MEMORY, 0},
-                                                 {"numSms", D_SMS, 0},
-                                                 {"computeMajor", D_MAJOR, 0},
-                                                 {"computeMinor", D_MINOR, 0}};
-
-static trace_device read_device(chrome_reader *r)
-{
-    trace_device d = {.name = DSE_NONE};
-
-    while (trace_json_key(&r->json)) {
-        uint64_t v;
-
-        switch (WHAT_OF(r, device_rows)) {
-        case D_NAME: d.name = chrome_name_of(r); break;
-        case D_MEMORY:
-            v = chrome_whole_of(r, UINT64_MAX - 1);
-            d.memory_bytes = v == UINT64_MAX ? 0 : v;
-            break;
-        case D_SMS: d.n_sms = small_of(r); break;
-        case D_MAJOR: d.major = small_of(r); break;
-        case D_MINOR: d.minor = small_of(r); break;
-        default: trace_json_skip(&r->json);
-        }
-    }
-    return d;
-}
-
-static void read_devices(chrome_reader *r)
-{
-    trace_rank *rank = r->rank;
-
-    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
-        return;
-    while (next_object(r)) {
+        trace_json_fields(j, &rank->names, rows, sizeof rows / sizeof rows[0], &d);
         DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1);
-        rank->device[rank->n_devices++] = read_device(r);
+        rank->device[rank->n_devices++] = d;
     }
 }
 
-enum { G_NAME, G_DESC, G_SIZE, G_RANKS };
-
-static const trace_json_key_row group_rows[] = {
-    {"pg_name", G_NAME, 0}, {"pg_desc", G_DESC, 0}, {"pg_size", G_SIZE, 0}, {"ranks", G_RANKS, 0}};
-
-static trace_group read_group(chrome_reader *r)
-{
-    trace_group g = {DSE_NONE, DSE_NONE, DSE_NONE, 0};
-
-    while (trace_json_key(&r->json))
-        switch (WHAT_OF(r, group_rows)) {
-        case G_NAME: g.name = chrome_name_of(r); break;
-        case G_DESC: g.desc = chrome_name_of(r); break;
-        case G_SIZE: g.size = small_of(r); break;
-        case G_RANKS: g.ranks = chrome_name_of(r); break;
-        default: trace_json_skip(&r->json);
-        }
-    return g;
-}
-
-static void read_groups(chrome_reader *r)
-{
-    trace_rank *rank = r->rank;
-
-    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
-        return;
-    while (next_object(r)) {
-        DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
-        rank->group[rank->n_groups++] = read_group(r);
-    }
-}
-
-enum { I_RANK, I_WORLD, I_GROUPS };
-
-static const trace_json_key_row info_rows[] = {
-    {"rank", I_RANK, 0}, {"world_size", I_WORLD, 0}, {"pg_config", I_GROUPS, 0}};
-
-static void read_distributed_info(chrome_reader *r)
+static void read_distributed_info(trace_json *j, trace_rank *rank)
 {
     uint64_t v;
 
-    if (!trace_json_enter(&r->json, TRACE_JSON_OBJECT))
-        return;
-    while (trace_json_key(&r->json))
-        switch (WHAT_OF(r, info_rows)) {
-        case I_RANK:
-            v = chrome_whole_of(r, DSE_NONE - 1);
-            r->rank->has_rank = v != UINT64_MAX;
-            r->rank->rank = v != UINT64_MAX ? (uint32_t)v : 0;
-            break;
-        case I_WORLD: r->rank->world_size = small_of(r); break;
-        case I_GROUPS: read_groups(r); break;
-        default: trace_json_skip(&r->json);
+    while (trace_json_key(j))
+        if (trace_json_is(j, "rank")) {
+            v = trace_json_whole(j, DSE_NONE - 1);
+            rank->has_rank = v != UINT64_MAX;
+            rank->rank = v != UINT64_MAX ? (uint32_t)v : 0;
+        } else if (trace_json_is(j, "world_size")) {
+            rank->world_size = trace_json_small(j);
+        } else if (!trace_json_is(j, "pg_config")) {
+            trace_json_skip(j);
+        } else if (trace_json_enter(j, TRACE_JSON_ARRAY)) {
+            trace_json_groups(j, rank);
         }
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
+
+static void read_peaks(chrome_reader *r)
+{
+    while (trace_json_item(&r->json)) {
+        DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1);
+        r->peak[r->n_peaks++] = trace_json_whole(&r->json, UINT64_MAX - 1); /* UINT64_MAX is TRACE_UNKNOWN */
+    }
+}
 
 enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS };
 
@@ -151,43 +69,39 @@ static const trace_json_key_row top_rows[] = {
     {"peak_memory", T_PEAKS, 0},
 };
 
-static void read_peaks(chrome_reader *r)
+static void read_key(chrome_reader *r, const trace_json_key_row *row)
 {
-    if (!trace_json_enter(&r->json, TRACE_JSON_ARRAY))
-        return;
-    while (trace_json_item(&r->json)) {
-        DSE_GROW(r->peak, r->cap_peaks, r->n_peaks + 1);
-        r->peak[r->n_peaks++] = chrome_whole_of(r, UINT64_MAX - 1); /* UINT64_MAX is TRACE_UNKNOWN */
-    }
-}
-
-static void read_top(chrome_reader *r)
-{
+    trace_json *j = &r->json;
     uint64_t v;
 
-    while (trace_json_key(&r->json))
-        switch (WHAT_OF(r, top_rows)) {
-        case T_EVENTS:
-            if (trace_json_enter(&r->json, TRACE_JSON_ARRAY))
-                chrome_read_events(r);
-            break;
-        case T_INFO: read_distributed_info(r); break;
-        case T_DEVICES: read_devices(r); break;
-        case T_BASE:
-            v = chrome_whole_of(r, UINT64_MAX - 1);
-            r->base_time_ns = v == UINT64_MAX ? 0 : v > TRACE_MAX_NS ? TRACE_MAX_NS + 1 : (int64_t)v;
-            break;
-        case T_SIMULATOR:
-            r->is_simulated =
-                trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "ccldse");
-            break;
-        case T_WORLD: r->world_size = small_of(r); break;
-        case T_SIZES:
-            r->in_bytes = trace_json_enter(&r->json, TRACE_JSON_STRING) && trace_json_is(&r->json, "bytes");
-            break;
-        case T_PEAKS: read_peaks(r); break;
-        default: trace_json_skip(&r->json);
-        }
+    switch (row ? row->what : UINT8_MAX) {
+    case T_EVENTS:
+        if (trace_json_enter(j, TRACE_JSON_ARRAY))
+            chrome_read_events(r);
+        break;
+    case T_INFO:
+        if (trace_json_enter(j, TRACE_JSON_OBJECT))
+            read_distributed_info(j, r->rank);
+        break;
+    case T_DEVICES:
+        if (trace_json_enter(j, TRACE_JSON_ARRAY))
+            read_devices(j, r->rank);
+        break;
+    case T_BASE:
+        v = trace_json_whole(j, UINT64_MAX - 1);
+        r->base_time_ns = v == UINT64_MAX ? 0 : v > TRACE_MAX_NS ? TRACE_MAX_NS + 1 : (int64_t)v;
+        break;
+    case T_SIMULATOR:
+        r->is_simulated = trace_json_enter(j, TRACE_JSON_STRING) && trace_json_is(j, "ccldse");
+        break;
+    case T_WORLD: r->world_size = trace_json_small(j); break;
+    case T_SIZES: r->in_bytes = trace_json_enter(j, TRACE_JSON_STRING) && trace_json_is(j, "bytes"); break;
+    case T_PEAKS:
+        if (trace_json_enter(j, TRACE_JSON_ARRAY))
+            read_peaks(r);
+        break;
+    default: trace_json_skip(j);
+    }
 }
 
 #define USED "complete events before it, which are used: %" PRIu64
@@ -212,7 +126,7 @@ static void warn(chrome_reader *r, const char *path)
     const struct {
         uint64_t n, at;
         const char *what;
-    } met[] = {
+    } faults[] = {
         {r->backwards.n, r->backwards.first, "events left out because their duration is negative"},
         {r->out_of_range.n, r->out_of_range.first,
          "events left out because their times are no numbers, or more than 53 days from the first"},
@@ -228,10 +142,10 @@ static void warn(chrome_reader *r, const char *path)
         warn_of_fault(r, path);
     else if (*j->source->broken)
         trace_warn(r->record, path, "%s; " USED, j->source->broken, r->n_read);
-    for (size_t i = 0; i < sizeof met / sizeof met[0]; i++)
-        if (met[i].n)
-            trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", met[i].at,
-                       met[i].what, met[i].n);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i].n)
+            trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", faults[i].at,
+                       faults[i].what, faults[i].n);
 }
 
 /* The error of a file without any usable event. */
@@ -258,7 +172,8 @@ static void read_all(chrome_reader *r, const char *path)
     if (kind == TRACE_JSON_ARRAY)
         chrome_read_events(r);
     else if (kind == TRACE_JSON_OBJECT)
-        read_top(r);
+        while (trace_json_key(&r->json))
+            read_key(r, trace_json_row(&r->json, top_rows, sizeof top_rows / sizeof top_rows[0]));
     if (trace_json_follows(&r->json))
         trace_warn(r->record, path, "byte %" PRIu64 ": something follows the end of the trace; it is ignored",
                    trace_json_offset(&r->json));
@@ -318,5 +233,5 @@ static bool is_chrome(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_chrome;
-const trace_reader trace_reader_chrome = {"chrome", "Chrome trace (Kineto, XLA, simulated)", is_chrome,
-                                          chrome_read};
+const trace_reader trace_reader_chrome = {"chrome", TRACE_FAMILY_TIMELINES,
+                                          "Chrome trace (Kineto, XLA, simulated)", is_chrome, chrome_read};

@@ -3,17 +3,13 @@
 #define DSE_TRACE_CHROME_H
 
 #include "trace/json_guess.h"
+#include "trace/pairs.h"
 #include "trace/record.h"
 
 /* How many events had something that was left out, and the byte of the first one. */
 typedef struct {
     uint64_t n, first;
 } chrome_count;
-
-/* The name that metadata give a process: it holds for all its lanes, also for those before the metadata. */
-typedef struct {
-    uint32_t pid, name;
-} chrome_process;
 
 /* The last short text and its id: the text of the next event is mostly the same. */
 typedef struct {
@@ -41,26 +37,14 @@ typedef struct {
     trace_args args, no_args; /* of the current event; args without any value */
     chrome_last last_pid, last_tid, last_cat;
     uint8_t category[256]; /* by index of the rank's category words */
-    size_t n_processes, cap_processes;
-    chrome_process *process;
-    dse_idtable processes; /* by pid */
+    trace_pairs processes; /* 0, pid -> its name, for all its lanes, also for those before the metadata */
 } chrome_reader;
-
-/* Reads a trace; `path` is for messages. As trace_reader.read. */
-dse_status trace_chrome_parse(trace_source *source, const char *path, trace_record *out, dse_error *err);
 
 /* chrome_event.c: reads the events of the list that the scanner has entered. */
 void chrome_events_init(chrome_reader *r);
 void chrome_read_events(chrome_reader *r);
 void chrome_name_lanes(chrome_reader *r); /* once all metadata are known */
 void chrome_events_free(chrome_reader *r);
-
-/* The text of a string, number, or list of those, as a name: "[0, 1]". DSE_NONE: it is none, and was
- * skipped. */
-uint32_t chrome_name_of(chrome_reader *r);
-
-/* A number from 0 to max, or a text with one; UINT64_MAX for anything else. */
-uint64_t chrome_whole_of(chrome_reader *r, uint64_t max);
 
 /* chrome_split.c: splits the file's only rank into one rank for each pid of a simulated run. */
 void chrome_split_ranks(const chrome_reader *r, const char *path);

@@ -1,6 +1,7 @@
 /* Events of Chrome traces. Keys come in any order, so an event is interpreted only after all of them were
  * read. */
 #include "trace/chrome.h"
+#include "trace/json_fields.h"
 
 #include <math.h>
 
@@ -66,13 +67,6 @@ static const trace_json_key_row args_rows[] = {
     {"name", A_META, 0},
 };
 
-uint64_t chrome_whole_of(chrome_reader *r, uint64_t max)
-{
-    trace_json_kind kind = trace_json_value(&r->json);
-
-    return trace_json_scalar(&r->json, kind) ? trace_whole_of(r->json.text, r->json.length, max) : UINT64_MAX;
-}
-
 /* XLA's profiler writes a count as a number, whose fraction is dropped, or as a text of digits only (spec,
  * section 6). */
 static uint64_t count_of(chrome_reader *r, uint64_t max)
@@ -103,15 +97,6 @@ static double real_of(chrome_reader *r)
 static uint32_t intern(chrome_reader *r, const char *text, size_t n)
 {
     return trace_names_add(&r->rank->names, text, n);
-}
-
-uint32_t chrome_name_of(chrome_reader *r)
-{
-    trace_json_kind kind = trace_json_value(&r->json);
-
-    if (kind == TRACE_JSON_ARRAY)
-        return trace_json_list_name(&r->json, TRACE_WINDOW_BYTES, &r->rank->names);
-    return trace_json_scalar(&r->json, kind) ? intern(r, r->json.text, r->json.length) : DSE_NONE;
 }
 
 static void count(chrome_count *c, uint64_t at)
@@ -145,12 +130,12 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     e->has_args = true;
     field = (char *)&r->args + row->offset;
     switch (row->what) {
-    case A_NAME: *(uint32_t *)(void *)field = chrome_name_of(r); break;
-    case A_WHOLE: *(uint64_t *)(void *)field = chrome_whole_of(r, UINT64_MAX - 1); break;
+    case A_NAME: *(uint32_t *)(void *)field = trace_json_name(&r->json, &r->rank->names); break;
+    case A_WHOLE: *(uint64_t *)(void *)field = trace_json_whole(&r->json, UINT64_MAX - 1); break;
     case A_COUNT: *(uint64_t *)(void *)field = count_of(r, UINT64_MAX - 1); break;
     case A_REAL: *(double *)(void *)field = real_of(r); break;
     default: /* UINT64_MAX becomes DSE_NONE */
-        *(uint32_t *)(void *)field = (uint32_t)chrome_whole_of(r, DSE_NONE - 1);
+        *(uint32_t *)(void *)field = (uint32_t)trace_json_whole(&r->json, DSE_NONE - 1);
         if (row->what == A_GROUP_SIZE && r->args.group_size == DSE_NONE)
             r->args.group_size = 0;
     }
@@ -177,7 +162,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         row = &args_rows[n];
         switch (row->what) {
         case A_CORRELATION: read_correlation(r, e); break;
-        case A_META: e->meta_name = chrome_name_of(r); break;
+        case A_META: e->meta_name = trace_json_name(&r->json, &r->rank->names); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
             v = count_of(r, TRACE_MAX_PS / 2); /* so that offset + duration does not overflow */
@@ -258,31 +243,12 @@ static bool timed(chrome_reader *r, const chrome_event *e, int64_t *start_ps, in
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static bool same_process(const void *records, uint32_t id, const void *key)
-{
-    return ((const chrome_process *)records)[id].pid == *(const uint32_t *)key;
-}
-
-static void name_process(chrome_reader *r, uint32_t pid, uint32_t name)
-{
-    uint32_t hash = (uint32_t)dse_hash_u64(pid);
-    dse_idslot *slot;
-
-    dse_idtable_reserve(&r->processes);
-    slot = dse_idtable_find(&r->processes, hash, same_process, r->process, &pid);
-    if (slot->id == DSE_NONE) {
-        DSE_GROW(r->process, r->cap_processes, r->n_processes + 1);
-        dse_idtable_put(&r->processes, slot, hash, (uint32_t)r->n_processes);
-        r->process[r->n_processes++].pid = pid;
-    }
-    r->process[slot->id].name = name;
-}
-
 static void keep_metadata(chrome_reader *r, const chrome_event *e)
 {
     const char *what = TRACE_NAME(r->rank, e->name), *text = TRACE_NAME(r->rank, e->meta_name);
     bool process = what && strcmp(what, "process_name") == 0;
     uint32_t lane;
+    bool is_new;
 
     if (!text || (!process && (!what || strcmp(what, "thread_name") != 0)))
         return;
@@ -291,19 +257,17 @@ static void keep_metadata(chrome_reader *r, const chrome_event *e)
         r->rank->lane[lane].thread = e->meta_name;
         return;
     }
-    name_process(r, e->pid, e->meta_name);
+    *trace_pairs_at(&r->processes, 0, e->pid, &is_new) = e->meta_name;
     r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
 }
 
 void chrome_name_lanes(chrome_reader *r)
 {
-    for (uint32_t i = 0; i < r->rank->n_lanes && r->n_processes; i++) {
-        trace_lane *lane = &r->rank->lane[i];
-        const dse_idslot *slot = dse_idtable_find(&r->processes, (uint32_t)dse_hash_u64(lane->pid),
-                                                  same_process, r->process, &lane->pid);
+    for (uint32_t i = 0; i < r->rank->n_lanes; i++) {
+        uint32_t name = trace_pairs_find(&r->processes, 0, r->rank->lane[i].pid);
 
-        if (slot->id != DSE_NONE)
-            lane->process_name = r->process[slot->id].name;
+        if (name != DSE_NONE)
+            r->rank->lane[i].process_name = name;
     }
 }
 
@@ -326,12 +290,11 @@ void chrome_events_init(chrome_reader *r)
 
 void chrome_events_free(chrome_reader *r)
 {
-    dse_free(r->process);
     dse_free(r->peak);
-    dse_idtable_free(&r->processes);
+    trace_pairs_free(&r->processes);
 }
 
-/* As chrome_name_of, of what is mostly the same as the last time, and short. */
+/* As trace_json_name, of what is mostly the same as the last time, and short. */
 static uint32_t repeated(chrome_reader *r, chrome_last *last)
 {
     trace_json_kind kind = trace_json_value(&r->json);
@@ -363,7 +326,7 @@ static void read_event(chrome_reader *r, chrome_event *e)
     trace_json_guess_begin(&r->event_keys, 0);
     while ((n = trace_json_guess_key(&r->event_keys, &r->json)) != TRACE_JSON_NO_KEY) {
         switch (n == TRACE_JSON_OTHER_KEY ? n : event_rows[n].what) {
-        case E_NAME: e->name = chrome_name_of(r); break;
+        case E_NAME: e->name = trace_json_name(&r->json, &r->rank->names); break;
         case E_PH: e->ph = phase_of(r); break;
         case E_CAT: e->cat = repeated(r, &r->last_cat); break;
         case E_TS: e->has_ts = read_time(r, &e->ts, &e->wrong_ts); break;

@@ -74,7 +74,7 @@ static dse_status expand(trace_search *s, const char *dir, const char *pattern, 
         parent = dse_arena_printf(s->arena, "%s/%.*s", dir, (int)(last - pattern), pattern);
     if (!dse_is_dir(parent) || access(parent, R_OK | X_OK) != 0)
         return DSE_OK;
-    if ((st = trace_list_names(parent, s->arena, &name, &n_names, err)) != DSE_OK)
+    if ((st = dse_list_names(parent, s->arena, &name, &n_names, err)) != DSE_OK)
         return st;
     *out = name;
     for (size_t i = 0; i < n_names; i++) {
@@ -225,7 +225,7 @@ static dse_status note_side_files(trace_search *s, const char *dir, trace_found 
 {
     const char **name;
     size_t n;
-    dse_status st = trace_list_names(dir, s->arena, &name, &n, err);
+    dse_status st = dse_list_names(dir, s->arena, &name, &n, err);
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         out->has_side_files = out->has_side_files || is_side_file(name[i]);
@@ -243,7 +243,7 @@ static dse_status discover_file(trace_search *s, const char *path, trace_found *
     if (st == DSE_OK && !reader)
         return dse_fail_at(err, DSE_E_SYNTAX, path, "this is no trace, it is %s; looked for %s",
                            trace_what_else(path), profiles[s->which].what);
-    if (st == DSE_OK && !profiles[s->which].takes[trace_family_of(reader)])
+    if (st == DSE_OK && !profiles[s->which].takes[reader->family])
         return dse_fail_at(err, DSE_E_CONFIG, path, "%s is not what --profile-mode asks for: %s",
                            reader->what, profiles[s->which].what);
     if (st == DSE_OK)

@@ -10,26 +10,21 @@
 
 typedef struct {
     trace_experts e;
-    size_t cap;
     dse_arena *arena; /* of the result */
 } sums;
 
+/* A new array for each step that is longer than all before it: few are. */
 static void reserve(sums *s, uint32_t n)
 {
-    size_t cap = s->cap ? s->cap : 64;
+    double *load;
 
-    while (cap < n)
-        cap *= 2;
-    if (cap > s->cap) {
-        double *v = DSE_ARENA_NEW(s->arena, double, cap);
-
-        if (s->e.n)
-            memcpy(v, s->e.load, s->e.n * sizeof *v);
-        s->e.load = v;
-        s->cap = cap;
-    }
-    if (n > s->e.n)
-        s->e.n = n; /* the rest is still 0 */
+    if (n <= s->e.n)
+        return;
+    load = DSE_ARENA_NEW(s->arena, double, n);
+    if (s->e.n)
+        memcpy(load, s->e.load, s->e.n * sizeof *load);
+    s->e.load = load;
+    s->e.n = n;
 }
 
 static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, dse_error *err)

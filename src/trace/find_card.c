@@ -62,6 +62,6 @@ dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse
     /* The directory of a named file need not be readable. */
     if (dir != path && access(dir, R_OK) != 0)
         return DSE_OK;
-    st = trace_list_names(dir, a, &name, &n, err);
+    st = dse_list_names(dir, a, &name, &n, err);
     return st == DSE_OK ? only_card(dir, name, n, a, out, err) : st;
 }

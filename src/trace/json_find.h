@@ -1,149 +1,109 @@
 /* Finds the next byte of interest: sixteen bytes at a time with SSE2, one at a time without. Both may read
- * the zero bytes after the last one (trace/source.h); a 0 is always of interest, so every search ends. */
+ * the zero bytes after the last one (trace/source.h); a 0 is always of interest, so every search ends.
+ *
+ * A search is a condition on a byte, and with SSE2 the same condition on sixteen. */
 #ifndef DSE_TRACE_JSON_FIND_H
 #define DSE_TRACE_JSON_FIND_H
 
 #include <stdbool.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+typedef bool trace_json_stop(unsigned char c);
+
+static inline const char *trace_json_find_plain(const char *p, trace_json_stop *stop)
+{
+    while (!stop((unsigned char)*p))
+        p++;
+    return p;
+}
 
 /* The end of a run of plain text in a string: a quote, a backslash, a 0, or a byte that is not ASCII. */
-static inline const char *trace_json_find_special_plain(const char *p)
+static inline bool trace_json_stop_special(unsigned char c)
 {
-    for (;; p++) {
-        unsigned char c = (unsigned char)*p;
-
-        if (c == '"' || c == '\\' || c == 0 || c >= 0x80)
-            return p;
-    }
+    return c == '"' || c == '\\' || c == 0 || c >= 0x80;
 }
 
 /* The end of what is skipped in a string: a quote, a backslash, or a 0. */
-static inline const char *trace_json_find_quote_plain(const char *p)
-{
-    while (*p != '"' && *p != '\\' && *p)
-        p++;
-    return p;
-}
+static inline bool trace_json_stop_quote(unsigned char c) { return c == '"' || c == '\\' || c == 0; }
 
 /* The next byte that may change the depth: a bracket, a brace, the quote of a string, or a 0. */
-static inline const char *trace_json_find_bracket_plain(const char *p)
+static inline bool trace_json_stop_bracket(unsigned char c)
 {
-    while (*p != '"' && *p != '[' && *p != ']' && *p != '{' && *p != '}' && *p)
-        p++;
-    return p;
+    return c == '"' || c == '[' || c == ']' || c == '{' || c == '}' || c == 0;
 }
 
 /* The end of a run of bytes that occur in numbers. */
-static inline const char *trace_json_find_number_end_plain(const char *p)
+static inline bool trace_json_stop_number_end(unsigned char c)
 {
-    for (;; p++) {
-        unsigned char c = (unsigned char)*p;
-
-        if ((unsigned char)(c - '0') > 9 && c != '.' && c != '-' && c != '+' && (c | 0x20) != 'e')
-            return p;
-    }
+    return (unsigned char)(c - '0') > 9 && c != '.' && c != '-' && c != '+' && (c | 0x20) != 'e';
 }
 
 /* The end of a run of blanks, and of all other control characters but 0. */
-static inline const char *trace_json_find_nonblank_plain(const char *p)
-{
-    while (*p && (unsigned char)*p <= ' ')
-        p++;
-    return p;
-}
+static inline bool trace_json_stop_nonblank(unsigned char c) { return c > ' ' || c == 0; }
 
 #ifdef __SSE2__
+#include <emmintrin.h>
 
-static inline const char *trace_json_find_special(const char *p)
+typedef __m128i trace_json_hits(__m128i v);
+
+__attribute__((always_inline)) static inline const char *trace_json_find16(const char *p,
+                                                                           trace_json_hits *hits)
 {
-    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), one = _mm_set1_epi8(1);
-
     for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* As signed bytes, 0 and all that is not ASCII are below 1. */
-        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
-                                   _mm_cmplt_epi8(v, one));
-        int mask = _mm_movemask_epi8(hit);
+        int mask = _mm_movemask_epi8(hits(_mm_loadu_si128((const __m128i *)(const void *)p)));
 
         if (mask)
             return p + __builtin_ctz((unsigned)mask);
     }
 }
 
-static inline const char *trace_json_find_quote(const char *p)
+static inline __m128i trace_json_equal(__m128i v, char c) { return _mm_cmpeq_epi8(v, _mm_set1_epi8(c)); }
+
+static inline __m128i trace_json_hits_special(__m128i v)
 {
-    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), zero = _mm_setzero_si128();
-
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
-                                   _mm_cmpeq_epi8(v, zero));
-        int mask = _mm_movemask_epi8(hit);
-
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
+    /* As signed bytes, 0 and all that is not ASCII are below 1. */
+    return _mm_or_si128(_mm_or_si128(trace_json_equal(v, '"'), trace_json_equal(v, '\\')),
+                        _mm_cmplt_epi8(v, _mm_set1_epi8(1)));
 }
 
-static inline const char *trace_json_find_bracket(const char *p)
+static inline __m128i trace_json_hits_quote(__m128i v)
 {
-    const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
-                  zero = _mm_setzero_si128(), bit = _mm_set1_epi8(0x20);
-
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i w = _mm_or_si128(v, bit); /* [ and ] become { and } */
-        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(w, open), _mm_cmpeq_epi8(w, close)),
-                                   _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, zero)));
-        int mask = _mm_movemask_epi8(hit);
-
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
+    return _mm_or_si128(_mm_or_si128(trace_json_equal(v, '"'), trace_json_equal(v, '\\')),
+                        trace_json_equal(v, 0));
 }
 
-static inline const char *trace_json_find_number_end(const char *p)
+static inline __m128i trace_json_hits_bracket(__m128i v)
 {
-    const __m128i low = _mm_set1_epi8('+'), span = _mm_set1_epi8('9' - '+'), comma = _mm_set1_epi8(','),
-                  slash = _mm_set1_epi8('/'), bit = _mm_set1_epi8(0x20), letter = _mm_set1_epi8('e');
+    __m128i w = _mm_or_si128(v, _mm_set1_epi8(0x20)); /* [ and ] become { and } */
 
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p), from_low = _mm_sub_epi8(v, low);
-        __m128i in = _mm_cmpeq_epi8(_mm_min_epu8(from_low, span), from_low); /* + , - . / 0 to 9 */
-        __m128i out = _mm_or_si128(_mm_cmpeq_epi8(v, comma), _mm_cmpeq_epi8(v, slash));
-        __m128i good = _mm_or_si128(_mm_andnot_si128(out, in), _mm_cmpeq_epi8(_mm_or_si128(v, bit), letter));
-        int mask = ~_mm_movemask_epi8(good) & 0xffff;
-
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
+    return _mm_or_si128(_mm_or_si128(trace_json_equal(w, '{'), trace_json_equal(w, '}')),
+                        _mm_or_si128(trace_json_equal(v, '"'), trace_json_equal(v, 0)));
 }
 
-static inline const char *trace_json_find_nonblank(const char *p)
+static inline __m128i trace_json_hits_number_end(__m128i v)
 {
-    const __m128i above = _mm_set1_epi8(' ' + 1), zero = _mm_setzero_si128();
+    __m128i from_low = _mm_sub_epi8(v, _mm_set1_epi8('+'));
+    __m128i in = _mm_cmpeq_epi8(_mm_min_epu8(from_low, _mm_set1_epi8('9' - '+')), from_low); /* + to 9 */
+    __m128i out = _mm_or_si128(trace_json_equal(v, ','), trace_json_equal(v, '/'));
+    __m128i good =
+        _mm_or_si128(_mm_andnot_si128(out, in), trace_json_equal(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'e'));
 
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        int mask = _mm_movemask_epi8(
-            _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(v, above), v), _mm_cmpeq_epi8(v, zero)));
-
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
+    return _mm_xor_si128(good, _mm_set1_epi8(-1));
 }
 
+static inline __m128i trace_json_hits_nonblank(__m128i v)
+{
+    return _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(v, _mm_set1_epi8(' ' + 1)), v), trace_json_equal(v, 0));
+}
+
+#define TRACE_JSON_FIND(what, p) trace_json_find16((p), trace_json_hits_##what)
 #else
-
-#define trace_json_find_nonblank   trace_json_find_nonblank_plain
-#define trace_json_find_number_end trace_json_find_number_end_plain
-#define trace_json_find_special    trace_json_find_special_plain
-#define trace_json_find_quote      trace_json_find_quote_plain
-#define trace_json_find_bracket    trace_json_find_bracket_plain
-
+#define TRACE_JSON_FIND(what, p) trace_json_find_plain((p), trace_json_stop_##what)
 #endif
+
+static inline const char *trace_json_find_special(const char *p) { return TRACE_JSON_FIND(special, p); }
+static inline const char *trace_json_find_quote(const char *p) { return TRACE_JSON_FIND(quote, p); }
+static inline const char *trace_json_find_bracket(const char *p) { return TRACE_JSON_FIND(bracket, p); }
+static inline const char *trace_json_find_number_end(const char *p) { return TRACE_JSON_FIND(number_end, p); }
+static inline const char *trace_json_find_nonblank(const char *p) { return TRACE_JSON_FIND(nonblank, p); }
 
 #endif

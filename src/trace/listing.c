@@ -1,33 +1,12 @@
 #include "trace/listing.h"
 
+#include "base/fs.h"
 #include "trace/source.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- families of formats --------------------------------------------------------------------- */
-
-/* By the name of the reader; all others are timelines. */
-static const struct {
-    const char *reader;
-    trace_family family;
-} families[] = {{"nsys", TRACE_FAMILY_EXPORTS},
-                {"nsys_csv", TRACE_FAMILY_REPORTS},
-                {"et", TRACE_FAMILY_EXECUTION_TRACES},
-                {"snapshot", TRACE_FAMILY_SNAPSHOTS},
-                {"snapshot_json", TRACE_FAMILY_SNAPSHOTS}};
-
-trace_family trace_family_of(const trace_reader *r)
-{
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (strcmp(r->name, families[i].reader) == 0)
-            return families[i].family;
-    return TRACE_FAMILY_TIMELINES;
-}
 
 /* ---- one directory --------------------------------------------------------------------------- */
 
@@ -119,7 +98,7 @@ dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out
         }
         return DSE_OK;
     }
-    to = &out->of[trace_family_of(reader)];
+    to = &out->of[reader->family];
     DSE_GROW(to->file, to->cap, to->n + 1);
     to->file[to->n++] = (trace_file){path, reader};
     return DSE_OK;
@@ -139,37 +118,6 @@ static dse_status add_entry(trace_search *s, const char *dir, const char *name, 
         return DSE_OK;
     }
     return S_ISREG(sb.st_mode) ? trace_list_file(s, path, out, err) : DSE_OK;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err)
-{
-    const char **name = NULL;
-    size_t cap = 0;
-    struct dirent *e;
-    DIR *d = opendir(dir);
-
-    *n = 0;
-    *out = NULL;
-    if (!d)
-        return dse_fail_errno(err, DSE_E_IO, "cannot read the directory '%s'", dir);
-    while ((e = readdir(d))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        DSE_GROW(name, cap, *n + 1);
-        name[(*n)++] = dse_arena_strdup(a, e->d_name);
-    }
-    closedir(d);
-    if (*n) {
-        qsort(name, *n, sizeof *name, by_text);
-        *out = dse_arena_copy(a, name, *n, sizeof *name);
-    }
-    dse_free(name);
-    return DSE_OK;
 }
 
 /* ---- copies of a timeline -------------------------------------------------------------------- */
@@ -227,7 +175,7 @@ dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, 
 {
     const char **name;
     size_t n;
-    dse_status st = trace_list_names(dir, s->arena, &name, &n, err);
+    dse_status st = dse_list_names(dir, s->arena, &name, &n, err);
 
     for (size_t i = 0; st == DSE_OK && i < n; i++)
         st = add_entry(s, dir, name[i], out, err);

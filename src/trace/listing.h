@@ -4,16 +4,6 @@
 
 #include "trace/discover.h"
 
-/* Groups of formats, in the order of preference. */
-typedef enum {
-    TRACE_FAMILY_TIMELINES,
-    TRACE_FAMILY_EXPORTS,          /* of Nsight Systems */
-    TRACE_FAMILY_REPORTS,          /* of Nsight Systems */
-    TRACE_FAMILY_EXECUTION_TRACES, /* of PyTorch */
-    TRACE_FAMILY_SNAPSHOTS,
-    TRACE_FAMILIES
-} trace_family;
-
 typedef struct {
     size_t n, cap;
     trace_file *file;
@@ -32,8 +22,6 @@ typedef struct {
         *why; /* the first file that is named like a trace but has no known format, and what it is */
 } trace_search;
 
-trace_family trace_family_of(const trace_reader *r);
-
 /* Adds a file; one of no known format is ignored, with a warning if it is named like a trace. DSE_E_IO: it is
  * broken. */
 dse_status trace_list_file(trace_search *s, const char *path, trace_listing *out, dse_error *err);
@@ -48,13 +36,10 @@ void trace_take(trace_search *s, const trace_listing *l, trace_found *out);
 dse_status trace_list_dir(trace_search *s, const char *dir, trace_listing *out, dse_error *err);
 void trace_listing_free(trace_listing *l);
 
-/* The names in a directory, in the order of their bytes, in the arena. DSE_E_IO. */
-dse_status trace_list_names(const char *dir, dse_arena *a, const char ***out, size_t *n, dse_error *err);
-
 /* Whether a name matches one of these patterns of the shell; NULL ends them. */
 bool trace_matches_any(const char *name, const char *const *patterns);
 
-/* What a file of no known format is, by its first bytes, and the remedy: "a tar archive; unpack it". */
+/* Describes a file of no known format by its first bytes, with the remedy: "a tar archive; unpack it". */
 const char *trace_what_else(const char *path);
 
 #endif

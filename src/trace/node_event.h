@@ -30,7 +30,7 @@ typedef struct {
     bool on_device;                /* else on the host */
     const char *collective;        /* "all_reduce"; NULL: it does not communicate */
     uint64_t in, out;              /* elements of one "Byte"; TRACE_TICKS_UNKNOWN */
-    const trace_kernel *kernel;    /* NULL: it computes nothing, or nobody knows what */
+    const trace_kernel *kernel;    /* NULL: no compute node, or unknown */
     const trace_node_group *group; /* until the next event; NULL: not known */
 } trace_node_event;
 

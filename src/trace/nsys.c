@@ -10,7 +10,7 @@
  * is the long_name of its args. PyTorch's NVTX ranges lose the numbers that make every name unique (", seq =
  * 5, op_id = 17"). Tables and columns differ between versions: optional ones may be missing. Time 0 is the
  * second in which the first kernel began. */
-#include "trace/nsys_import.h"
+#include "trace/nsys.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
@@ -459,4 +459,5 @@ static bool is_sqlite(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_nsys;
-const trace_reader trace_reader_nsys = {"nsys", "Nsight Systems export (SQLite)", is_sqlite, nsys_read};
+const trace_reader trace_reader_nsys = {"nsys", TRACE_FAMILY_EXPORTS, "Nsight Systems export (SQLite)",
+                                        is_sqlite, nsys_read};

@@ -7,11 +7,8 @@
  * kernels is skipped with a warning, since it most likely repeats the same kernels. The unit is in the
  * column's heading ("Total Time (ns)") or after the number ("75.794 ms"); a time without a unit is
  * refused. */
-#include "trace/nsys_csv.h"
-
 #include "base/strbuf.h"
 #include "trace/reader.h"
-#include "trace/whole.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -365,5 +362,5 @@ static bool is_nsys_csv(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_nsys_csv;
-const trace_reader trace_reader_nsys_csv = {"nsys_csv", "Nsight Systems report (CSV)", is_nsys_csv,
-                                            nsys_csv_read};
+const trace_reader trace_reader_nsys_csv = {"nsys_csv", TRACE_FAMILY_REPORTS, "Nsight Systems report (CSV)",
+                                            is_nsys_csv, nsys_csv_read};

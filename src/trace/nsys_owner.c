@@ -1,5 +1,5 @@
 /* Which rank a row belongs to; see nsys.c. */
-#include "trace/nsys_import.h"
+#include "trace/nsys.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/nsys_rows.h"
+#include "trace/nsys.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
@@ -87,8 +87,10 @@ void nsys_close(nsys_db *d)
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-static dse_status has_row(nsys_db *d, const char *sql, const char *a, const char *b, bool *has,
-                          dse_error *err)
+/* Steps a query once: sets *has if it gives a row whose first column is not NULL, and *out (may be NULL) to
+ * the number in it. `a` and `b` are the values of ?1 and ?2; NULL: the query has none. */
+static dse_status query(nsys_db *d, const char *sql, const char *a, const char *b, int64_t *out, bool *has,
+                        dse_error *err)
 {
     sqlite3_stmt *stmt;
     dse_status st = DSE_OK;
@@ -96,28 +98,36 @@ static dse_status has_row(nsys_db *d, const char *sql, const char *a, const char
 
     if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
         return fail(d, "", err);
-    sqlite3_bind_text(stmt, 1, a, -1, SQLITE_STATIC);
+    if (a)
+        sqlite3_bind_text(stmt, 1, a, -1, SQLITE_STATIC);
     if (b)
         sqlite3_bind_text(stmt, 2, b, -1, SQLITE_STATIC);
     code = sqlite3_step(stmt);
-    *has = code == SQLITE_ROW;
+    *has = code == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL;
+    if (*has && out)
+        *out = sqlite3_column_int64(stmt, 0);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         st = fail(d, "", err);
     sqlite3_finalize(stmt);
     return st;
 }
 
+dse_status nsys_number(nsys_db *d, const char *sql, int64_t *out, bool *has, dse_error *err)
+{
+    return query(d, sql, NULL, NULL, out, has, err);
+}
+
 /* Excludes views and virtual tables, which have no page: they would run the file author's code. */
 dse_status nsys_has_table(nsys_db *d, const char *table, bool *has, dse_error *err)
 {
-    return has_row(d, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0",
-                   table, NULL, has, err);
+    return query(d, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0", table,
+                 NULL, NULL, has, err);
 }
 
 /* Excludes generated columns for the same reason: table_info omits them. */
 static dse_status has_column(nsys_db *d, const char *table, const char *column, bool *has, dse_error *err)
 {
-    return has_row(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has, err);
+    return query(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, NULL, has, err);
 }
 
 static dse_status need_column(const nsys_db *d, const char *table, const char *column, bool has,
@@ -126,24 +136,6 @@ static dse_status need_column(const nsys_db *d, const char *table, const char *c
     return has ? DSE_OK
                : dse_fail_at(err, DSE_E_SYNTAX, d->path,
                              "table %s has no column %s: not what Nsight Systems exports", table, column);
-}
-
-dse_status nsys_number(nsys_db *d, const char *sql, int64_t *out, bool *has, dse_error *err)
-{
-    sqlite3_stmt *stmt;
-    dse_status st = DSE_OK;
-    int code;
-
-    if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return fail(d, "", err);
-    code = sqlite3_step(stmt);
-    *has = code == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL;
-    if (*has)
-        *out = sqlite3_column_int64(stmt, 0);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        st = fail(d, "", err);
-    sqlite3_finalize(stmt);
-    return st;
 }
 
 /* ---- strings --------------------------------------------------------------------------------- */
@@ -181,8 +173,8 @@ static dse_status prepare_strings(nsys_db *d, dse_error *err)
     dse_status st = check_strings(d, err);
 
     if (st == DSE_OK)
-        st = has_row(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 AND pk = 1", STRINGS, "id",
-                     &has_key, err);
+        st = query(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 AND pk = 1", STRINGS, "id", NULL,
+                   &has_key, err);
     if (st != DSE_OK)
         return st;
     if (!has_key && sqlite3_exec(d->db, copy, NULL, NULL, NULL) != SQLITE_OK)

@@ -1,369 +1,576 @@
-/* The opcodes of a pickle. */
-#include "trace/pickle_machine.h"
+/* A stack machine, as Python's own: the state, the values on its stack, then one function for each family of
+ * opcodes. Functions that return bool return false once the error is set. */
+#include "trace/pickle.h"
 
+#include "base/strbuf.h"
 #include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_MEMO (1u << 26) /* entries, 1 GiB: a few compressed bytes can ask for any number */
-#define MAX_LINE 255        /* bytes of a line that is a number or the name of a class */
-#define UNSET    UINT32_MAX /* kind of a memo entry that was never set */
+#define MAX_STACK                                                                                            \
+    (1u << 26) /* values: PyTorch's own pickler pushes a whole list before it appends the items */
+#define MAX_CONTAINERS (1u << 27) /* 1 GiB */
+#define MAX_MEMO       (1u << 26) /* entries, 1 GiB: a few compressed bytes can ask for any number */
+#define MAX_LINE       255        /* bytes of a line that is a number or the name of a class */
+#define UNSET          UINT32_MAX /* kind of a memo entry that was never set */
 
-/* ---- opcodes --------------------------------------------------------------------------------- */
+typedef struct {
+    uint32_t mine; /* the listener's id */
+    uint8_t kind;
+    bool closed;
+} container;
 
-static dse_status op_proto(pickle_machine *m)
+typedef struct machine machine;
+
+typedef struct {
+    const char *name; /* as pickletools spells it */
+    bool (*run)(machine *m);
+    uint8_t size; /* bytes of the argument, or of the length in front of it */
+} opcode;
+
+/* On the stack and in the memo a container's id is its index in `all`; the listener sees `mine`. */
+struct machine {
+    const char *path;
+    const trace_plain_listener *to;
+    dse_error *err;
+    dse_status status; /* of the first failure */
+    trace_source *source;
+    const uint8_t *p, *end; /* of the window: the next byte, and the end */
+    const opcode *op;
+    uint64_t at; /* byte of the opcode */
+    uint8_t code;
+    bool done;
+    uint64_t frame_end;
+    trace_plain *stack, *memo;
+    size_t n_stack, cap_stack, n_memo, cap_memo;
+    size_t *mark; /* heights of the stack */
+    size_t n_marks, cap_marks;
+    container *all;
+    size_t n_all, cap_all;
+    dse_strbuf text; /* a line, or bytes across the end of the window */
+};
+
+/* Adds the byte of the opcode to an error. */
+static bool stop(machine *m, dse_status st)
 {
-    uint64_t v;
-    dse_status st = pickle_take_number(m, 1, &v);
+    char where[256];
 
-    if (st == DSE_OK && v > 5)
-        return pickle_fail(m, "protocol %" PRIu64 " of pickle is not known; known: 0 to 5", v);
-    return st;
+    snprintf(where, sizeof where, "%.200s: byte %" PRIu64, m->path, m->at);
+    if (m->err)
+        dse_error_set_where(m->err, where);
+    m->status = st;
+    return false;
 }
 
-static dse_status op_frame(pickle_machine *m)
-{
-    uint64_t n;
-    dse_status st = pickle_take_number(m, 8, &n);
+#define fail(m, ...) stop((m), dse_fail((m)->err, DSE_E_SYNTAX, __VA_ARGS__))
 
-    if (st == DSE_OK && n > UINT64_MAX / 2)
-        return pickle_fail(m, "a frame of %" PRIu64 " bytes is longer than any file", n);
-    m->frame_end = pickle_position(m) + n;
-    return st;
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* Offset of the next byte of the file. */
+static uint64_t position(const machine *m)
+{
+    return m->source->offset + (uint64_t)((const char *)m->p - m->source->window);
 }
 
-static dse_status op_stop(pickle_machine *m)
+static bool refill(machine *m)
 {
-    if (m->n_marks || m->n_stack != 1)
-        return pickle_fail(m, "STOP finds %zu values on the stack instead of one", m->n_stack);
-    if (pickle_position(m) < m->frame_end)
-        return pickle_fail(m, "STOP stands within a frame that goes on to byte %" PRIu64, m->frame_end);
-    m->done = true;
-    return DSE_OK;
-}
+    trace_source *from = m->source;
 
-static dse_status op_mark(pickle_machine *m)
-{
-    if (m->n_marks == PICKLE_MAX_STACK)
-        return pickle_fail(m, "more than %u marks on the stack", PICKLE_MAX_STACK);
-    DSE_GROW(m->mark, m->cap_marks, m->n_marks + 1);
-    m->mark[m->n_marks++] = m->n_stack;
-    return DSE_OK;
-}
-
-static dse_status op_pop(pickle_machine *m)
-{
-    if (m->n_marks && m->n_stack == pickle_floor_of(m)) {
-        m->n_marks--;
-        return DSE_OK;
+    if (trace_source_more(from, (size_t)((const char *)m->p - from->window))) {
+        m->p = (const uint8_t *)from->window;
+        m->end = m->p + from->n;
+        return true;
     }
-    if (!m->n_stack)
-        return pickle_need(m, 1);
-    m->n_stack--;
-    return DSE_OK;
+    m->p = m->end = (const uint8_t *)from->window + from->n;
+    m->at = position(m);
+    if (*from->broken)
+        return stop(m, dse_fail(m->err, DSE_E_IO, "cannot read on: %s", from->broken));
+    return fail(
+        m,
+        "the pickle ends here, after %s and without STOP; it was cut off, and nothing of it can be trusted",
+        m->op && m->op->name ? m->op->name : "nothing");
 }
 
-static dse_status op_pop_mark(pickle_machine *m) { return pickle_pop_mark(m, &m->n_stack); }
+/* Makes at least one byte available. */
+static inline bool has_byte(machine *m) { return m->p < m->end || refill(m); }
+
+static bool take_byte(machine *m, uint8_t *out)
+{
+    if (!has_byte(m))
+        return false;
+    *out = *m->p++;
+    return true;
+}
+
+/* An unsigned number of up to 8 bytes, the lowest first. */
+static inline bool take_number(machine *m, unsigned size, uint64_t *out)
+{
+    bool here = (size_t)(m->end - m->p) >= size;
+    uint8_t byte;
+
+    *out = 0;
+    for (unsigned i = 0; i < size; i++) {
+        if (here)
+            byte = *m->p++;
+        else if (!take_byte(m, &byte))
+            return false;
+        *out |= (uint64_t)byte << (8 * i);
+    }
+    return true;
+}
+
+/* Skips n bytes and keeps the first `keep` of them in m->text. */
+static bool take_bytes(machine *m, uint64_t n, uint64_t keep)
+{
+    dse_strbuf_clear(&m->text);
+    while (n) {
+        uint64_t here;
+
+        if (!has_byte(m))
+            return false;
+        here = (uint64_t)(m->end - m->p);
+        here = here < n ? here : n;
+        if (keep)
+            dse_strbuf_add(&m->text, m->p, (size_t)(here < keep ? here : keep));
+        keep -= here < keep ? here : keep;
+        m->p += here;
+        n -= here;
+    }
+    return true;
+}
+
+/* Reads a line, without its end, into m->text: at most `keep` bytes, and one more if it is longer. */
+static bool take_line(machine *m, size_t keep)
+{
+    uint8_t c;
+
+    dse_strbuf_clear(&m->text);
+    for (;;) {
+        if (!take_byte(m, &c))
+            return false;
+        if (c == '\n')
+            break;
+        if (m->text.len <= keep)
+            dse_strbuf_addc(&m->text, (char)c);
+    }
+    if (m->text.len && m->text.data[m->text.len - 1] == '\r')
+        m->text.data[--m->text.len] = '\0';
+    return true;
+}
+
+/* ---- the stack ------------------------------------------------------------------------------- */
+
+/* The height of the stack at the last mark. */
+static size_t floor_of(const machine *m) { return m->n_marks ? m->mark[m->n_marks - 1] : 0; }
+
+/* Checks that there are n values above the last mark. */
+static bool need(machine *m, size_t n)
+{
+    return m->n_stack - floor_of(m) >= n ||
+           fail(m, "%s finds fewer than %zu values on the stack", m->op->name, n);
+}
+
+static bool push(machine *m, trace_plain v)
+{
+    if (m->n_stack == MAX_STACK)
+        return fail(m, "more than %u values wait on the stack", MAX_STACK);
+    DSE_GROW(m->stack, m->cap_stack, m->n_stack + 1);
+    m->stack[m->n_stack++] = v;
+    return true;
+}
+
+static bool push_integer(machine *m, trace_plain_kind kind, int64_t v)
+{
+    return push(m, (trace_plain){.kind = kind, .id = DSE_NONE, .v.integer = v});
+}
+
+static bool push_float(machine *m, double v)
+{
+    return push(m, (trace_plain){.kind = TRACE_PLAIN_FLOAT, .id = DSE_NONE, .v.number = v});
+}
+
+static bool push_text(machine *m, const char *text, size_t n)
+{
+    uint32_t id = n <= TRACE_PLAIN_MAX_TEXT ? trace_names_add_bytes(m->to->names, text, n) : DSE_NONE;
+
+    return push(m, (trace_plain){.kind = TRACE_PLAIN_TEXT, .id = id});
+}
+
+/* A new container, empty. */
+static bool push_container(machine *m, trace_plain_kind kind)
+{
+    if (m->n_all == MAX_CONTAINERS)
+        return fail(m, "more than %u lists, tuples and dictionaries", MAX_CONTAINERS);
+    DSE_GROW(m->all, m->cap_all, m->n_all + 1);
+    m->all[m->n_all] = (container){DSE_NONE, (uint8_t)kind, false};
+    return push(m, (trace_plain){.kind = kind, .id = (uint32_t)m->n_all++});
+}
+
+static bool pop_mark(machine *m, size_t *from)
+{
+    if (!m->n_marks)
+        return fail(m, "%s finds no mark on the stack", m->op->name);
+    *from = m->mark[--m->n_marks];
+    return true;
+}
+
+/* Sets *out to the value as the listener sees it; a container is complete from now on. */
+static bool give(machine *m, const trace_plain *v, trace_plain *out)
+{
+    container *c;
+    dse_status st;
+
+    *out = *v;
+    if (!trace_plain_is_container(v))
+        return true;
+    c = &m->all[v->id];
+    if (!c->closed && (st = m->to->close(m->to->to, (trace_plain_kind)c->kind, &c->mine, m->err)) != DSE_OK)
+        return stop(m, st);
+    c->closed = true;
+    out->id = c->mine;
+    return true;
+}
+
+/* Moves the values from stack[from] on into a container, in pairs if it is a dictionary. */
+static bool fill(machine *m, uint32_t into, size_t from)
+{
+    trace_plain_kind kind = (trace_plain_kind)m->all[into].kind;
+    size_t step = kind == TRACE_PLAIN_DICT ? 2 : 1;
+    trace_plain key, value;
+
+    if ((m->n_stack - from) % step)
+        return fail(m, "%s finds a key without a value", m->op->name);
+    if (m->all[into].closed)
+        return fail(m, "%s fills a container that stands in another place already: it would contain itself",
+                    m->op->name);
+    for (size_t i = from; i < m->n_stack; i += step) {
+        if ((step == 2 && !give(m, &m->stack[i], &key)) || !give(m, &m->stack[i + step - 1], &value))
+            return false;
+        m->to->item(m->to->to, kind, &m->all[into].mine, step == 2 ? &key : NULL, &value);
+    }
+    m->n_stack = from;
+    return true;
+}
+
+/* Makes a container of the values from stack[from] on. */
+static bool collect(machine *m, trace_plain_kind kind, size_t from)
+{
+    trace_plain made;
+
+    if (!push_container(m, kind))
+        return false;
+    made = m->stack[--m->n_stack];
+    return fill(m, made.id, from) && push(m, made);
+}
 
 /* A container that is used a second time is taken as complete: only one that contains itself would be filled
  * afterwards, and that is refused. */
-static dse_status push_again(pickle_machine *m, const trace_plain *v)
+static bool push_again(machine *m, const trace_plain *v)
 {
     trace_plain seen, copy = *v;
-    dse_status st = pickle_give(m, v, &seen);
 
-    return st == DSE_OK ? pickle_push(m, copy) : st;
+    return give(m, v, &seen) && push(m, copy);
 }
 
-static dse_status op_dup(pickle_machine *m)
-{
-    dse_status st = pickle_need(m, 1);
+/* ---- opcodes --------------------------------------------------------------------------------- */
 
-    return st == DSE_OK ? push_again(m, &m->stack[m->n_stack - 1]) : st;
-}
-
-static dse_status op_none(pickle_machine *m) { return pickle_push_integer(m, TRACE_PLAIN_NONE, 0); }
-
-static dse_status op_bool(pickle_machine *m)
-{
-    return pickle_push_integer(m, TRACE_PLAIN_BOOL, m->code == 0x88);
-}
-
-static dse_status op_unsigned(pickle_machine *m)
+static bool op_proto(machine *m)
 {
     uint64_t v;
-    dse_status st = pickle_take_number(m, m->op->size, &v);
 
-    return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_INT, (int64_t)v) : st;
+    return take_number(m, 1, &v) &&
+           (v <= 5 || fail(m, "protocol %" PRIu64 " of pickle is not known; known: 0 to 5", v));
 }
 
-static dse_status op_signed(pickle_machine *m)
+static bool op_frame(machine *m)
+{
+    uint64_t n;
+
+    if (!take_number(m, 8, &n))
+        return false;
+    if (n > UINT64_MAX / 2)
+        return fail(m, "a frame of %" PRIu64 " bytes is longer than any file", n);
+    m->frame_end = position(m) + n;
+    return true;
+}
+
+static bool op_stop(machine *m)
+{
+    if (m->n_marks || m->n_stack != 1)
+        return fail(m, "STOP finds %zu values on the stack instead of one", m->n_stack);
+    if (position(m) < m->frame_end)
+        return fail(m, "STOP stands within a frame that goes on to byte %" PRIu64, m->frame_end);
+    m->done = true;
+    return true;
+}
+
+static bool op_mark(machine *m)
+{
+    if (m->n_marks == MAX_STACK)
+        return fail(m, "more than %u marks on the stack", MAX_STACK);
+    DSE_GROW(m->mark, m->cap_marks, m->n_marks + 1);
+    m->mark[m->n_marks++] = m->n_stack;
+    return true;
+}
+
+static bool op_pop(machine *m)
+{
+    if (m->n_marks && m->n_stack == floor_of(m))
+        m->n_marks--;
+    else if (need(m, 1))
+        m->n_stack--;
+    return m->status == DSE_OK;
+}
+
+static bool op_pop_mark(machine *m) { return pop_mark(m, &m->n_stack); }
+
+static bool op_dup(machine *m) { return need(m, 1) && push_again(m, &m->stack[m->n_stack - 1]); }
+
+static bool op_none(machine *m) { return push_integer(m, TRACE_PLAIN_NONE, 0); }
+
+static bool op_bool(machine *m) { return push_integer(m, TRACE_PLAIN_BOOL, m->code == 0x88); }
+
+static bool op_unsigned(machine *m)
 {
     uint64_t v;
-    dse_status st = pickle_take_number(m, 4, &v);
 
-    return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_INT, (int32_t)(uint32_t)v) : st;
+    return take_number(m, m->op->size, &v) && push_integer(m, TRACE_PLAIN_INT, (int64_t)v);
+}
+
+static bool op_signed(machine *m)
+{
+    uint64_t v;
+
+    return take_number(m, 4, &v) && push_integer(m, TRACE_PLAIN_INT, (int32_t)(uint32_t)v);
 }
 
 /* Two's complement, lowest byte first, of any length. */
-static dse_status op_long(pickle_machine *m)
+static bool op_long(machine *m)
 {
-    uint64_t n, v = 0;
-    dse_status st = pickle_take_number(m, m->op->size, &n);
+    uint64_t n, v;
 
-    if (st != DSE_OK)
-        return st;
-    if (n > 8) {
-        st = pickle_take_bytes(m, n, 0);
-        return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_HUGE, 0) : st;
-    }
-    st = pickle_take_number(m, (unsigned)n, &v);
+    if (!take_number(m, m->op->size, &n))
+        return false;
+    if (n > 8)
+        return take_bytes(m, n, 0) && push_integer(m, TRACE_PLAIN_HUGE, 0);
+    if (!take_number(m, (unsigned)n, &v))
+        return false;
     if (n && n < 8 && v >> (8 * n - 1))
         v |= UINT64_MAX << (8 * n);
-    return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_INT, (int64_t)v) : st;
+    return push_integer(m, TRACE_PLAIN_INT, (int64_t)v);
 }
 
-static dse_status push_float(pickle_machine *m, double v)
+/* Eight bytes, the highest first. */
+static bool op_float(machine *m)
 {
-    return pickle_push(m, (trace_plain){.kind = TRACE_PLAIN_FLOAT, .id = DSE_NONE, .v.number = v});
-}
-
-static dse_status op_float(pickle_machine *m)
-{
-    uint64_t bits = 0, byte;
+    uint64_t bits = 0;
+    uint8_t byte;
     double v;
 
     for (int i = 0; i < 8; i++) {
-        dse_status st = pickle_take_number(m, 1, &byte);
-
-        if (st != DSE_OK)
-            return st;
+        if (!take_byte(m, &byte))
+            return false;
         bits = bits << 8 | byte;
     }
     memcpy(&v, &bits, sizeof v);
     return push_float(m, v);
 }
 
-static dse_status op_float_line(pickle_machine *m)
+static bool op_float_line(machine *m)
 {
-    dse_status st = pickle_take_line(m, MAX_LINE);
     double v;
 
-    if (st == DSE_OK && dse_parse_double(m->text.data, &v, NULL) != DSE_OK)
-        return pickle_fail(m, "FLOAT '%.40s' is no number", m->text.data);
-    return st == DSE_OK ? push_float(m, v) : st;
+    if (!take_line(m, MAX_LINE))
+        return false;
+    if (dse_parse_double(m->text.data, &v, NULL) != DSE_OK)
+        return fail(m, "FLOAT '%.40s' is no number", m->text.data);
+    return push_float(m, v);
 }
 
 /* "12", "12L"; protocol 0 writes False and True as 00 and 01. */
-static dse_status op_integer_line(pickle_machine *m)
+static bool op_integer_line(machine *m)
 {
-    dse_status st = pickle_take_line(m, MAX_LINE);
-    size_t n = m->text.len, digits;
-    const char *text;
+    size_t n, digits;
+    char *text;
     int64_t v;
 
-    if (st != DSE_OK)
-        return st;
-    if (n && m->text.data[n - 1] == 'L')
-        m->text.data[--n] = '\0';
+    if (!take_line(m, MAX_LINE))
+        return false;
+    n = m->text.len;
     text = m->text.data;
+    if (n && text[n - 1] == 'L')
+        text[--n] = '\0';
     if (m->code == 'I' && n == 2 && text[0] == '0' && (text[1] == '0' || text[1] == '1'))
-        return pickle_push_integer(m, TRACE_PLAIN_BOOL, text[1] == '1');
+        return push_integer(m, TRACE_PLAIN_BOOL, text[1] == '1');
     if (dse_parse_int(text, &v, NULL) == DSE_OK)
-        return pickle_push_integer(m, TRACE_PLAIN_INT, v);
+        return push_integer(m, TRACE_PLAIN_INT, v);
     digits = strspn(text + (*text == '-'), "0123456789");
     if (!digits || digits + (*text == '-') != n)
-        return pickle_fail(m, "%s '%.40s' is no number", m->op->name, text);
-    return pickle_push_integer(m, TRACE_PLAIN_HUGE, 0);
+        return fail(m, "%s '%.40s' is no number", m->op->name, text);
+    return push_integer(m, TRACE_PLAIN_HUGE, 0);
 }
 
-static dse_status op_text(pickle_machine *m)
+static bool op_text(machine *m)
 {
+    const char *here;
     uint64_t n;
-    dse_status st = pickle_take_number(m, m->op->size, &n);
-    const char *here = (const char *)m->p;
 
-    if (st != DSE_OK)
-        return st;
+    if (!take_number(m, m->op->size, &n))
+        return false;
+    here = (const char *)m->p;
     if (n <= (uint64_t)(m->end - m->p)) {
         m->p += n;
-        return pickle_push_text(m, here, (size_t)n);
+        return push_text(m, here, (size_t)n);
     }
-    st = pickle_take_bytes(m, n, n <= TRACE_PLAIN_MAX_TEXT ? n : 0);
-    return st == DSE_OK ? pickle_push_text(m, m->text.data, (size_t)n) : st;
+    return take_bytes(m, n, n <= TRACE_PLAIN_MAX_TEXT ? n : 0) && push_text(m, m->text.data, (size_t)n);
 }
 
-static dse_status op_bytes(pickle_machine *m)
+static bool op_bytes(machine *m)
 {
     uint64_t n;
-    dse_status st = pickle_take_number(m, m->op->size, &n);
 
-    if (st == DSE_OK)
-        st = pickle_take_bytes(m, n, 0);
-    return st == DSE_OK ? pickle_push_integer(m, TRACE_PLAIN_BYTES, 0) : st;
+    return take_number(m, m->op->size, &n) && take_bytes(m, n, 0) && push_integer(m, TRACE_PLAIN_BYTES, 0);
 }
 
-static dse_status op_text_line(pickle_machine *m)
+static bool op_text_line(machine *m)
 {
-    dse_status st = pickle_take_line(m, TRACE_PLAIN_MAX_TEXT);
-    const char *text = m->text.data;
-    size_t n = m->text.len;
+    const char *text;
+    size_t n;
 
-    if (st != DSE_OK)
-        return st;
-    if (m->code == 'S') {
-        if (n < 2 || (*text != '\'' && *text != '"') || text[n - 1] != *text)
-            return pickle_fail(m, "STRING without quotes");
-        text++;
-        n -= 2;
-    }
-    return pickle_push_text(m, text, n);
+    if (!take_line(m, TRACE_PLAIN_MAX_TEXT))
+        return false;
+    text = m->text.data;
+    n = m->text.len;
+    if (m->code != 'S')
+        return push_text(m, text, n);
+    if (n < 2 || (*text != '\'' && *text != '"') || text[n - 1] != *text)
+        return fail(m, "STRING without quotes");
+    return push_text(m, text + 1, n - 2);
 }
 
-static dse_status op_empty(pickle_machine *m)
+static bool op_empty(machine *m)
 {
-    return pickle_push_container(m, m->code == '}'   ? TRACE_PLAIN_DICT
-                                    : m->code == ')' ? TRACE_PLAIN_TUPLE
-                                                     : TRACE_PLAIN_LIST);
+    return push_container(m, m->code == '}'   ? TRACE_PLAIN_DICT
+                             : m->code == ')' ? TRACE_PLAIN_TUPLE
+                                              : TRACE_PLAIN_LIST);
 }
 
-/* Makes a container of the values from stack[from] on. */
-static dse_status collect(pickle_machine *m, trace_plain_kind kind, size_t from)
-{
-    dse_status st = pickle_push_container(m, kind);
-    trace_plain made;
-
-    if (st != DSE_OK)
-        return st;
-    made = m->stack[--m->n_stack];
-    st = pickle_fill(m, made.id, from);
-    return st == DSE_OK ? pickle_push(m, made) : st;
-}
-
-static dse_status op_collect(pickle_machine *m)
+static bool op_collect(machine *m)
 {
     trace_plain_kind kind = m->code == 'd'   ? TRACE_PLAIN_DICT
                             : m->code == 't' ? TRACE_PLAIN_TUPLE
                                              : TRACE_PLAIN_LIST;
-    size_t from = 0;
-    dse_status st = pickle_pop_mark(m, &from);
+    size_t from;
 
-    return st == DSE_OK ? collect(m, kind, from) : st;
+    return pop_mark(m, &from) && collect(m, kind, from);
 }
 
-static dse_status op_tuple(pickle_machine *m)
+static bool op_tuple(machine *m)
 {
     size_t n = (size_t)(m->code - 0x84);
-    dse_status st = pickle_need(m, n);
 
-    return st == DSE_OK ? collect(m, TRACE_PLAIN_TUPLE, m->n_stack - n) : st;
+    return need(m, n) && collect(m, TRACE_PLAIN_TUPLE, m->n_stack - n);
 }
 
 /* `size` of APPEND and SETITEM is the number of values; 0: all above the mark. */
-static dse_status op_add(pickle_machine *m)
+static bool op_add(machine *m)
 {
     trace_plain_kind kind = m->code == 's' || m->code == 'u' ? TRACE_PLAIN_DICT : TRACE_PLAIN_LIST;
     size_t from = 0;
-    uint32_t into = DSE_NONE;
-    dse_status st = m->op->size ? pickle_need(m, m->op->size) : pickle_pop_mark(m, &from);
 
+    if (!(m->op->size ? need(m, m->op->size) : pop_mark(m, &from)))
+        return false;
     if (m->op->size)
         from = m->n_stack - m->op->size;
-    if (st == DSE_OK)
-        st = pickle_under(m, from, kind, &into);
-    return st == DSE_OK ? pickle_fill(m, into, from) : st;
+    if (from == floor_of(m) || m->stack[from - 1].kind != kind)
+        return fail(m, "%s finds no %s to add to", m->op->name,
+                    kind == TRACE_PLAIN_DICT ? "dictionary" : "list");
+    return fill(m, m->stack[from - 1].id, from);
 }
 
 /* ---- the memo -------------------------------------------------------------------------------- */
 
 /* The number of an entry, as bytes or (size 0) as a line. */
-static dse_status take_index(pickle_machine *m, uint64_t *out)
+static bool take_index(machine *m, uint64_t *out)
 {
-    dse_status st;
-
     if (m->op->size)
-        return pickle_take_number(m, m->op->size, out);
-    st = pickle_take_line(m, MAX_LINE);
-    if (st == DSE_OK && dse_parse_u64(m->text.data, out, NULL) != DSE_OK)
-        return pickle_fail(m, "%s '%.40s' is no number", m->op->name, m->text.data);
-    return st;
+        return take_number(m, m->op->size, out);
+    return take_line(m, MAX_LINE) && (dse_parse_u64(m->text.data, out, NULL) == DSE_OK ||
+                                      fail(m, "%s '%.40s' is no number", m->op->name, m->text.data));
 }
 
 /* Every entry takes at least a byte, so an index beyond the bytes so far is corrupt. */
-static dse_status put(pickle_machine *m, uint64_t index)
+static bool put(machine *m, uint64_t index)
 {
-    dse_status st = pickle_need(m, 1);
-
-    if (st != DSE_OK)
-        return st;
+    if (!need(m, 1))
+        return false;
     if (index > m->at)
-        return pickle_fail(m, "%s to memo entry %" PRIu64 " of a memo of %zu", m->op->name, index, m->n_memo);
+        return fail(m, "%s to memo entry %" PRIu64 " of a memo of %zu", m->op->name, index, m->n_memo);
     if (index >= MAX_MEMO)
-        return pickle_fail(m, "more than %u entries of the memo", MAX_MEMO);
+        return fail(m, "more than %u entries of the memo", MAX_MEMO);
     DSE_GROW(m->memo, m->cap_memo, (size_t)index + 1);
     while (m->n_memo <= index)
         m->memo[m->n_memo++].kind = UNSET;
     m->memo[index] = m->stack[m->n_stack - 1];
-    return DSE_OK;
+    return true;
 }
 
-static dse_status op_put(pickle_machine *m)
+static bool op_put(machine *m)
 {
     uint64_t index;
-    dse_status st = take_index(m, &index);
 
-    return st == DSE_OK ? put(m, index) : st;
+    return take_index(m, &index) && put(m, index);
 }
 
-static dse_status op_memoize(pickle_machine *m) { return put(m, m->n_memo); }
+static bool op_memoize(machine *m) { return put(m, m->n_memo); }
 
-static dse_status op_get(pickle_machine *m)
+static bool op_get(machine *m)
 {
     uint64_t index;
-    dse_status st = take_index(m, &index);
 
-    if (st != DSE_OK)
-        return st;
+    if (!take_index(m, &index))
+        return false;
     if (index >= m->n_memo || m->memo[index].kind == UNSET)
-        return pickle_fail(m, "%s of memo entry %" PRIu64 ", which was never put there", m->op->name, index);
+        return fail(m, "%s of memo entry %" PRIu64 ", which was never put there", m->op->name, index);
     return push_again(m, &m->memo[index]);
 }
 
 /* ---- refused opcodes ------------------------------------------------------------------------- */
 
-static dse_status refuse(pickle_machine *m, const char *what)
+static bool refuse(machine *m, const char *what)
 {
-    return pickle_fail(
-        m, "%s%s would run code; only pickles of plain data are read, and nothing of this one was run",
-        m->op->name, what);
+    return fail(m,
+                "%s%s would run code; only pickles of plain data are read, and nothing of this one was run",
+                m->op->name, what);
 }
 
-static dse_status op_refuse(pickle_machine *m) { return refuse(m, ""); }
+static bool op_refuse(machine *m) { return refuse(m, ""); }
 
 /* GLOBAL, INST: the module and the name stand in two lines. */
-static dse_status op_refuse_global(pickle_machine *m)
+static bool op_refuse_global(machine *m)
 {
     char what[2 * MAX_LINE + 16];
-    dse_status st = pickle_take_line(m, MAX_LINE);
-    int n = snprintf(what, sizeof what, " '%s", m->text.data);
+    int n;
 
-    if (st == DSE_OK)
-        st = pickle_take_line(m, MAX_LINE);
-    if (st == DSE_OK)
-        snprintf(what + n, sizeof what - (size_t)n, " %s'", m->text.data);
-    return st == DSE_OK ? refuse(m, what) : st;
+    if (!take_line(m, MAX_LINE))
+        return false;
+    n = snprintf(what, sizeof what, " '%s", m->text.data);
+    if (!take_line(m, MAX_LINE))
+        return false;
+    snprintf(what + n, sizeof what - (size_t)n, " %s'", m->text.data);
+    return refuse(m, what);
 }
 
-static const char *text_below(const pickle_machine *m, size_t depth)
+static const char *text_below(const machine *m, size_t depth)
 {
     const trace_plain *v = m->n_stack >= depth ? &m->stack[m->n_stack - depth] : NULL;
 
     return v && v->kind == TRACE_PLAIN_TEXT && v->id != DSE_NONE ? m->to->names->text[v->id] : "?";
 }
 
-static dse_status op_refuse_stack_global(pickle_machine *m)
+static bool op_refuse_stack_global(machine *m)
 {
     char what[2 * MAX_LINE + 16];
 
@@ -371,12 +578,12 @@ static dse_status op_refuse_stack_global(pickle_machine *m)
     return refuse(m, what);
 }
 
-static dse_status op_refuse_buffer(pickle_machine *m)
+static bool op_refuse_buffer(machine *m)
 {
-    return pickle_fail(m, "%s takes bytes from outside of the file", m->op->name);
+    return fail(m, "%s takes bytes from outside of the file", m->op->name);
 }
 
-static const pickle_opcode opcodes[256] = {
+static const opcode opcodes[256] = {
     ['('] = {"MARK", op_mark, 0},
     ['.'] = {"STOP", op_stop, 0},
     ['0'] = {"POP", op_pop, 0},
@@ -447,39 +654,36 @@ static const pickle_opcode opcodes[256] = {
     [0x98] = {"READONLY_BUFFER", op_refuse_buffer, 0},
 };
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-static dse_status run(pickle_machine *m, trace_plain *root)
+static bool step(machine *m)
 {
-    dse_status st = DSE_OK;
-
-    m->p = (const uint8_t *)m->source->window;
-    m->end = m->p + m->source->n;
-    dse_strbuf_init(&m->text);
-    while (st == DSE_OK && !m->done) {
-        if ((st = pickle_more(m)) != DSE_OK)
-            break;
-        m->at = pickle_position(m);
-        m->code = *m->p++;
-        m->op = &opcodes[m->code];
-        st = m->op->run ? m->op->run(m) : pickle_fail(m, "0x%02x is no opcode of a pickle", m->code);
-    }
-    if (st == DSE_OK)
-        st = pickle_give(m, &m->stack[0], root);
-    dse_free(m->stack);
-    dse_free(m->memo);
-    dse_free(m->mark);
-    dse_free(m->all);
-    dse_strbuf_free(&m->text);
-    return st;
+    if (!has_byte(m))
+        return false;
+    m->at = position(m);
+    m->code = *m->p++;
+    m->op = &opcodes[m->code];
+    return m->op->run ? m->op->run(m) : fail(m, "0x%02x is no opcode of a pickle", m->code);
 }
 
 dse_status trace_pickle_read(trace_source *source, const char *path, const trace_plain_listener *to,
                              trace_plain *root, dse_error *err)
 {
-    pickle_machine m = {.path = path, .source = source, .to = to, .err = err};
+    machine m = {.path = path, .source = source, .to = to, .err = err};
 
-    return run(&m, root);
+    m.p = (const uint8_t *)source->window;
+    m.end = m.p + source->n;
+    dse_strbuf_init(&m.text);
+    while (!m.done && step(&m))
+        ;
+    if (m.done)
+        give(&m, &m.stack[0], root);
+    dse_free(m.stack);
+    dse_free(m.memo);
+    dse_free(m.mark);
+    dse_free(m.all);
+    dse_strbuf_free(&m.text);
+    return m.status;
 }
 
 /* Skips a line with a dotted name; NULL if there is none. */

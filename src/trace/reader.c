@@ -1,6 +1,11 @@
 #include "trace/reader.h"
 
+#include "base/alloc.h"
+#include "base/strbuf.h"
 #include "trace/reader_list.h"
+
+#include <errno.h>
+#include <zlib.h>
 
 #define ROW(name) extern const trace_reader trace_reader_##name;
 TRACE_READER_LIST(ROW)
@@ -18,6 +23,48 @@ dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace
     if (st == DSE_OK)
         st = parse(&source, path, out, err);
     trace_source_close(&source);
+    return st;
+}
+
+static dse_status read_all(gzFile f, const char *path, size_t max_bytes, dse_strbuf *out, dse_error *err)
+{
+    char chunk[65536];
+    const char *why;
+    int n = 0, code;
+
+    while (out->len <= max_bytes && (n = gzread(f, chunk, sizeof chunk)) > 0)
+        dse_strbuf_add(out, chunk, (size_t)n);
+    if (out->len > max_bytes)
+        return dse_fail_at(err, DSE_E_RANGE, path, "is larger than %zu MiB, decompressed", max_bytes >> 20);
+    why = gzerror(f, &code); /* Z_BUF_ERROR: the last member has no end, which gzread alone does not say */
+    if (n < 0 || code == Z_BUF_ERROR)
+        return code == Z_ERRNO
+                   ? dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", path)
+                   : dse_fail_at(err, DSE_E_IO, path,
+                                 "the gzip file is broken or cut off after %zu bytes of its text: %s",
+                                 out->len, code == Z_BUF_ERROR ? "unexpected end of file" : why);
+    return DSE_OK;
+}
+
+dse_status trace_read_whole(const char *path, size_t max_bytes, trace_whole_parser *parse, trace_record *out,
+                            dse_error *err)
+{
+    dse_strbuf bytes;
+    dse_status st;
+    gzFile f;
+
+    errno = 0;
+    if (!(f = gzopen(path, "rb"))) {
+        if (!errno)
+            dse_out_of_memory();
+        return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
+    }
+    dse_strbuf_init(&bytes);
+    st = read_all(f, path, max_bytes, &bytes, err);
+    gzclose_r(f);
+    if (st == DSE_OK)
+        st = parse(path, bytes.data, bytes.len, out, err);
+    dse_strbuf_free(&bytes);
     return st;
 }
 

@@ -29,7 +29,7 @@
 
 #define TRACE_UNKNOWN UINT64_MAX /* of a size or a count that the trace does not give */
 
-/* What a file is. */
+/* The kind of a file. */
 typedef enum {
     TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
     TRACE_SIMULATED, /* simulated here: simulate --timeline, or simulated.h */
@@ -40,6 +40,8 @@ typedef enum {
     TRACE_SNAPSHOT,  /* PyTorch's memory snapshot */
     TRACE_KINDS
 } trace_kind;
+
+#define TRACE_ET_COLLECTIVE "record_param_comms" /* name of a collective's node in an execution trace */
 
 /* "Kineto trace", "Nsight Systems export": for messages. */
 const char *trace_kind_name(trace_kind k);
@@ -57,7 +59,7 @@ typedef enum {
     TRACE_OTHER
 } trace_category;
 
-/* Of the words that older versions capitalise too: Kernel, Memcpy, Memset, Operator, Runtime. TRACE_OTHER if
+/* Also accepts the older, capitalised words: Kernel, Memcpy, Memset, Operator, Runtime. TRACE_OTHER if
  * unknown. */
 trace_category trace_category_of(const char *word, size_t n);
 
@@ -229,7 +231,7 @@ static inline void trace_extend(trace_rank *r, int64_t start_ps, int64_t end_ps,
     r->all_last_ps = end_ps > r->all_last_ps ? end_ps : r->all_last_ps;
 }
 
-/* Of an event; -1: it has none. */
+/* The device time of an event; -1: it has none. */
 static inline trace_device_time trace_device_time_of(const trace_rank *r, size_t event)
 {
     return event < r->cap_device_time ? r->device_time[event] : (trace_device_time){-1, -1};

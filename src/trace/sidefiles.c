@@ -3,54 +3,31 @@
 #include "base/fs.h"
 #include "base/units.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void add(trace_paths *to, const char *path, dse_arena *a)
-{
-    if (to->n == to->cap) {
-        const char **v = DSE_ARENA_RAW(a, const char *, to->cap ? to->cap * 2 : 16);
-
-        if (to->n)
-            memcpy(v, to->path, to->n * sizeof *v);
-        to->path = v;
-        to->cap = to->cap ? to->cap * 2 : 16;
-    }
-    to->path[to->n++] = path;
-}
 
 dse_status trace_paths_add(trace_paths *to, const char *dir, const char *pattern, bool folders, dse_arena *a,
                            dse_error *err)
 {
-    size_t first = to->n;
-    struct dirent *e;
-    DIR *d;
+    const char **name, **path;
+    size_t n;
+    dse_status st;
 
     if (!dse_is_dir(dir))
         return DSE_OK;
-    if (!(d = opendir(dir)))
-        return dse_fail_errno(err, DSE_E_IO, "cannot read folder '%s'", dir);
-    while ((e = readdir(d))) {
-        const char *path;
-
-        if (fnmatch(pattern, e->d_name, FNM_PERIOD) != 0)
+    if ((st = dse_list_names(dir, a, &name, &n, err)) != DSE_OK)
+        return st;
+    path = DSE_ARENA_RAW(a, const char *, to->n + n);
+    if (to->n)
+        memcpy(path, to->path, to->n * sizeof *path);
+    to->path = path;
+    for (size_t i = 0; i < n; i++) {
+        if (fnmatch(pattern, name[i], FNM_PERIOD) != 0)
             continue;
-        path = dse_arena_printf(a, "%s/%s", dir, e->d_name);
-        if (folders ? dse_is_dir(path) : dse_is_file(path))
-            add(to, path, a);
+        path[to->n] = dse_arena_printf(a, "%s/%s", dir, name[i]);
+        to->n += folders ? dse_is_dir(path[to->n]) : dse_is_file(path[to->n]);
     }
-    closedir(d);
-    if (to->n > first)
-        qsort(to->path + first, to->n - first, sizeof *to->path, by_name);
     return DSE_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "config/doc.h"
 
 typedef struct {
-    size_t n, cap;
+    size_t n;
     const char **path;
 } trace_paths;
 

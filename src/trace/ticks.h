@@ -20,7 +20,7 @@ typedef enum {
     TRACE_TICKS_CPU /* compute of the host */
 } trace_ticks_category;
 
-/* What a compute node is: of a matrix product `batch` products of m x k by k x n, else m elements. */
+/* The work of a compute node: `batch` matrix products of m x k by k x n, or else m elements. */
 typedef struct {
     const char *class; /* "matmul" */
     uint64_t m, n, k, batch;

@@ -1,6 +1,6 @@
 /* A Chrome trace, plain or gzip, through a large window and through a small one: the same record, unless a text was cut. */
 #include "fuzz/record.h"
-#include "trace/chrome.h"
+#include "trace/reader.h"
 
 #include <string.h>
 

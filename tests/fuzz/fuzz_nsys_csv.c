@@ -1,7 +1,7 @@
 /* A report of Nsight Systems as CSV. */
 #include "fuzz/record.h"
 
-#include "trace/nsys_csv.h"
+#include "trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* A PyTorch execution trace. */
 #include "fuzz/record.h"
-#include "trace/et.h"
+#include "trace/reader.h"
 
 static dse_status parse(trace_source *source, trace_record *out, dse_error *err)
 {

@@ -1,7 +1,7 @@
 /* XLA's xplane.pb. */
 #include "fuzz/record.h"
 
-#include "trace/xplane.h"
+#include "trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
  * Together 18 launches, 100 us: communication 40 %, the greatest 50 %, experts 10 %. */
 #include "metrics/registry.h"
 
-#include "trace/nsys_csv.h"
+#include "trace/reader.h"
 #include "unit/unit.h"
 
 static const char report[] =

@@ -1,5 +1,5 @@
 /* Chrome traces: what becomes of events, of what stands beside them, and of everything that can be wrong. */
-#include "trace/chrome.h"
+#include "trace/reader.h"
 
 #include "unit/unit.h"
 

@@ -1,4 +1,4 @@
-#include "trace/et.h"
+#include "trace/reader.h"
 
 #include "unit/unit.h"
 

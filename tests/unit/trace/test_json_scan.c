@@ -348,11 +348,11 @@ CLAIM(searches_by_sixteen_find_what_searches_by_one_find)
 
         for (size_t i = 0; i < n; i++)
             text[i] = same && i ? text[i - 1] : some[unit_random(&seed) % (sizeof some - 1)];
-        assert_ptr_equal(trace_json_find_special(text), trace_json_find_special_plain(text));
-        assert_ptr_equal(trace_json_find_quote(text), trace_json_find_quote_plain(text));
-        assert_ptr_equal(trace_json_find_bracket(text), trace_json_find_bracket_plain(text));
-        assert_ptr_equal(trace_json_find_number_end(text), trace_json_find_number_end_plain(text));
-        assert_ptr_equal(trace_json_find_nonblank(text), trace_json_find_nonblank_plain(text));
+        assert_ptr_equal(trace_json_find_special(text), trace_json_find_plain(text, trace_json_stop_special));
+        assert_ptr_equal(trace_json_find_quote(text), trace_json_find_plain(text, trace_json_stop_quote));
+        assert_ptr_equal(trace_json_find_bracket(text), trace_json_find_plain(text, trace_json_stop_bracket));
+        assert_ptr_equal(trace_json_find_number_end(text), trace_json_find_plain(text, trace_json_stop_number_end));
+        assert_ptr_equal(trace_json_find_nonblank(text), trace_json_find_plain(text, trace_json_stop_nonblank));
     }
 }
 

@@ -4,9 +4,12 @@
 
 /* ---- what a directory might hold ----------------------------------------------------------- */
 
-static const trace_reader chrome = {.name = "chrome"}, xplane = {.name = "xplane"}, nsys = {.name = "nsys"},
-                          csv = {.name = "nsys_csv"}, et = {.name = "et"}, pickle = {.name = "snapshot"},
-                          json = {.name = "snapshot_json"};
+static const trace_reader chrome = {.family = TRACE_FAMILY_TIMELINES},
+                          xplane = {.family = TRACE_FAMILY_TIMELINES},
+                          nsys = {.family = TRACE_FAMILY_EXPORTS}, csv = {.family = TRACE_FAMILY_REPORTS},
+                          et = {.family = TRACE_FAMILY_EXECUTION_TRACES},
+                          pickle = {.family = TRACE_FAMILY_SNAPSHOTS},
+                          json = {.family = TRACE_FAMILY_SNAPSHOTS};
 
 typedef struct {
     dse_arena arena;
@@ -16,7 +19,7 @@ typedef struct {
 
 static void add(folder *f, const char *path, const trace_reader *reader)
 {
-    trace_file_list *l = &f->holds.of[trace_family_of(reader)];
+    trace_file_list *l = &f->holds.of[reader->family];
 
     DSE_GROW(l->file, l->cap, l->n + 1);
     l->file[l->n++] = (trace_file){path, reader};

@@ -1,5 +1,4 @@
 /* Reports of Nsight Systems as CSV. */
-#include "trace/nsys_csv.h"
 
 #include "trace/reader.h"
 #include "unit/unit.h"

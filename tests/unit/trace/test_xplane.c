@@ -1,5 +1,4 @@
 /* xplane.pb files, built message by message. */
-#include "trace/xplane.h"
 
 #include "trace/reader.h"
 #include "unit/trace/xspace.h"
