@@ -45,8 +45,8 @@ static bool split_number(const char *text, size_t n, number_parts *out)
     return p == end;
 }
 
-/* A number of any form, digit by digit; a digit counts 10^power. */
-static bool any_decimal(const char *text, size_t n, trace_decimal *out)
+/* Reads digit by digit; a digit counts 10^power. trace_json_decimal is the fast path for times. */
+bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
 {
     const char *point;
     number_parts v;
@@ -102,33 +102,6 @@ static inline unsigned digits_at(const char *p, uint64_t *value)
     return n;
 }
 
-/* Fast path for digits, a point, digits: nearly all numbers. */
-bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
-{
-    const char *p = text, *end = text + n;
-    uint64_t whole = 0; /* with more than 18 digits it wraps and is not used */
-    int32_t part = 0;
-    int places = 0;
-
-    if (n > 18 + 4 || n == 0 || !is_digit(*p)) /* 18 digits fit, whatever they are */
-        return any_decimal(text, n, out);
-    for (; p < end && is_digit(*p); p++)
-        whole = whole * 10 + (uint64_t)(*p - '0');
-    if (p - text > 18)
-        return any_decimal(text, n, out);
-    if (p < end && *p == '.')
-        for (p++; p < end && is_digit(*p) && places < 6; p++, places++)
-            part = part * 10 + (*p - '0');
-    while (p < end && is_digit(*p))
-        p++;
-    if (p < end)
-        return any_decimal(text, n, out);
-    for (; places < 6; places++)
-        part *= 10;
-    *out = (trace_decimal){(int64_t)whole, part};
-    return true;
-}
-
 bool trace_json_decimal(trace_json *s, trace_decimal *out)
 {
     const char *p = s->at;
@@ -165,7 +138,7 @@ uint64_t trace_whole_of(const char *text, size_t n, uint64_t max)
         if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v))
             return UINT64_MAX;
     if (i < n || !n) {
-        if (!any_decimal(text, n, &d) || d.whole < 0 || d.millionths)
+        if (!trace_decimal_of(text, n, &d) || d.whole < 0 || d.millionths)
             return UINT64_MAX;
         v = (uint64_t)d.whole;
     }

@@ -287,6 +287,33 @@ CLAIM(writing_into_a_missing_folder_names_the_path)
                    "cannot write '/tmp/ccldse-unit-none/f': No such file or directory");
 }
 
+CLAIM(names_of_a_folder_are_sorted_by_their_bytes)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_arena arena = {0};
+    const char **name;
+    size_t n;
+
+    unit_make_folder(folder);
+    assert_int_equal(dse_list_names(folder, &arena, &name, &n, NULL), DSE_OK);
+    assert_int_equal(n, 0);
+    unit_write_text(in_folder("b"), "");
+    unit_write_text(in_folder("a.yaml"), "");
+    unit_write_text(in_folder("a-2.yaml"), ""); /* '-' is 0x2d, '.' 0x2e */
+    unit_write_text(in_folder(".hidden"), "");
+    assert_int_equal(dse_list_names(folder, &arena, &name, &n, NULL), DSE_OK);
+    assert_int_equal(n, 4);
+    assert_string_equal(name[0], ".hidden");
+    assert_string_equal(name[1], "a-2.yaml");
+    assert_string_equal(name[2], "a.yaml");
+    assert_string_equal(name[3], "b");
+    assert_failure(dse_list_names("/tmp/ccldse-unit-none", &arena, &name, &n, &err), &err, DSE_E_IO, "",
+                   "cannot read the directory '/tmp/ccldse-unit-none': No such file or directory");
+    assert_int_equal(n, 0);
+    dse_arena_free(&arena);
+    unit_remove_folder(folder);
+}
+
 CLAIM(files_and_folders_are_told_apart)
 {
     unit_make_folder(folder);
@@ -355,6 +382,7 @@ int main(void)
         cmocka_unit_test(what_is_written_bit_by_bit_replaces_the_file_when_it_is_committed),
         cmocka_unit_test(what_is_given_up_leaves_the_file_as_it_was),
         cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
+        cmocka_unit_test(names_of_a_folder_are_sorted_by_their_bytes),
         cmocka_unit_test(files_and_folders_are_told_apart),
         cmocka_unit_test(a_tree_is_removed_and_what_its_links_point_to_is_not),
         cmocka_unit_test(removing_what_is_not_there_is_success),
