@@ -28,6 +28,7 @@ typedef struct {
     uint32_t n_views;
     const trace_card *card; /* NULL: none */
     const metric_options *options;
+    const struct metric *row; /* the metric that is computed (metric.h) */
     /* Of metric_compute: where the result goes. Of a metric_fn: what it works with, gone when it is done. */
     dse_arena *arena;
 } metric_context;

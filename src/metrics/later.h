@@ -10,53 +10,25 @@
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
 
-#define LATER_ON_GPU METRIC_ON_GPU
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
-/* A row with one function for both rules, which reads x->options->compat. */
-#define LATER_ROW(id, of_unit, on, text)                                                                     \
-    {                                                                                                        \
-        LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
-    }
+/* A row whose function reads x->options->compat. */
+#define LATER_ROW(id, of_unit, on, function, text)                                                           \
+    METRIC_ROW(id, "later", of_unit, on, 0, text), .compute = (function), .compat = (function),              \
+                                                   .headline = (id)
 
-#define LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
-    METRIC_ROW(#id, "later", of_unit, on, 0, text), .compute = id, .compat = id, .headline = #id
-
-/* The same for a row whose headline is compared. */
-#define LATER_ROW_COMPARED(id, of_unit, on, better, tolerance, text)                                         \
-    {                                                                                                        \
-        LATER_ROW_FIELDS(id, of_unit, on, text), METRIC_ENTRY(#id, of_unit, better, tolerance)               \
-    }
-
-/* ---- results ------------------------------------------------------------------------------- */
-
-/* A headline value that comes of parts over wholes, beside those of each rank. */
-typedef struct {
-    const char *name;
-    metric_value *value,
-        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
-    double scale, part, whole;
-} later_result;
-
-later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
-
-/* Adds the part and whole of a rank (NULL: of no particular one); a whole of 0 adds nothing. */
-void later_add(later_result *r, const trace_rank *rank, double part, double whole);
-
-/* A value of a rank, of which the mean is taken. */
-void later_add_value(later_result *r, const trace_rank *rank, double v);
-
-/* scale * part / whole; rounds as the tool does under --compat if digits is not negative. DSE_E_ABSENT with
- * the reason if nothing was added. */
-dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err);
+/* A row that later_value computes; its rule follows: LATER_VALUE("moe_fraction", ...), LATER_RULE(.scale = 100). */
+#define LATER_VALUE(id, of_unit, on, text) LATER_ROW(id, of_unit, on, later_value, text)
+#define LATER_RULE(...)                    METRIC_RULE(later_rule, __VA_ARGS__)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
 typedef struct {
     const trace_rank *rank;
     const metric_view *view;
+    uint32_t index; /* of the rank in the context */
     uint32_t n;
     uint32_t *event; /* by start */
     uint8_t *comm;   /* 1: it communicates */
@@ -74,6 +46,55 @@ metric_spans later_busy(const later_kernels *k, dse_arena *a);
 
 /* Sum of their durations. */
 int64_t later_sum(const later_kernels *k, bool comm);
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+typedef struct later_rule later_rule;
+
+/* A headline value that comes of parts over wholes, beside those of each rank. */
+typedef struct {
+    const char *name;
+    metric_value *value,
+        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
+    double scale, part, whole;
+    bool
+        mean; /* over ranks, of their scale * part / whole; else the parts and the wholes are added up first */
+    dse_status st;
+    dse_error *err; /* of a fold that fails */
+} later_result;
+
+/* Adds the part and whole of a rank (NULL: of no particular one); a whole of 0 adds nothing. */
+void later_add(later_result *r, const trace_rank *rank, double part, double whole);
+
+/* A value of a rank, of which the mean is taken. */
+void later_add_value(later_result *r, const trace_rank *rank, double v);
+
+/* Adds what a rank, a device of a TPU, or the whole run has of a result; r->st and r->err if it fails. */
+typedef void later_rank_fn(const metric_context *x, const later_kernels *k, later_result *r);
+typedef void later_device_fn(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                             later_result *r);
+typedef void later_run_fn(const metric_context *x, later_result *r);
+
+/* How the value of a row is computed. A rule that is NULL is the one before it in its line, if not the definition. */
+struct later_rule {
+    later_rank_fn *gpu, *gpu_compat, *nsys; /* nsys: under --compat, too */
+    later_run_fn *nsys_compat;
+    later_device_fn *tpu;
+    later_run_fn *tpu_compat;
+    metric_classify *words,
+        *nsys_words; /* of communication under --compat; NULL: kernels are not asked for */
+    unsigned mean;   /* METRIC_ON the kinds of which it is a mean over ranks */
+    double scale;
+    int digits; /* to which Kineto's and the TPU's tools round under --compat; 0: they do not */
+    const char *why, *why_compat; /* it is absent if nothing was added; why_compat NULL: why */
+};
+
+/* The row's value by its later_rule. */
+metric_fn later_value;
+
+/* The same without a rule's folds: a result that the caller adds to, and its end. */
+later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
+dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
 /* ---- steps --------------------------------------------------------------------------------- */
 

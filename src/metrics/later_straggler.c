@@ -1,4 +1,4 @@
-/* Who waits for whom, by the time that ranks spend in communication: straggler_metrics, straggler_pct. */
+/* Which ranks wait for others, by the time that ranks spend in communication: straggler_metrics, straggler_pct. */
 #include "metrics/later.h"
 #include "metrics/numbers.h"
 
@@ -199,8 +199,8 @@ static const metric rows[] = {
                 "communication time of ranks: most less least over most, and most over least"),
      .compute = straggler_metrics, .compat = straggler_metrics, .compat_kinds = LATER_ON_ALL,
      .headline = "straggler_metrics"},
-    LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,
-              "of each collective longest less shortest over longest among ranks, mean"),
+    {LATER_ROW("straggler_pct", "%", METRIC_ON_GPU, straggler_pct,
+               "of each collective longest less shortest over longest among ranks, mean")},
 };
 
 METRIC_FAMILY(later_straggler);
