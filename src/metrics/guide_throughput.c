@@ -19,12 +19,10 @@ typedef struct {
 static rank_steps measure(const metric_view *v, bool trim)
 {
     metric_span window = metric_steps_window(v, trim);
-    uint32_t first, n;
-    rank_steps s = {.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S};
 
-    metric_steps_kept(v, trim, &first, &n);
-    s.window_s = (double)(window.end - window.start) / TRACE_PS_PER_S / n;
-    return s;
+    return (rank_steps){.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S,
+                        .window_s = (double)(window.end - window.start) / TRACE_PS_PER_S /
+                                    metric_steps_kept(v, trim).n};
 }
 
 static dse_status tokens_of(const metric_context *x, double *out, dse_error *err)

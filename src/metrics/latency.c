@@ -3,6 +3,7 @@
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "trace/benchmark.h"
 
 #include <ctype.h>
@@ -83,9 +84,7 @@ static int by_start(const void *a, const void *b)
 {
     const metric_pass *x = a, *y = b;
 
-    if (x->start_ps != y->start_ps)
-        return x->start_ps < y->start_ps ? -1 : 1;
-    return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
+    return METRIC_ORDER({x->start_ps, y->start_ps}, {y->dur_ps, x->dur_ps});
 }
 
 /* Drops passes within another, which are parts of it. */

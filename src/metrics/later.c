@@ -200,30 +200,21 @@ static const struct {
     [LATER_SGLANG_STEPS] = {TRACE_PYTHON, metric_is_sglang_pass, has_run_batch},
 };
 
-static int by_number(const void *a, const void *b)
-{
-    const metric_step *x = a, *y = b;
-
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->span.start > y->span.start) - (x->span.start < y->span.start);
-}
-
 static bool is_mark(metric_classes *names, const trace_event *e, later_mark mark)
 {
     return !e->instant && e->category == marks[mark].category && e->name != DSE_NONE &&
            metric_class_of(names, e);
 }
 
-later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
+metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
 {
     const trace_rank *r = x->view[i].rank;
     metric_classes names;
-    later_steps s = {0};
+    metric_steps s = {0};
     uint32_t n = 0;
 
     if (mark == LATER_PROFILER_STEPS && !x->options->compat)
-        return (later_steps){x->view[i].n_steps, x->view[i].step};
+        return (metric_steps){x->view[i].n_steps, x->view[i].step};
     names = metric_classes_of(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
     for (size_t e = 0; e < r->n_events; e++)
         n += is_mark(&names, &r->event[e], mark);
@@ -238,9 +229,6 @@ later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark,
             step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);
         s.step[s.n++] = step;
     }
-    if (s.n)
-        qsort(s.step, s.n, sizeof *s.step, by_number);
+    metric_sort_steps(s.step, s.n);
     return s;
 }
-
-later_steps later_inner(const later_steps *s) { return s->n > 2 ? (later_steps){s->n - 2, s->step + 1} : *s; }

@@ -9,6 +9,7 @@
 #include "metrics/classes.h"
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
+#include "metrics/steps.h"
 
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
 
@@ -105,17 +106,9 @@ typedef enum {
     LATER_MARKS
 } later_mark;
 
-typedef struct {
-    uint32_t n;
-    metric_step *step; /* profiler steps by number, others by start */
-} later_steps;
-
-/* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap
+/* Steps of one kind of mark: profiler steps by number, others by start. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap
  * takes it. */
-later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
-
-/* The steps without the first and the last if there are more than two. */
-later_steps later_inner(const later_steps *s);
+metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
 /* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op",
  * "device_op", or none, as a TPU's events have none. */

@@ -2,6 +2,7 @@
  * total_communication_time. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -16,16 +17,10 @@ static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank
 static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
 {
     double comm = 0, all = 0;
-    uint32_t a = 0, b = k->n;
+    size_t first;
 
-    while (a < b) {
-        uint32_t mid = a + (b - a) / 2;
-        if (reach[mid] > step.start)
-            b = mid;
-        else
-            a = mid + 1;
-    }
-    for (; a < k->n; a++) {
+    METRIC_BISECT(first, 0, k->n, reach[first] <= step.start);
+    for (uint32_t a = (uint32_t)first; a < k->n; a++) {
         const trace_event *e = &k->rank->event[k->event[a]];
 
         if (metric_start(e) >= step.end)
@@ -39,11 +34,11 @@ static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_s
     return all > 0;
 }
 
-static void steps_fraction(const metric_context *x, const later_kernels *k, const later_steps *all,
+static void steps_fraction(const metric_context *x, const later_kernels *k, const metric_steps *all,
                            later_result *r)
 {
     int64_t *reach = DSE_ARENA_NEW(x->arena, int64_t, k->n), last = INT64_MIN;
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
     double sum = 0, one;
     uint32_t n = 0;
 
@@ -71,7 +66,7 @@ static void kernel_fraction(const metric_context *x, const later_kernels *k, lat
 
 static void gpu_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_steps steps = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
+    metric_steps steps = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
 
     if (steps.n)
         steps_fraction(x, k, &steps, r);
@@ -145,7 +140,7 @@ static void upstream_overhead(const metric_context *x, const later_kernels *k, l
  * than two steps. */
 static void rank_time(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_steps all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false), s = later_inner(&all);
+    metric_steps all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false), s = metric_steps_inner(&all);
     metric_spans comm;
     double time;
 

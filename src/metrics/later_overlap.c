@@ -9,10 +9,10 @@
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 
 /* Sums of both, clipped to each inner step. */
-static void add_steps(const metric_spans *comm, const metric_spans *both, const later_steps *all,
+static void add_steps(const metric_spans *comm, const metric_spans *both, const metric_steps *all,
                       double *over, double *whole)
 {
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
 
     for (uint32_t i = 0; i < s.n; i++) {
         *over += (double)metric_spans_within(both, s.step[i].span.start, s.step[i].span.end);
@@ -20,9 +20,9 @@ static void add_steps(const metric_spans *comm, const metric_spans *both, const 
     }
 }
 
-static later_steps first_steps(const metric_context *x, uint32_t i)
+static metric_steps first_steps(const metric_context *x, uint32_t i)
 {
-    later_steps s = {0};
+    metric_steps s = {0};
 
     for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
         s = later_steps_of(x, i, mark, x->options->compat);
@@ -50,7 +50,7 @@ static void add_covered(const metric_context *x, const later_kernels *k, later_r
 /* Within the inner steps. */
 static void add_covered_steps(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_steps steps = first_steps(x, k->index);
+    metric_steps steps = first_steps(x, k->index);
     metric_spans comm, both;
     double over = 0, all = 0;
 
@@ -62,11 +62,11 @@ static void add_covered_steps(const metric_context *x, const later_kernels *k, l
 /* ---- XLA under --compat -------------------------------------------------------------------- */
 
 /* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static later_steps xla_steps(const metric_context *x, const trace_rank *r)
+static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
     static const char *const names[] = {METRIC_ENGINE_LINE, "StepMarker"};
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    later_steps s = {0};
+    metric_steps s = {0};
     int64_t longest = 0;
 
     for (size_t m = 0; m < 2 && !list.n; m++) {
@@ -112,7 +112,7 @@ static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
     double over = 0, all = 0;
-    later_steps steps = xla_steps(x, r);
+    metric_steps steps = xla_steps(x, r);
     metric_spans comm = named_time(x, r, later_comm_xla, NULL);
     metric_spans compute = named_time(x, r, later_compute_xla, later_comm_xla);
     metric_spans both = metric_spans_intersect(&comm, &compute, x->arena);

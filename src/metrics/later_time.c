@@ -3,6 +3,7 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 
 #include <ctype.h>
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double mean_step_s(const later_steps *all)
+static double mean_step_s(const metric_steps *all)
 {
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
     double sum = 0;
 
     for (uint32_t i = 0; i < s.n; i++)
@@ -27,7 +28,7 @@ static void add_gpu_steps(const metric_context *x, later_result *r)
 {
     for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
         for (uint32_t i = 0; i < x->n_views; i++) {
-            later_steps s = later_steps_of(x, i, mark, false);
+            metric_steps s = later_steps_of(x, i, mark, false);
 
             if (s.n)
                 later_add_value(r, x->view[i].rank, mean_step_s(&s));
@@ -39,11 +40,11 @@ static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_E
 static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
 
 /* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
-static later_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
+static metric_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
 {
     uint32_t n = 0;
     metric_classes names = metric_classes_of(r, is, x->arena);
-    later_steps s = {0};
+    metric_steps s = {0};
 
     for (size_t i = 0; i < r->n_events; i++)
         n += metric_class_of(&names, &r->event[i]);
@@ -61,15 +62,11 @@ static int by_lane(const void *a, const void *b)
 {
     const metric_step *x = a, *y = b;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->span.start != y->span.start)
-        return x->span.start < y->span.start ? -1 : 1;
-    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+    return METRIC_ORDER({x->number, y->number}, {x->span.start, y->span.start}, {y->span.end, x->span.end});
 }
 
 /* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
-static void keep_outermost(later_steps *s)
+static void keep_outermost(metric_steps *s)
 {
     uint32_t kept = 0;
 
@@ -83,7 +80,7 @@ static void keep_outermost(later_steps *s)
 }
 
 /* The lowest process with such a step; DSE_NONE. */
-static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
+static uint32_t lowest_pid(const trace_rank *r, const metric_steps *s)
 {
     uint32_t lowest = DSE_NONE;
 
@@ -98,7 +95,7 @@ static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
 }
 
 /* Keeps those of one process. */
-static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
+static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
 {
     uint32_t kept = 0;
 
@@ -108,10 +105,10 @@ static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
     s->n = kept;
 }
 
-static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
+static metric_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
 {
     bool compat = x->options->compat;
-    later_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
+    metric_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
 
     if (compat)
         return s;
@@ -136,7 +133,7 @@ static void add_tpu_steps(const metric_context *x, later_result *out)
 
     for (uint32_t i = 0; i < n; i++) {
         const trace_rank *r = &x->record->rank[i];
-        later_steps s = tpu_steps_of(x, r);
+        metric_steps s = tpu_steps_of(x, r);
 
         if (s.n)
             later_add_value(out, r, mean_step_s(&s));

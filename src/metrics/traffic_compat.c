@@ -2,6 +2,7 @@
  * layers, and its time in microseconds where the keys say bytes. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "metrics/traffic.h"
 
 #include <stdlib.h>
@@ -176,17 +177,10 @@ static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 /* Operators that start before `at`, or at it. */
 static size_t before(const operators *o, int64_t at, bool inclusive)
 {
-    size_t a = 0, b = o->n;
+    size_t i;
 
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (o->op[mid].at < at || (inclusive && o->op[mid].at == at))
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a;
+    METRIC_BISECT(i, 0, o->n, o->op[i].at < at || (inclusive && o->op[i].at == at));
+    return i;
 }
 
 static metric_parallel class_of_coalesced(const operators *o, const trace_event *e)
@@ -222,9 +216,7 @@ static int by_range_start(const void *a, const void *b)
 {
     const range *x = a, *y = b;
 
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return METRIC_ORDER({x->start, y->start}, {x->at, y->at});
 }
 
 static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,
