@@ -1,7 +1,7 @@
 /* Bandwidths of collectives, and the bytes they move. */
+#include "metrics/comm_calls.h"
 #include "metrics/comm_size.h"
 #include "metrics/later.h"
-#include "metrics/later_calls.h"
 #include "metrics/numbers.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@
 
 /* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n
  * there are. */
-static size_t add_rates(const later_calls *c, metric_comm_type type, double *rate, size_t n)
+static size_t add_rates(const comm_calls *c, metric_comm_type type, double *rate, size_t n)
 {
     for (uint32_t i = 0; i < c->n; i++) {
-        const later_call *v = &c->call[i];
+        const comm_call *v = &c->call[i];
 
         if (v->type == type && v->bytes > 0 && v->seconds > 0 && isfinite(v->factor))
             rate[n++] = v->bytes * v->factor / v->seconds;
@@ -30,7 +30,7 @@ static size_t add_rates(const later_calls *c, metric_comm_type type, double *rat
     return n;
 }
 
-static uint32_t calls_of(const later_calls *c, uint32_t n, metric_comm_type type)
+static uint32_t calls_of(const comm_calls *c, uint32_t n, metric_comm_type type)
 {
     uint32_t found = 0;
 
@@ -46,10 +46,10 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_value *out,
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_calls c;
+        comm_calls c;
         double *rate;
         size_t n;
-        dse_status st = later_calls_of(x, i, &c, err);
+        dse_status st = comm_calls_of(x, i, &c, err);
 
         if (st != DSE_OK)
             return st;
@@ -66,14 +66,14 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_value *out,
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;
-    later_calls *c = DSE_ARENA_NEW(x->arena, later_calls, x->n_views);
+    comm_calls *c = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
     metric_value *median = metric_put_number(out, x->row->name, 0),
                  *samples = metric_put_count(out, "samples", 0), *ranks = metric_put_object(out, "per_rank");
     size_t most = 0, n = 0;
     double *rate;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        dse_status st = later_calls_of(x, i, &c[i], err);
+        dse_status st = comm_calls_of(x, i, &c[i], err);
 
         if (st != DSE_OK)
             return st;
@@ -176,7 +176,7 @@ static void add_utilization(const metric_context *x, const later_kernels *k, lat
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
 /* Bytes by type, in GB of 1e9. Calls whose size is unknown count 0, as upstream; *unknown of them. */
-static double volume_of(const later_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
+static double volume_of(const comm_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
 {
     double bytes = 0;
 
@@ -201,9 +201,9 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
     double sum = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        later_calls c;
+        comm_calls c;
         double own;
-        dse_status st = later_calls_of(x, i, &c, err);
+        dse_status st = comm_calls_of(x, i, &c, err);
 
         if (st != DSE_OK)
             return st;
