@@ -206,11 +206,10 @@ enum { IS_STEP = 1, IS_CALL = 2, IS_MARKER = 4 };
 
 static uint8_t says(const char *name)
 {
-    static const char *const markers[] = {"pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv"};
+    bool marker = METRIC_HAS_ANY(name, "pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv");
 
     return (uint8_t)((metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0) |
-                     (metric_compat_is_call(name) ? IS_CALL : 0) |
-                     (metric_has_any(name, markers, sizeof markers / sizeof markers[0]) ? IS_MARKER : 0));
+                     (metric_compat_is_call(name) ? IS_CALL : 0) | (marker ? IS_MARKER : 0));
 }
 
 typedef struct {

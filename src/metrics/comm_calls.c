@@ -3,6 +3,7 @@
 #include "metrics/comm_size.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 
 #include <math.h>
@@ -105,9 +106,7 @@ static int by_place(const void *a, const void *b)
 {
     const place *p = a, *q = b;
 
-    if (p->name != q->name)
-        return p->name < q->name ? -1 : 1;
-    return (p->pid > q->pid) - (p->pid < q->pid);
+    return METRIC_ORDER({p->name, q->name}, {p->pid, q->pid});
 }
 
 /* Counts the processes on which each name occurs: the tools' number of members. (They group all-reduces by an

@@ -111,14 +111,9 @@ static void tpu_fraction(const metric_context *x, const trace_rank *rank, const 
 
 static bool is_overhead(const char *name)
 {
-    static const char *const begins[] = {"ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
-                                         "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast",
-                                         "ncclDevKernel_Reduce",    "ncclDevKernel_SendRecv"};
-
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (metric_begins(name, begins[i]))
-            return true;
-    return false;
+    return METRIC_BEGINS_ANY(name, "ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
+                             "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast", "ncclDevKernel_Reduce",
+                             "ncclDevKernel_SendRecv");
 }
 
 /* The original opens kineto_trace_0.json alone, and knows the kernels of newer NCCL by name. */
@@ -191,14 +186,12 @@ static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
  * says 0. */
 static uint64_t upstream_calls(const metric_view *v)
 {
-    static const char prefix[] = "ncclDevKernel_";
     uint64_t n = 0;
 
     if (v->rank->rank != 0 || v->rank->kind != TRACE_KINETO)
         return 0;
     for (uint32_t k = 0; k < v->kernels.n; k++)
-        n += strncmp(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), prefix,
-                     sizeof prefix - 1) == 0;
+        n += metric_begins(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), "ncclDevKernel_");
     return n;
 }
 

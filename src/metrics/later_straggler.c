@@ -1,6 +1,7 @@
 /* Which ranks wait for others, by the time that ranks spend in communication: straggler_metrics, straggler_pct. */
 #include "metrics/later.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,11 +119,7 @@ static int by_rank(const void *a, const void *b)
     const call *x = a, *y = b;
     int order = same_stream(x, y);
 
-    if (order)
-        return order;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+    return order ? order : METRIC_ORDER({x->rank, y->rank}, {x->ordinal, y->ordinal});
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -130,11 +127,7 @@ static int by_ordinal(const void *a, const void *b)
     const call *x = a, *y = b;
     int order = same_stream(x, y);
 
-    if (order)
-        return order;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : METRIC_ORDER({x->ordinal, y->ordinal}, {x->rank, y->rank});
 }
 
 /* All calls in the order of group, type, ordinal, rank. */

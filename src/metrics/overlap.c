@@ -120,18 +120,15 @@ enum { COMM = 1, COMPUTE_ANYWHERE, COMPUTE_AS_KERNEL };
 
 static uint8_t says(const char *name)
 {
-    static const char *const comm[] = {"nccl", "c10d::"}, *const copies[] = {"memcpy", "memset"},
-                             *const compute[] = {
-                                 "matmul",    "gemm",    "cutlass",   "sgemm",  "dgemm", "hgemm", "mma",
-                                 "attention", "softmax", "layernorm", "linear", "conv",  "relu",  "gelu",
-                                 "aten::",    "ampere",  "volta",     "sm80",   "sm90"};
-
-    if (metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+    if (METRIC_HAS_ANY(name, "nccl", "c10d::"))
         return COMM;
-    if (metric_has_any(name, copies, sizeof copies / sizeof copies[0]))
+    if (METRIC_HAS_ANY(name, "memcpy", "memset"))
         return 0;
-    return metric_has_any(name, compute, sizeof compute / sizeof compute[0]) ? COMPUTE_ANYWHERE
-                                                                             : COMPUTE_AS_KERNEL;
+    return METRIC_HAS_ANY(name, "matmul", "gemm", "cutlass", "sgemm", "dgemm", "hgemm", "mma", "attention",
+                          "softmax", "layernorm", "linear", "conv", "relu", "gelu", "aten::", "ampere",
+                          "volta", "sm80", "sm90")
+               ? COMPUTE_ANYWHERE
+               : COMPUTE_AS_KERNEL;
 }
 
 typedef struct {

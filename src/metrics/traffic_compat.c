@@ -52,19 +52,16 @@ static metric_parallel class_of(const char *name)
 
 static uint8_t says(const char *name)
 {
-    static const char *const comm[] = {"nccl",      "allreduce", "reducescatter", "allgather",
-                                       "broadcast", "reduce",    "sendrecv",      "alltoall",
-                                       "p2p",       "send",      "recv"};
-    static const char *const ranges[] = {
-        "dp",     "tp",   "pp",  "ep",  "data_parallel", "tensor_parallel", "pipeline",
-        "expert", "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"};
     unsigned v = class_of(name);
 
-    if (metric_compat_is_call(name) || metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+    if (metric_compat_is_call(name) ||
+        METRIC_HAS_ANY(name, "nccl", "allreduce", "reducescatter", "allgather", "broadcast", "reduce",
+                       "sendrecv", "alltoall", "p2p", "send", "recv"))
         v |= IS_COMM;
     if (strcmp(name, "nccl:coalesced") == 0)
         v |= IS_COALESCED;
-    if (metric_has_any(name, ranges, sizeof ranges / sizeof ranges[0]))
+    if (METRIC_HAS_ANY(name, "dp", "tp", "pp", "ep", "data_parallel", "tensor_parallel", "pipeline", "expert",
+                       "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"))
         v |= IS_RANGE;
     return (uint8_t)v;
 }
