@@ -204,7 +204,7 @@ static dse_status pipeline_bubble(const metric_context *x, metric_value *out, ds
 
 enum { IS_STEP = 1, IS_CALL = 2, IS_MARKER = 4 };
 
-static uint8_t says(const char *name)
+static uint8_t name_flags(const char *name)
 {
     bool marker = METRIC_HAS_ANY(name, "pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv");
 
@@ -227,7 +227,7 @@ static void collect(const trace_rank *r, dse_arena *a, activity *out)
     metric_classes names;
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    names = metric_classes_of(r, says, a);
+    names = metric_classes_of(r, name_flags, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what = metric_class_of(&names, e);

@@ -129,8 +129,8 @@ static void put_groups(metric_value *to, const trace_rank *r, const et_counts *c
     }
 }
 
-/* The row's rule is the type; METRIC_COMM_TYPES: all. The bare value is the lowest rank's, as upstream takes the
- * first file. */
+/* The row's rule is the type; METRIC_COMM_TYPES: all. The bare value is the lowest rank's, as upstream takes
+ * the first file. */
 static void volume(const metric_context *x, metric_value *out)
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;

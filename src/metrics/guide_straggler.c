@@ -36,7 +36,7 @@ static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, b
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Of a step, in milliseconds. */
+/* Times of a step, in milliseconds. */
 typedef struct {
     double step, exposed, own;
 } rank_time;

@@ -1,7 +1,7 @@
 /* Tokens per second of training: the tokens of a step over the time of a step.
  *
  * The original divides one step's tokens by the length of the whole recording, start-up and all its steps.
- * For inference a step is no batch of tokens: throughput_tokens knows its passes. */
+ * In inference a step is not a batch of tokens: throughput_tokens counts forward passes. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/steps.h"

@@ -20,7 +20,7 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
     METRIC_ROW(id, "later", of_unit, on, 0, text), .compute = (function), .compat = (function),              \
                                                    .headline = (id)
 
-/* A row that later_value computes; its rule follows: LATER_VALUE("moe_fraction", ...), LATER_RULE(.scale = 100). */
+/* A row that later_value computes; its rule follows: LATER_VALUE("moe_fraction", ...), LATER_RULE(...). */
 #define LATER_VALUE(id, of_unit, on, text) LATER_ROW(id, of_unit, on, later_value, text)
 #define LATER_RULE(...)                    METRIC_RULE(later_rule, __VA_ARGS__)
 
@@ -55,11 +55,10 @@ typedef struct later_rule later_rule;
 /* A headline value that comes of parts over wholes, beside those of each rank. */
 typedef struct {
     const char *name;
-    metric_value *value,
-        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
+    metric_value *value;
+    metric_value *ranks; /* NULL under --compat, whose result is the value alone, and of TPUs */
     double scale, part, whole;
-    bool
-        mean; /* over ranks, of their scale * part / whole; else the parts and the wholes are added up first */
+    bool mean; /* of the ranks' scale * part / whole; else parts and wholes are added up first */
     dse_status st;
     dse_error *err; /* of a fold that fails */
 } later_result;
@@ -76,15 +75,16 @@ typedef void later_device_fn(const metric_context *x, const trace_rank *rank, co
                              later_result *r);
 typedef void later_run_fn(const metric_context *x, later_result *r);
 
-/* How the value of a row is computed. A rule that is NULL is the one before it in its line, if not the definition. */
+/* How the value of a row is computed, from each kind of trace. What is NULL falls back to the definition of
+ * its kind, and nsys to gpu. */
 struct later_rule {
     later_rank_fn *gpu, *gpu_compat, *nsys; /* nsys: under --compat, too */
     later_run_fn *nsys_compat;
     later_device_fn *tpu;
     later_run_fn *tpu_compat;
-    metric_classify *words,
-        *nsys_words; /* of communication under --compat; NULL: kernels are not asked for */
-    unsigned mean;   /* METRIC_ON the kinds of which it is a mean over ranks */
+    /* Of communication under --compat; NULL: the folds need no kernels. nsys_words NULL: as words. */
+    metric_classify *words, *nsys_words;
+    unsigned mean; /* METRIC_ON the kinds of which it is a mean over ranks */
     double scale;
     int digits; /* to which Kineto's and the TPU's tools round under --compat; 0: they do not */
     const char *why, *why_compat; /* it is absent if nothing was added; why_compat NULL: why */
@@ -106,8 +106,8 @@ typedef enum {
     LATER_MARKS
 } later_mark;
 
-/* Steps of one kind of mark: profiler steps by number, others by start. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap
- * takes it. */
+/* Steps of one kind of mark: profiler steps by number, others by start. `anywhere`: run_batch as a word
+ * anywhere in the name, as compute_comm_overlap takes it. */
 metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
 /* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op",

@@ -105,7 +105,7 @@ static dse_status bandwidth(const metric_context *x, metric_value *out, dse_erro
 /* The original assumes four links of 25 GB/s between two GPUs of Perlmutter. */
 #define PERLMUTTER_BYTES_PER_S 100e9
 
-/* The original knows these alone. */
+/* The types that the original recognises. */
 static double float_bytes(const char *dtype)
 {
     static const char *const words[] = {"Float", "Float32", "Double",  "Float64",

@@ -55,7 +55,7 @@ static void steps_fraction(const metric_context *x, const later_kernels *k, cons
         later_add_value(r, k->rank, sum / n);
 }
 
-/* Of the kernels alone, without steps. */
+/* Over all kernels, without steps. */
 static void kernel_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
     double comm = (double)later_sum(k, true);
@@ -116,7 +116,7 @@ static bool is_overhead(const char *name)
                              "ncclDevKernel_SendRecv");
 }
 
-/* The original opens kineto_trace_0.json alone, and knows the kernels of newer NCCL by name. */
+/* The original opens kineto_trace_0.json alone, and recognises the kernels of newer NCCL by name. */
 static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
     double comm = 0, all = 0;
@@ -182,7 +182,7 @@ static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it
+/* Under --compat the tool reads one file, kineto_trace_0.json, and counts one prefix; without that file it
  * says 0. */
 static uint64_t upstream_calls(const metric_view *v)
 {

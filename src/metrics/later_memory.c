@@ -22,8 +22,8 @@ static double copied_bytes(const trace_rank *r, const trace_event *e)
     return 0;
 }
 
-/* Events in which a GPU copies memory; of Kineto's the original takes those whose name is that of a copy. Bytes
- * over ps are TB/s. */
+/* Over events in which a GPU copies memory; the original takes Kineto's events that are named like a copy.
+ * Bytes over ps are TB/s. */
 static void gpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
 {
     const trace_rank *rank = k->rank;

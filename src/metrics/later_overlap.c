@@ -121,7 +121,7 @@ static void xla_upstream_overlap(const metric_context *x, later_result *out)
     later_add(out, NULL, over, all);
 }
 
-/* The operations of a device, whose clock knows no steps of the host. */
+/* Over all operations of a device, since its clock has no steps of the host. */
 static void add_device(const metric_context *x, const trace_rank *rank, const tpu_device *d, later_result *r)
 {
     (void)x, (void)rank;

@@ -1,4 +1,4 @@
-/* Which ranks wait for others, by the time that ranks spend in communication: straggler_metrics, straggler_pct. */
+/* Which ranks wait for others, by their time in communication: straggler_metrics, straggler_pct. */
 #include "metrics/later.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
@@ -23,7 +23,7 @@ static void add_extreme(extremes *x, double v)
     x->n++;
 }
 
-/* A process of the file is a rank to the original, which knows the kernels of newer NCCL by name. */
+/* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
 static void add_processes(const metric_context *x, uint32_t i, extremes *out)
 {
     const trace_rank *r = x->view[i].rank;

@@ -88,7 +88,7 @@ typedef struct metric {
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;
     const char *alias; /* another name, or NULL */
-    /* What a function of several rows reads of x->row; METRIC_RULE of a type that is the family's. */
+    /* Parameters of a function that several rows share (x->row->rule), of a type of the family: METRIC_RULE. */
     const void *rule;
     size_t n_entries; /* what is compared; 0: nothing of it */
     const metric_entry *entry;

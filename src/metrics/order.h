@@ -19,8 +19,8 @@ static inline int metric_order(const int64_t (*pair)[2], size_t n)
     metric_order((const int64_t[][2]){__VA_ARGS__},                                                          \
                  sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
 
-/* Sets i, a size_t, to the first place in [from, end) for which `before`, an expression in i, is false; it must
- * be true of all places before that, and of none after. */
+/* Sets i, a size_t, to the first place in [from, end) for which `before`, an expression in i, is false; it
+ * must be true of all places before that, and of none after. */
 #define METRIC_BISECT(i, from, end, before)                                                                  \
     do {                                                                                                     \
         size_t low_ = (from), high_ = (end);                                                                 \

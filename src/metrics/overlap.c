@@ -118,7 +118,7 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
 
 enum { COMM = 1, COMPUTE_ANYWHERE, COMPUTE_AS_KERNEL };
 
-static uint8_t says(const char *name)
+static uint8_t name_class(const char *name)
 {
     if (METRIC_HAS_ANY(name, "nccl", "c10d::"))
         return COMM;
@@ -150,7 +150,7 @@ static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, inte
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    names = metric_classes_of(r, says, a);
+    names = metric_classes_of(r, name_class, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what;

@@ -175,7 +175,7 @@ typedef struct {
     bool (*takes_part)(const kernel_total *k);
 } share_rule;
 
-/* The percentage of all time that kernels whose name says so take. */
+/* The percentage of all time that kernels of a class take. */
 static dse_status share(const metric_context *x, metric_value *out, dse_error *err)
 {
     const share_rule *rule = x->row->rule;

@@ -22,7 +22,7 @@ typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
 
 static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer", "other"};
 
-/* Of a step, in milliseconds. */
+/* Times of a step, in milliseconds. */
 typedef struct {
     double step;
     double host[PHASES], share[PHASES], gpu[PHASES]; /* NaN: unknown */

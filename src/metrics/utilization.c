@@ -117,7 +117,7 @@ static void put_rank(const utilization *u, metric_value *to)
     metric_put_integer(to, "num_memory_ops", (int64_t)u->n_memory);
 }
 
-/* The device of the first rank that says something of it; NULL: none does. */
+/* The device of the first rank that describes one; NULL: none does. */
 static const trace_device *device_of(const guide_ranks *ranks, const char **name)
 {
     for (uint32_t i = 0; i < ranks->n; i++) {

@@ -22,7 +22,7 @@ const char *metric_file_name(const trace_rank *rank)
 
 /* ---- which is which ------------------------------------------------------------------------ */
 
-/* A simulated run's kernels are called what its workload calls them; what communicates says so itself. */
+/* A simulated run names its kernels after its workload; those that communicate name their collective. */
 static bool communicates(const metric_view *v, const trace_event *e)
 {
     const trace_rank *r = v->rank;
@@ -218,7 +218,7 @@ static void steps_init(metric_view *v, const metric_sieve *s)
 
 /* ---- the view ------------------------------------------------------------------------------ */
 
-/* Over those of no duration too, which are in no union. */
+/* Includes events of no duration, which are in no union. */
 static void widen(metric_view *v, const metric_events *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
