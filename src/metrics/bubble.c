@@ -9,7 +9,6 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -118,15 +117,13 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
         idle sum = {0};
         metric_value *one;
         uint32_t ranks = 0;
-        char key[16];
 
         for (uint32_t i = 0; i < n; i++)
             if (stage[i] == s) {
                 sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
                 ranks++;
             }
-        snprintf(key, sizeof key, "%" PRIu32, s);
-        one = metric_put_object(stages, key);
+        one = metric_put_numbered(stages, s);
         metric_put_integer(one, "num_ranks", ranks);
         metric_put_ms(one, "span_ms", sum.window);
         metric_put_ms(one, "bubble_time_ms", sum.bubble);

@@ -85,7 +85,7 @@ static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
     out->call = DSE_ARENA_NEW(x->arena, comm_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {
         const trace_event *v = &k.rank->event[k.event[e]];
-        const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
+        const trace_args *a = metric_args_of(k.rank, v);
         size_t kind = upstream_kind(METRIC_TEXT_OF(k.rank, v), a ? text_of(k.rank, v, a->collective) : "");
         double elements = a && a->in_elements != TRACE_UNKNOWN ? (double)a->in_elements : 0;
 

@@ -128,7 +128,7 @@ static void upstream_utilization(const metric_context *x, const later_kernels *k
     (void)x;
     for (uint32_t e = 0; k->rank->rank == 0 && e < k->n; e++) {
         const trace_event *v = &k->rank->event[k->event[e]];
-        const trace_args *a = v->args == DSE_NONE ? NULL : &k->rank->args[v->args];
+        const trace_args *a = metric_args_of(k->rank, v);
         double bytes, n;
 
         if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||

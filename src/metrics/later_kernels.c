@@ -208,7 +208,7 @@ static void add_device_bound(const metric_context *x, const trace_rank *rank, co
  * A100's. */
 static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
 
     if (!a || !isnan(a->blocks_per_sm) || !x->options->compat || a->blocks == TRACE_UNKNOWN)
         return a ? a->blocks_per_sm : (double)NAN;

@@ -13,7 +13,7 @@
 /* The first of an event's sizes that is above 0; 0: none. */
 static double copied_bytes(const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
     const uint64_t of[] = {a ? a->bytes : 0, a ? a->bytes_accessed : 0, a ? a->raw_bytes_accessed : 0};
 
     for (size_t i = 0; i < 3; i++)

@@ -99,7 +99,7 @@ typedef struct {
 
 static const char *group_of(const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
     const char *text = a ? TRACE_NAME(r, a->group_ranks) : NULL;
 
     if (!text && a)

@@ -4,7 +4,6 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,11 +72,8 @@ static void put_fractions(metric_value *to, const memory_device *d)
 
 static void put_device(metric_value *to, const memory_device *d)
 {
-    char key[16];
-    metric_value *v;
+    metric_value *v = metric_put_numbered(to, d->device);
 
-    snprintf(key, sizeof key, "%" PRIu32, d->device);
-    v = metric_put_object(to, key);
     metric_put_count(v, "final_reserved_bytes", d->reserved);
     metric_put_count(v, "final_allocated_bytes", d->allocated);
     metric_put_count(v, "final_active_bytes", d->active);

@@ -88,7 +88,7 @@ typedef struct metric {
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;
     const char *alias; /* another name, or NULL */
-    /* Parameters of a function that several rows share (x->row->rule), of a type of the family: METRIC_RULE. */
+    /* Parameters of a function that several rows share (x->row->rule), of the type that METRIC_RULE names. */
     const void *rule;
     size_t n_entries; /* what is compared; 0: nothing of it */
     const metric_entry *entry;

@@ -1,5 +1,6 @@
 #include "metrics/tpu_ops.h"
 
+#include "metrics/events.h"
 #include "metrics/hlo.h"
 #include "metrics/order.h"
 #include "metrics/tpu_planes.h"
@@ -204,7 +205,7 @@ static const instruction *instruction_of(builder *b, const trace_event *e, instr
     instruction *x = e->args == DSE_NONE ? own : &b->by_args[e->args];
 
     if (e->args == DSE_NONE || !x->asked)
-        ask(b, e->args == DSE_NONE ? NULL : &b->r->args[e->args], event_name(b->r, e), x);
+        ask(b, metric_args_of(b->r, e), event_name(b->r, e), x);
     if (x->complete || x == own)
         return x;
     ask(b, &b->r->args[e->args], event_name(b->r, e), own);

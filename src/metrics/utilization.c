@@ -73,7 +73,7 @@ static utilization measure(const metric_view *v, bool trim)
 
     for (uint32_t i = 0; i < v->memory_ops.n; i++) {
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
-        const trace_args *a = e->args == DSE_NONE ? NULL : &v->rank->args[e->args];
+        const trace_args *a = metric_args_of(v->rank, e);
 
         if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
