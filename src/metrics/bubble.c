@@ -9,7 +9,6 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -118,15 +117,13 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
         idle sum = {0};
         metric_value *one;
         uint32_t ranks = 0;
-        char key[16];
 
         for (uint32_t i = 0; i < n; i++)
             if (stage[i] == s) {
                 sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
                 ranks++;
             }
-        snprintf(key, sizeof key, "%" PRIu32, s);
-        one = metric_put_object(stages, key);
+        one = metric_put_numbered(stages, s);
         metric_put_integer(one, "num_ranks", ranks);
         metric_put_ms(one, "span_ms", sum.window);
         metric_put_ms(one, "bubble_time_ms", sum.bubble);
@@ -204,13 +201,12 @@ static dse_status pipeline_bubble(const metric_context *x, metric_value *out, ds
 
 enum { IS_STEP = 1, IS_CALL = 2, IS_MARKER = 4 };
 
-static uint8_t says(const char *name)
+static uint8_t name_flags(const char *name)
 {
-    static const char *const markers[] = {"pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv"};
+    bool marker = METRIC_HAS_ANY(name, "pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv");
 
     return (uint8_t)((metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0) |
-                     (metric_compat_is_call(name) ? IS_CALL : 0) |
-                     (metric_has_any(name, markers, sizeof markers / sizeof markers[0]) ? IS_MARKER : 0));
+                     (metric_compat_is_call(name) ? IS_CALL : 0) | (marker ? IS_MARKER : 0));
 }
 
 typedef struct {
@@ -228,7 +224,7 @@ static void collect(const trace_rank *r, dse_arena *a, activity *out)
     metric_classes names;
 
     *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    names = metric_classes_of(r, says, a);
+    names = metric_classes_of(r, name_flags, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what = metric_class_of(&names, e);

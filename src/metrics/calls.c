@@ -48,7 +48,7 @@ static void coll_call_num(const metric_context *x, metric_value *out)
 enum { AS_KERNEL = 1, AS_CALL = 2, TYPE_SHIFT = 2 };
 
 /* How a name counts, and above that the type. */
-static uint8_t says(const char *name)
+static uint8_t name_flags(const char *name)
 {
     static const char *const collectives[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
                                               "Reduce",    "SendRecv",      "AllToAll"};
@@ -66,7 +66,7 @@ static uint8_t says(const char *name)
 static void count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
     const metric_words kernel = METRIC_WORDS(r, "kernel");
-    metric_classes names = metric_classes_of(r, says, a);
+    metric_classes names = metric_classes_of(r, name_flags, a);
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];

@@ -8,7 +8,7 @@
 /* The class of a name, below 255. */
 typedef uint8_t metric_classify(const char *name);
 
-/* Names are classified when the first event of that name is met. */
+/* A name is classified at its first event. */
 typedef struct {
     const trace_rank *rank;
     metric_classify *classify;

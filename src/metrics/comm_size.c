@@ -1,5 +1,6 @@
 #include "metrics/comm_size.h"
 
+#include "metrics/events.h"
 #include "metrics/parallel.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static bool comes_out(const trace_rank *rank, const trace_args *a, metric_comm_t
 metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *e, metric_comm_type type)
 {
     metric_comm_size s = {METRIC_SIZE_NOT_GIVEN, TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, 0};
-    const trace_args *a = e->args == DSE_NONE ? NULL : &rank->args[e->args];
+    const trace_args *a = metric_args_of(rank, e);
     uint64_t first, second;
     uint32_t each;
 

@@ -93,56 +93,32 @@ static void measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
         out->calls_per_step = (double)v->comm.n / v->n_steps;
 }
 
-/* Puts one figure of a collective. */
-typedef void put_type(metric_value *to, const char *name, const type_sum *s);
+typedef enum { COUNT, UNION, SUM, IN_BYTES, BYTES, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH } figure;
 
-static void put_union(metric_value *to, const char *name, const type_sum *s)
+/* Puts one figure of a collective, if it is known. Bytes per picosecond are 1000 GB/s. */
+static void put_figure(metric_value *to, const char *name, const type_sum *s, figure which)
 {
-    metric_put_ms(to, name, s->union_ps);
-}
-
-static void put_sum(metric_value *to, const char *name, const type_sum *s)
-{
-    metric_put_ms(to, name, s->sum_ps);
-}
-
-static void put_count(metric_value *to, const char *name, const type_sum *s)
-{
-    metric_put_integer(to, name, s->n);
-}
-
-static void put_in_bytes(metric_value *to, const char *name, const type_sum *s)
-{
-    if (s->n_in)
+    if (which == COUNT)
+        metric_put_integer(to, name, s->n);
+    else if (which == UNION || which == SUM)
+        metric_put_ms(to, name, which == UNION ? s->union_ps : s->sum_ps);
+    else if (which == IN_BYTES && s->n_in)
         metric_put_count(to, name, s->in_bytes);
-}
-
-static void put_bytes(metric_value *to, const char *name, const type_sum *s)
-{
-    if (s->n_sized)
+    else if (which == BYTES && s->n_sized)
         metric_put_number(to, name, s->bytes);
-}
-
-/* Bytes per picosecond are 1000 GB/s. */
-static void put_algorithm(metric_value *to, const char *name, const type_sum *s)
-{
-    if (s->n_sized && s->sized_ps > 0)
+    else if (which == ALGORITHM_BANDWIDTH && s->n_sized && s->sized_ps > 0)
         metric_put_number(to, name, 1000 * s->bytes / (double)s->sized_ps);
-}
-
-static void put_bus(metric_value *to, const char *name, const type_sum *s)
-{
-    if (s->n_bus && s->bus_ps > 0)
+    else if (which == BUS_BANDWIDTH && s->n_bus && s->bus_ps > 0)
         metric_put_number(to, name, 1000 * s->bus_bytes / (double)s->bus_ps);
 }
 
-static void put_types(metric_value *to, const char *key, const type_sum *type, put_type *put)
+static void put_types(metric_value *to, const char *key, const type_sum *type, figure which)
 {
     metric_value *types = metric_put_object(to, key);
 
     for (int t = 0; t < METRIC_COMM_TYPES; t++)
         if (type[t].n)
-            put(types, metric_comm_type_name((metric_comm_type)t), &type[t]);
+            put_figure(types, metric_comm_type_name((metric_comm_type)t), &type[t], which);
 }
 
 /* These need sizes; the reason is the same for all of them. */
@@ -150,22 +126,22 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
 {
     static const struct {
         const char *key;
-        put_type *put;
-    } entries[] = {{"input_bytes_by_type", put_in_bytes},
-                   {"bytes_by_type", put_bytes},
-                   {"algorithm_bandwidth_GBps_by_type", put_algorithm},
-                   {"bus_bandwidth_GBps_by_type", put_bus}};
+        figure which;
+    } entries[] = {{"input_bytes_by_type", IN_BYTES},
+                   {"bytes_by_type", BYTES},
+                   {"algorithm_bandwidth_GBps_by_type", ALGORITHM_BANDWIDTH},
+                   {"bus_bandwidth_GBps_by_type", BUS_BANDWIDTH}};
     const char *why = all->n ? "no kernel says its size (In msg nelems, dtype), as NCCL kernels do that "
                                "PyTorch 2.2 or newer recorded"
                              : "no communication";
 
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
         if (all->n_sized)
-            put_types(to, entries[i].key, type, entries[i].put);
+            put_types(to, entries[i].key, type, entries[i].which);
         else
             metric_put_absent(to, entries[i].key, why);
     if (all->n_sized && all->sized_ps > 0)
-        metric_put_number(to, "efficiency_GBps", 1000 * all->bytes / (double)all->sized_ps);
+        put_figure(to, "efficiency_GBps", all, ALGORITHM_BANDWIDTH);
     else
         metric_put_absent(to, "efficiency_GBps", why);
     metric_put_integer(to, "kernels_with_size", all->n_sized);
@@ -182,9 +158,9 @@ static void put_rank(const metric_view *v, const rank_comm *c, metric_value *to)
     metric_put_number_or(to, "percentage_of_gpu_span", c->percentage, no_gpu);
     metric_put_number_or(to, "calls_per_step", c->calls_per_step, no_steps);
     metric_put_number_or(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
-    put_types(to, "count_by_type", c->type, put_count);
-    put_types(to, "time_union_ms_by_type", c->type, put_union);
-    put_types(to, "time_sum_ms_by_type", c->type, put_sum);
+    put_types(to, "count_by_type", c->type, COUNT);
+    put_types(to, "time_union_ms_by_type", c->type, UNION);
+    put_types(to, "time_sum_ms_by_type", c->type, SUM);
     put_sized(to, c->type, &c->all);
 }
 

@@ -4,17 +4,11 @@
 
 bool metric_compat_is_call(const char *name)
 {
-    static const char *const prefixes[] = {
-        "nccl:all_reduce",       "nccl:reduce_scatter", "nccl:all_gather",  "nccl:broadcast",
-        "nccl:reduce",           "nccl:send",           "nccl:recv",        "nccl:coalesced",
-        "nccl:all_to_all",       "c10d::allreduce_",    "c10d::allgather_", "c10d::broadcast_",
-        "c10d::reduce_scatter_", "c10d::reduce_",       "c10d::send",       "c10d::recv_",
-        "c10d::alltoall"};
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (metric_begins(name, prefixes[i]))
-            return true;
-    return false;
+    return METRIC_BEGINS_ANY(name, "nccl:all_reduce", "nccl:reduce_scatter", "nccl:all_gather",
+                             "nccl:broadcast", "nccl:reduce", "nccl:send", "nccl:recv", "nccl:coalesced",
+                             "nccl:all_to_all", "c10d::allreduce_", "c10d::allgather_", "c10d::broadcast_",
+                             "c10d::reduce_scatter_", "c10d::reduce_", "c10d::send", "c10d::recv_",
+                             "c10d::alltoall");
 }
 
 /* base_ns times a thousand need not fit: what is left of the event in nanoseconds does. */

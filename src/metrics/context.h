@@ -28,7 +28,8 @@ typedef struct {
     uint32_t n_views;
     const trace_card *card; /* NULL: none */
     const metric_options *options;
-    /* Of metric_compute: where the result goes. Of a metric_fn: what it works with, gone when it is done. */
+    const struct metric *row; /* the metric that is computed (metric.h) */
+    /* For metric_compute: where the result goes. For a metric_fn: scratch memory, freed when it returns. */
     dse_arena *arena;
 } metric_context;
 

@@ -69,12 +69,13 @@ static void count(const trace_rank *r, dse_arena *arena, et_counts *c)
     }
 }
 
-static void count_all(const metric_context *x, et_counts **out)
+static et_counts *count_all(const metric_context *x)
 {
+    et_counts *c = DSE_ARENA_NEW(x->arena, et_counts, (size_t)x->n_views + 1);
 
-    *out = DSE_ARENA_NEW(x->arena, et_counts, (size_t)x->n_views + 1);
     for (uint32_t i = 0; i < x->n_views; i++)
-        count(x->view[i].rank, x->arena, &(*out)[i]);
+        count(x->view[i].rank, x->arena, &c[i]);
+    return c;
 }
 
 /* ---- coll_call_num -------------------------------------------------------------------------- */
@@ -85,9 +86,8 @@ static void coll_call_num(const metric_context *x, metric_value *out)
 {
     uint64_t total = 0, by_type[METRIC_COMM_TYPES] = {0};
     metric_value *per_rank;
-    et_counts *c;
+    et_counts *c = count_all(x);
 
-    count_all(x, &c);
     for (uint32_t i = 0; i < x->n_views; i++) {
         total += c[i].n_calls;
         for (int t = 0; t < METRIC_COMM_TYPES; t++)
@@ -129,14 +129,16 @@ static void put_groups(metric_value *to, const trace_rank *r, const et_counts *c
     }
 }
 
-/* METRIC_COMM_TYPES: of all types. The bare value is the lowest rank's, as upstream takes the first file. */
-static void volume(const metric_context *x, metric_comm_type type, const char *key, metric_value *out)
+/* The row's rule is the type; METRIC_COMM_TYPES: all. The bare value is the lowest rank's, as upstream takes
+ * the first file. */
+static void volume(const metric_context *x, metric_value *out)
 {
+    metric_comm_type type = *(const metric_comm_type *)x->row->rule;
+    const char *key = x->row->name;
     metric_value *per_rank;
-    et_counts *c;
+    et_counts *c = count_all(x);
     double sum = 0;
 
-    count_all(x, &c);
     for (uint32_t i = 0; i < x->n_views; i++)
         sum += volume_of(&c[i], type);
     metric_put_number(out, key, volume_of(&c[0], type));
@@ -153,26 +155,20 @@ static void volume(const metric_context *x, metric_comm_type type, const char *k
     }
 }
 
-#define VOLUMES(X)                                                                                           \
-    X(collective_vol_allreduce_gb, METRIC_ALL_REDUCE, "all-reduces")                                         \
-    X(collective_vol_allgather_gb, METRIC_ALL_GATHER, "all-gathers")                                         \
-    X(collective_vol_reducescatter_gb, METRIC_REDUCE_SCATTER, "reduce-scatters")                             \
-    X(collective_vol_alltoall_gb, METRIC_ALL_TO_ALL, "all-to-alls")                                          \
-    X(collective_vol_total_gb, METRIC_COMM_TYPES, "all collectives, per group, too")
+#define VOLUME(id, type, words)                                                                              \
+    METRIC_ROW(id, "et", "GB", METRIC_ON(TRACE_ET), 0,                                                       \
+               "bytes that the lowest rank puts into " words ", from its execution trace"),                  \
+        .put = volume, .headline = (id), METRIC_RULE(metric_comm_type, type)
 
-#define FUNCTION(id, type, words)                                                                            \
-    static void id(const metric_context *x, metric_value *out) { volume(x, type, #id, out); }
-VOLUMES(FUNCTION)
-#undef FUNCTION
-
-#define ROW(id, type, words)                                                                                 \
-    {METRIC_ROW(#id, "et", "GB", METRIC_ON(TRACE_ET), 0,                                                     \
-                "bytes that the lowest rank puts into " words ", from its execution trace"),                 \
-     .put = id, .headline = #id},
-
-static const metric rows[] = {{METRIC_ROW("coll_call_num", "et", "", METRIC_ON(TRACE_ET), 0,
-                                          "number of collectives, per rank and type, from execution traces"),
-                               .put = coll_call_num},
-                              VOLUMES(ROW)};
+static const metric rows[] = {
+    {METRIC_ROW("coll_call_num", "et", "", METRIC_ON(TRACE_ET), 0,
+                "number of collectives, per rank and type, from execution traces"),
+     .put = coll_call_num},
+    {VOLUME("collective_vol_allreduce_gb", METRIC_ALL_REDUCE, "all-reduces")},
+    {VOLUME("collective_vol_allgather_gb", METRIC_ALL_GATHER, "all-gathers")},
+    {VOLUME("collective_vol_reducescatter_gb", METRIC_REDUCE_SCATTER, "reduce-scatters")},
+    {VOLUME("collective_vol_alltoall_gb", METRIC_ALL_TO_ALL, "all-to-alls")},
+    {VOLUME("collective_vol_total_gb", METRIC_COMM_TYPES, "all collectives, per group, too")},
+};
 
 METRIC_FAMILY(et);

@@ -12,6 +12,12 @@ static inline int64_t metric_end(const trace_event *e) { return e->start_ps + e-
 
 #define METRIC_TEXT_OF(rank, e) ((e)->name == DSE_NONE ? "" : (rank)->names.text[(e)->name])
 
+/* What the file says of an event beside its times; NULL: nothing. */
+static inline const trace_args *metric_args_of(const trace_rank *rank, const trace_event *e)
+{
+    return e->args == DSE_NONE ? NULL : &rank->args[e->args];
+}
+
 typedef struct {
     uint32_t n;
     uint32_t *event;

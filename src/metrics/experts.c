@@ -94,7 +94,7 @@ static void put_devices(const metric_context *x, const trace_experts *e, metric_
         metric_put_number(totals, NULL, load[i]);
 }
 
-static dse_status assignment(const metric_context *x, bool devices, metric_value *out, dse_error *err)
+static dse_status assignment(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *totals, *shares;
     trace_experts e;
@@ -123,27 +123,16 @@ static dse_status assignment(const metric_context *x, bool devices, metric_value
         metric_put_number(shares, NULL, e.load[i] / s.total);
     }
     put_summary(out, &e, &s);
-    if (devices)
+    if (!x->options->compat) /* upstream has no devices */
         put_devices(x, &e, out);
     return DSE_OK;
-}
-
-static dse_status definition(const metric_context *x, metric_value *out, dse_error *err)
-{
-    return assignment(x, true, out, err);
-}
-
-/* Upstream has no devices. */
-static dse_status upstream(const metric_context *x, metric_value *out, dse_error *err)
-{
-    return assignment(x, false, out, err);
 }
 
 static const metric rows[] = {
     {METRIC_ROW("token_to_expert_assignment", "kineto", "", METRIC_ON_ANY, 0,
                 "tokens per expert and their spread (entropy, variation), per device too, from gate logs "
                 "beside the trace"),
-     .compute = definition, .compat = upstream},
+     .compute = assignment, .compat = assignment},
 };
 
 METRIC_FAMILY(experts);

@@ -7,6 +7,7 @@
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -43,11 +44,7 @@ static int by_place(const void *a, const void *b)
 {
     const range *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->end < y->end) - (x->end > y->end);
+    return METRIC_ORDER({x->lane, y->lane}, {x->start, y->start}, {y->end, x->end});
 }
 
 /* In part at least. */
@@ -157,17 +154,10 @@ static int64_t open_ps(const piece *p, size_t n, const metric_spans *steps, dse_
 
 static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at)
 {
-    size_t a = 0, b = n;
+    size_t i;
 
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (p[mid].lane < lane || (p[mid].lane == lane && p[mid].span.end <= at))
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < n && p[a].lane == lane && p[a].span.start <= at ? &p[a] : NULL;
+    METRIC_BISECT(i, 0, n, p[i].lane < lane || (p[i].lane == lane && p[i].span.end <= at));
+    return i < n && p[i].lane == lane && p[i].span.start <= at ? &p[i] : NULL;
 }
 
 /* GPU time of the kernels that are launched in the steps. */

@@ -67,14 +67,13 @@ void guide_union_of(const trace_rank *r, const metric_events *list, const metric
 
 metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n)
 {
-    uint32_t first;
-    metric_span *span;
+    metric_steps kept = metric_steps_kept(v, trim);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, kept.n);
 
-    metric_steps_kept(v, trim, &first, n);
-    span = DSE_ARENA_NEW(a, metric_span, *n);
-    for (uint32_t i = 0; i < *n; i++)
-        span[i] = v->step[first + i].span;
-    return metric_spans_merge_any(span, *n);
+    *n = kept.n;
+    for (uint32_t i = 0; i < kept.n; i++)
+        span[i] = kept.step[i].span;
+    return metric_spans_merge_any(span, kept.n);
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

@@ -36,32 +36,22 @@ static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, b
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Of a step, in milliseconds. */
+/* Times of a step, in milliseconds. */
 typedef struct {
     double step, exposed, own;
 } rank_time;
 
-/* Communication that no compute covers, within the steps. */
-static int64_t exposed_ps(const metric_view *v, const metric_spans *exposed, bool trim)
-{
-    uint32_t first, n;
-    int64_t sum = 0;
-
-    metric_steps_kept(v, trim, &first, &n);
-    for (uint32_t i = first; i < first + n; i++)
-        sum += metric_spans_within(exposed, v->step[i].span.start, v->step[i].span.end);
-    return sum;
-}
-
 static void measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
 {
-    metric_spans exposed, comm = metric_comm_kernel_time(v);
-    uint32_t first, n;
+    metric_spans comm = metric_comm_kernel_time(v),
+                 exposed = metric_spans_subtract(&comm, &v->compute_time, scratch);
+    metric_steps kept = metric_steps_kept(v, trim);
+    int64_t exposed_ps = 0;
 
-    exposed = metric_spans_subtract(&comm, &v->compute_time, scratch);
-    metric_steps_kept(v, trim, &first, &n);
+    for (uint32_t i = 0; i < kept.n; i++)
+        exposed_ps += metric_spans_within(&exposed, kept.step[i].span.start, kept.step[i].span.end);
     out->step = metric_step_mean_ps(v, trim) / TRACE_PS_PER_MS;
-    out->exposed = (double)exposed_ps(v, &exposed, trim) / TRACE_PS_PER_MS / n;
+    out->exposed = (double)exposed_ps / TRACE_PS_PER_MS / kept.n;
     out->own = out->step - out->exposed;
 }
 

@@ -1,7 +1,7 @@
 /* Tokens per second of training: the tokens of a step over the time of a step.
  *
  * The original divides one step's tokens by the length of the whole recording, start-up and all its steps.
- * For inference a step is no batch of tokens: throughput_tokens knows its passes. */
+ * In inference a step is not a batch of tokens: throughput_tokens counts forward passes. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/steps.h"
@@ -19,12 +19,10 @@ typedef struct {
 static rank_steps measure(const metric_view *v, bool trim)
 {
     metric_span window = metric_steps_window(v, trim);
-    uint32_t first, n;
-    rank_steps s = {.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S};
 
-    metric_steps_kept(v, trim, &first, &n);
-    s.window_s = (double)(window.end - window.start) / TRACE_PS_PER_S / n;
-    return s;
+    return (rank_steps){.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S,
+                        .window_s = (double)(window.end - window.start) / TRACE_PS_PER_S /
+                                    metric_steps_kept(v, trim).n};
 }
 
 static dse_status tokens_of(const metric_context *x, double *out, dse_error *err)

@@ -1,5 +1,6 @@
-/* The compute kernels of a simulated run: time by class (workload/kernel.h), and the shapes that take most of it.
- * Only simulated traces say so of their kernels; measured ones have names alone, which kernels.c classifies. */
+/* The compute kernels of a simulated run: time by class (workload/kernel.h), and the shapes that take most of
+ * it. Only simulated traces name the classes of their kernels; measured ones have kernel names, which
+ * kernels.c classifies. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 
@@ -12,7 +13,7 @@
 typedef struct {
     const char *class;
     uint64_t m, n, k, batch;
-    uint32_t first; /* in the order in which shapes are met */
+    uint32_t first; /* by first occurrence */
     uint64_t count;
     int64_t time_ps;
 } shape_sum;
@@ -63,7 +64,7 @@ static void add_rank(const trace_rank *r, shape_sums *s)
     dse_free(time_ps);
 }
 
-/* Classes by name; within one, the shape that takes most time first, equal ones as they were met. */
+/* Classes by name; within one, the shape that takes most time first, equal ones by first occurrence. */
 static int by_class_and_time(const void *a, const void *b)
 {
     const shape_sum *x = a, *y = b;

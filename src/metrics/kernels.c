@@ -5,6 +5,7 @@
  * the order of the definition. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
+#include "metrics/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,7 @@ static int by_time(const void *a, const void *b)
 {
     const name_sum *x = *(const name_sum *const *)a, *y = *(const name_sum *const *)b;
 
-    if (x->time_ps != y->time_ps)
-        return x->time_ps > y->time_ps ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return METRIC_ORDER({y->time_ps, x->time_ps}, {x->first, y->first});
 }
 
 static const name_sum **sorted(const rank_kernels *k, dse_arena *a)

@@ -65,6 +65,14 @@ bool metric_begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool metric_begins_any(const char *text, const char *const *prefixes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (metric_begins(text, prefixes[i]))
+            return true;
+    return false;
+}
+
 bool metric_ends(const char *text, const char *suffix)
 {
     size_t n = strlen(text), of_suffix = strlen(suffix);

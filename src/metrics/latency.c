@@ -3,6 +3,7 @@
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "trace/benchmark.h"
 
 #include <ctype.h>
@@ -83,9 +84,7 @@ static int by_start(const void *a, const void *b)
 {
     const metric_pass *x = a, *y = b;
 
-    if (x->start_ps != y->start_ps)
-        return x->start_ps < y->start_ps ? -1 : 1;
-    return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
+    return METRIC_ORDER({x->start_ps, y->start_ps}, {y->dur_ps, x->dur_ps});
 }
 
 /* Drops passes within another, which are parts of it. */
@@ -136,7 +135,7 @@ static void passes_of(const trace_rank *r, const marker *m, bool compat, dse_are
         out->n = outermost(out->pass, out->n);
 }
 
-static void all_passes(const metric_context *x, bool compat, metric_passes **by_rank, const char **name)
+void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **name)
 {
     bool any = false;
 
@@ -144,16 +143,11 @@ static void all_passes(const metric_context *x, bool compat, metric_passes **by_
     *by_rank = DSE_ARENA_NEW(x->arena, metric_passes, x->n_views);
     for (size_t m = 0; m < N_MARKERS && !any; m++) {
         for (uint32_t i = 0; i < x->n_views; i++) {
-            passes_of(x->view[i].rank, &markers[m], compat, x->arena, &(*by_rank)[i]);
+            passes_of(x->view[i].rank, &markers[m], x->options->compat, x->arena, &(*by_rank)[i]);
             any = any || (*by_rank)[i].n;
         }
         *name = any ? markers[m].name : NULL;
     }
-}
-
-void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker_name)
-{
-    all_passes(x, false, by_rank, marker_name);
 }
 
 /* With counts: a prompt in chunks takes several passes that generate nothing, and the first token comes out
@@ -174,39 +168,24 @@ uint32_t metric_passes_prefill(const metric_passes *p)
 
 /* ---- TTFT and TPOT ---------------------------------------------------------------------------- */
 
-/* Sum of the first passes, and mean of the others, the last of which is left out where there are more than
- * two. */
-static double ttft_of(const metric_passes *p, uint32_t prefill)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < prefill; i++)
-        sum += (double)p->pass[i].dur_ps;
-    return prefill ? sum : NAN;
-}
-
-static double tpot_of(const metric_passes *p, uint32_t prefill)
-{
-    uint32_t end = p->n > 2 && p->n - 1 > prefill ? p->n - 1 : p->n;
-    double sum = 0;
-
-    for (uint32_t i = prefill; i < end; i++)
-        sum += (double)p->pass[i].dur_ps;
-    return end > prefill ? sum / (end - prefill) : NAN;
-}
-
-static double mean_of(const metric_passes *by_rank, uint32_t n, bool compat,
-                      double (*of)(const metric_passes *p, uint32_t prefill))
+/* Mean over ranks of the time of their passes: the sum of the first, or the mean of the others, the last of
+ * which is left out where there are more than two. The original takes the first pass alone for prefill. */
+static double mean_of(const metric_context *x, const metric_passes *by_rank, bool first)
 {
     double sum = 0;
     uint32_t ranks = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        double v = of(&by_rank[i], compat ? by_rank[i].n != 0 : metric_passes_prefill(&by_rank[i]));
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_passes *p = &by_rank[i];
+        uint32_t prefill = x->options->compat ? p->n != 0 : metric_passes_prefill(p), end = p->n;
+        double time = 0;
 
-        if (isnan(v))
+        end -= end > 2 && end - 1 > prefill;
+        for (uint32_t k = first ? 0 : prefill; k < (first ? prefill : end); k++)
+            time += (double)p->pass[k].dur_ps;
+        if (first ? !prefill : end <= prefill)
             continue;
-        sum += v;
+        sum += first ? time : time / (end - prefill);
         ranks++;
     }
     return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
@@ -216,14 +195,14 @@ static dse_status latency_of_trace(const metric_context *x, metric_latency *out,
 {
     metric_passes *by_rank;
 
-    all_passes(x, false, &by_rank, &out->from);
+    metric_passes_of(x, &by_rank, &out->from);
     if (!out->from)
         return metric_absent(err,
                              "there is neither a benchmark's record beside the trace nor a marker of forward "
                              "passes in it (execute_context_*, run_batch, or the engine core's steps)");
     out->source = "trace";
-    out->ttft_s = mean_of(by_rank, x->n_views, false, ttft_of);
-    out->tpot_s = mean_of(by_rank, x->n_views, false, tpot_of);
+    out->ttft_s = mean_of(x, by_rank, true);
+    out->tpot_s = mean_of(x, by_rank, false);
     out->no_ttft = "the recording begins in decode: its first pass has no prompt";
     out->no_tpot = "there is no pass after the first token";
     return DSE_OK;
@@ -250,88 +229,73 @@ dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_e
     return DSE_OK;
 }
 
-static dse_status put_latency(const metric_context *x, const char *key, bool first, metric_value *out,
-                              dse_error *err)
-{
-    metric_latency l;
-    dse_status st = metric_latency_of(x, &l, err);
-    double v;
+/* The first token's latency or that of the others, as the row says. */
+typedef struct {
+    const char *key;
+    bool first;
+} latency_rule;
 
-    if (st != DSE_OK)
-        return st;
-    v = first ? l.ttft_s : l.tpot_s;
-    if (isnan(v))
-        return metric_absent(err, "%s", first ? l.no_ttft : l.no_tpot);
-    metric_put_number(out, key, v);
-    metric_put_text(out, "source", l.source);
-    metric_put_text(out, strcmp(l.source, "trace") == 0 ? "marker" : "file", l.from);
-    return DSE_OK;
-}
-
-static dse_status ttft(const metric_context *x, metric_value *out, dse_error *err)
+static dse_status check_output(const metric_context *x, const latency_rule *rule, dse_error *err)
 {
-    return put_latency(x, "ttft", true, out, err);
-}
-
-static dse_status check_output(const metric_context *x, dse_error *err)
-{
-    if (x->card && x->card->output_len != TRACE_CARD_NONE && x->card->output_len <= 1)
+    if (!rule->first && x->card && x->card->output_len != TRACE_CARD_NONE && x->card->output_len <= 1)
         return metric_absent(err, "the card's output_len is %lld: there is no token after the first",
                              (long long)x->card->output_len);
     return DSE_OK;
 }
 
-static dse_status tpot(const metric_context *x, metric_value *out, dse_error *err)
+static dse_status latency(const metric_context *x, metric_value *out, dse_error *err)
 {
-    dse_status st = check_output(x, err);
+    const latency_rule *rule = x->row->rule;
+    dse_status st = check_output(x, rule, err);
+    metric_latency l;
+    double v;
 
-    return st == DSE_OK ? put_latency(x, "tpot", false, out, err) : st;
+    if (st != DSE_OK || (st = metric_latency_of(x, &l, err)) != DSE_OK)
+        return st;
+    v = rule->first ? l.ttft_s : l.tpot_s;
+    if (isnan(v))
+        return metric_absent(err, "%s", rule->first ? l.no_ttft : l.no_tpot);
+    metric_put_number(out, rule->key, v);
+    metric_put_text(out, "source", l.source);
+    metric_put_text(out, strcmp(l.source, "trace") == 0 ? "marker" : "file", l.from);
+    return DSE_OK;
 }
 
-/* ---- as the original tool has it: the trace only --------------------------------------------- */
-
-static dse_status compat(const metric_context *x, const char *key,
-                         double (*of)(const metric_passes *p, uint32_t prefill), metric_value *out,
-                         dse_error *err)
+/* The original tool reads the trace only. */
+static dse_status latency_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const latency_rule *rule = x->row->rule;
+    dse_status st = check_output(x, rule, err);
     metric_passes *by_rank;
     const char *name;
     double v;
 
+    if (st != DSE_OK)
+        return st;
     if (!x->card || x->card->phase != TRACE_PHASE_INFERENCE)
         return metric_absent(err, "the workload card does not say that the phase is inference");
-    all_passes(x, true, &by_rank, &name);
-    v = mean_of(by_rank, x->n_views, true, of);
+    metric_passes_of(x, &by_rank, &name);
+    v = mean_of(x, by_rank, rule->first);
     if (isnan(v))
         return metric_absent(
             err, "there are too few forward markers (execute_context_*, run_batch, " METRIC_ENGINE_LINE ")");
-    metric_put_number(out, key, v);
+    metric_put_number(out, rule->key, v);
     return DSE_OK;
 }
 
-static dse_status ttft_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    return compat(x, "ttft", ttft_of, out, err);
-}
-
-static dse_status tpot_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    dse_status st = check_output(x, err);
-
-    return st == DSE_OK ? compat(x, "tpot", tpot_of, out, err) : st;
-}
+#define ROW(id, lower, of_first, text)                                                                       \
+    METRIC_ROW(id, "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,                     \
+               METRIC_NEEDS_INFERENCE, text),                                                                \
+        .compute = latency, .compat = latency_compat, .headline = (lower), .alias = (lower),                 \
+        METRIC_RULE(latency_rule, lower, of_first)
 
 static const metric rows[] = {
-    {METRIC_ROW("TTFT", "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
-                METRIC_NEEDS_INFERENCE,
-                "inference: time to the first token, of a benchmark's record beside the trace, else of the "
-                "first forward passes"),
-     .compute = ttft, .compat = ttft_compat, .headline = "ttft", .alias = "ttft"},
-    {METRIC_ROW("TPOT", "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,
-                METRIC_NEEDS_INFERENCE,
-                "inference: time per output token after the first, of a benchmark's record, else of the "
-                "forward passes"),
-     .compute = tpot, .compat = tpot_compat, .headline = "tpot", .alias = "tpot"},
+    {ROW("TTFT", "ttft", true,
+         "inference: time to the first token, of a benchmark's record beside the trace, else of the "
+         "first forward passes")},
+    {ROW("TPOT", "tpot", false,
+         "inference: time per output token after the first, of a benchmark's record, else of the "
+         "forward passes")},
 };
 
 METRIC_FAMILY(latency);

@@ -2,6 +2,7 @@
 
 #include "metrics/latency.h"
 #include "metrics/numbers.h"
+#include "metrics/tpu_run.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,33 +13,86 @@
 
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale)
 {
-    later_result r = {.name = name, .scale = scale};
+    later_result r = {.name = name, .scale = scale, .st = DSE_OK};
 
     r.value = metric_put_number(out, name, 0);
     r.ranks = x->options->compat || later_kind(x) == TRACE_XLA ? NULL : metric_put_object(out, "per_rank");
     return r;
 }
 
+void later_add_value(later_result *r, const trace_rank *rank, double v)
+{
+    r->part += v;
+    r->whole += 1;
+    if (rank && r->ranks)
+        metric_put_number(metric_put_rank(r->ranks, rank), r->name, v);
+}
+
 void later_add(later_result *r, const trace_rank *rank, double part, double whole)
 {
     if (!(whole > 0))
         return;
+    if (r->mean) {
+        later_add_value(r, rank, r->scale * part / whole);
+        return;
+    }
     r->part += part;
     r->whole += whole;
     if (rank && r->ranks)
         metric_put_number(metric_put_rank(r->ranks, rank), r->name, r->scale * part / whole);
 }
 
-void later_add_value(later_result *r, const trace_rank *rank, double v) { later_add(r, rank, v, 1); }
-
-dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err)
+dse_status later_end(later_result *r, int digits, const char *why, dse_error *err)
 {
-    double v = r->scale * r->part / r->whole;
+    double v = (r->mean ? 1 : r->scale) * r->part / r->whole;
 
+    if (r->st != DSE_OK)
+        return r->st;
     if (!(r->whole > 0) || !isfinite(v))
         return metric_absent(err, "%s", why);
-    r->value->number = x->options->compat && digits >= 0 ? metric_round(v, digits) : v;
+    r->value->number = digits ? metric_round(v, digits) : v;
     return DSE_OK;
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+static void fold_devices(const metric_context *x, later_device_fn *fold, later_result *r)
+{
+    tpu_run run = tpu_run_of(x);
+
+    for (uint32_t i = 0; i < run.n; i++)
+        fold(x, run.rank[i], run.device[i], r);
+}
+
+static void fold_ranks(const metric_context *x, later_rank_fn *fold, metric_classify *words, later_result *r)
+{
+    for (uint32_t i = 0; i < x->n_views && r->st == DSE_OK; i++) {
+        later_kernels k = words ? later_kernels_of(x, i, words)
+                                : (later_kernels){.rank = x->view[i].rank, .view = &x->view[i], .index = i};
+
+        fold(x, &k, r);
+    }
+}
+
+dse_status later_value(const metric_context *x, metric_value *out, dse_error *err)
+{
+    const later_rule *rule = x->row->rule;
+    bool compat = x->options->compat, nsys = later_kind(x) == TRACE_NSYS, tpu = later_kind(x) == TRACE_XLA;
+    later_result r = later_begin(x, out, x->row->name, rule->scale);
+    later_run_fn *run = compat ? nsys ? rule->nsys_compat : tpu ? rule->tpu_compat : NULL : NULL;
+
+    r.mean = (rule->mean & METRIC_ON(later_kind(x))) != 0;
+    r.err = err;
+    if (run)
+        run(x, &r);
+    else if (tpu)
+        fold_devices(x, rule->tpu, &r);
+    else if (nsys && rule->nsys)
+        fold_ranks(x, rule->nsys, rule->nsys_words ? rule->nsys_words : rule->words, &r);
+    else
+        fold_ranks(x, compat && rule->gpu_compat && !nsys ? rule->gpu_compat : rule->gpu, rule->words, &r);
+    return later_end(&r, compat && !nsys ? rule->digits : 0,
+                     compat && rule->why_compat ? rule->why_compat : rule->why, err);
 }
 
 /* ---- words --------------------------------------------------------------------------------- */
@@ -70,7 +124,7 @@ static void literal_kernels(const metric_context *x, metric_classify *words, lat
 later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words)
 {
     const metric_view *v = &x->view[i];
-    later_kernels k = {.rank = v->rank, .view = v, .defined = !x->options->compat};
+    later_kernels k = {.rank = v->rank, .view = v, .index = i, .defined = !x->options->compat};
 
     k.comm = DSE_ARENA_NEW(x->arena, uint8_t, v->kernels.n);
     if (!x->options->compat) {
@@ -146,30 +200,21 @@ static const struct {
     [LATER_SGLANG_STEPS] = {TRACE_PYTHON, metric_is_sglang_pass, has_run_batch},
 };
 
-static int by_number(const void *a, const void *b)
-{
-    const metric_step *x = a, *y = b;
-
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->span.start > y->span.start) - (x->span.start < y->span.start);
-}
-
 static bool is_mark(metric_classes *names, const trace_event *e, later_mark mark)
 {
     return !e->instant && e->category == marks[mark].category && e->name != DSE_NONE &&
            metric_class_of(names, e);
 }
 
-later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
+metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
 {
     const trace_rank *r = x->view[i].rank;
     metric_classes names;
-    later_steps s = {0};
+    metric_steps s = {0};
     uint32_t n = 0;
 
     if (mark == LATER_PROFILER_STEPS && !x->options->compat)
-        return (later_steps){x->view[i].n_steps, x->view[i].step};
+        return (metric_steps){x->view[i].n_steps, x->view[i].step};
     names = metric_classes_of(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
     for (size_t e = 0; e < r->n_events; e++)
         n += is_mark(&names, &r->event[e], mark);
@@ -184,9 +229,6 @@ later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark,
             step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);
         s.step[s.n++] = step;
     }
-    if (s.n)
-        qsort(s.step, s.n, sizeof *s.step, by_number);
+    metric_sort_steps(s.step, s.n);
     return s;
 }
-
-later_steps later_inner(const later_steps *s) { return s->n > 2 ? (later_steps){s->n - 2, s->step + 1} : *s; }

@@ -9,54 +9,27 @@
 #include "metrics/classes.h"
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
+#include "metrics/steps.h"
 
-#define LATER_ON_GPU METRIC_ON_GPU
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
-/* A row with one function for both rules, which reads x->options->compat. */
-#define LATER_ROW(id, of_unit, on, text)                                                                     \
-    {                                                                                                        \
-        LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
-    }
+/* A row whose function reads x->options->compat. */
+#define LATER_ROW(id, of_unit, on, function, text)                                                           \
+    METRIC_ROW(id, "later", of_unit, on, 0, text), .compute = (function), .compat = (function),              \
+                                                   .headline = (id)
 
-#define LATER_ROW_FIELDS(id, of_unit, on, text)                                                              \
-    METRIC_ROW(#id, "later", of_unit, on, 0, text), .compute = id, .compat = id, .headline = #id
-
-/* The same for a row whose headline is compared. */
-#define LATER_ROW_COMPARED(id, of_unit, on, better, tolerance, text)                                         \
-    {                                                                                                        \
-        LATER_ROW_FIELDS(id, of_unit, on, text), METRIC_ENTRY(#id, of_unit, better, tolerance)               \
-    }
-
-/* ---- results ------------------------------------------------------------------------------- */
-
-/* A headline value that comes of parts over wholes, beside those of each rank. */
-typedef struct {
-    const char *name;
-    metric_value *value,
-        *ranks; /* ranks: NULL under --compat, whose result is the value alone, and of TPUs */
-    double scale, part, whole;
-} later_result;
-
-later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
-
-/* Adds the part and whole of a rank (NULL: of no particular one); a whole of 0 adds nothing. */
-void later_add(later_result *r, const trace_rank *rank, double part, double whole);
-
-/* A value of a rank, of which the mean is taken. */
-void later_add_value(later_result *r, const trace_rank *rank, double v);
-
-/* scale * part / whole; rounds as the tool does under --compat if digits is not negative. DSE_E_ABSENT with
- * the reason if nothing was added. */
-dse_status later_end(later_result *r, const metric_context *x, int digits, const char *why, dse_error *err);
+/* A row that later_value computes; its rule follows: LATER_VALUE("moe_fraction", ...), LATER_RULE(...). */
+#define LATER_VALUE(id, of_unit, on, text) LATER_ROW(id, of_unit, on, later_value, text)
+#define LATER_RULE(...)                    METRIC_RULE(later_rule, __VA_ARGS__)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
 typedef struct {
     const trace_rank *rank;
     const metric_view *view;
+    uint32_t index; /* of the rank in the context */
     uint32_t n;
     uint32_t *event; /* by start */
     uint8_t *comm;   /* 1: it communicates */
@@ -75,6 +48,55 @@ metric_spans later_busy(const later_kernels *k, dse_arena *a);
 /* Sum of their durations. */
 int64_t later_sum(const later_kernels *k, bool comm);
 
+/* ---- results ------------------------------------------------------------------------------- */
+
+typedef struct later_rule later_rule;
+
+/* A headline value that comes of parts over wholes, beside those of each rank. */
+typedef struct {
+    const char *name;
+    metric_value *value;
+    metric_value *ranks; /* NULL under --compat, whose result is the value alone, and of TPUs */
+    double scale, part, whole;
+    bool mean; /* of the ranks' scale * part / whole; else parts and wholes are added up first */
+    dse_status st;
+    dse_error *err; /* of a fold that fails */
+} later_result;
+
+/* Adds the part and whole of a rank (NULL: of no particular one); a whole of 0 adds nothing. */
+void later_add(later_result *r, const trace_rank *rank, double part, double whole);
+
+/* A value of a rank, of which the mean is taken. */
+void later_add_value(later_result *r, const trace_rank *rank, double v);
+
+/* Adds what a rank, a device of a TPU, or the whole run has of a result; r->st and r->err if it fails. */
+typedef void later_rank_fn(const metric_context *x, const later_kernels *k, later_result *r);
+typedef void later_device_fn(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                             later_result *r);
+typedef void later_run_fn(const metric_context *x, later_result *r);
+
+/* How the value of a row is computed, from each kind of trace. What is NULL falls back to the definition of
+ * its kind, and nsys to gpu. */
+struct later_rule {
+    later_rank_fn *gpu, *gpu_compat, *nsys; /* nsys: under --compat, too */
+    later_run_fn *nsys_compat;
+    later_device_fn *tpu;
+    later_run_fn *tpu_compat;
+    /* Of communication under --compat; NULL: the folds need no kernels. nsys_words NULL: as words. */
+    metric_classify *words, *nsys_words;
+    unsigned mean; /* METRIC_ON the kinds of which it is a mean over ranks */
+    double scale;
+    int digits; /* to which Kineto's and the TPU's tools round under --compat; 0: they do not */
+    const char *why, *why_compat; /* it is absent if nothing was added; why_compat NULL: why */
+};
+
+/* The row's value by its later_rule. */
+metric_fn later_value;
+
+/* The same without a rule's folds: a result that the caller adds to, and its end. */
+later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
+dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
 typedef enum {
@@ -84,17 +106,9 @@ typedef enum {
     LATER_MARKS
 } later_mark;
 
-typedef struct {
-    uint32_t n;
-    metric_step *step; /* profiler steps by number, others by start */
-} later_steps;
-
-/* Steps of one kind of mark. `anywhere`: run_batch as a word anywhere in the name, as compute_comm_overlap
- * takes it. */
-later_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
-
-/* The steps without the first and the last if there are more than two. */
-later_steps later_inner(const later_steps *s);
+/* Steps of one kind of mark: profiler steps by number, others by start. `anywhere`: run_batch as a word
+ * anywhere in the name, as compute_comm_overlap takes it. */
+metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
 /* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op",
  * "device_op", or none, as a TPU's events have none. */

@@ -1,7 +1,7 @@
 /* Bandwidths of collectives, and the bytes they move. */
+#include "metrics/comm_calls.h"
 #include "metrics/comm_size.h"
 #include "metrics/later.h"
-#include "metrics/later_calls.h"
 #include "metrics/numbers.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@
 
 /* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n
  * there are. */
-static size_t add_rates(const later_calls *c, metric_comm_type type, double *rate, size_t n)
+static size_t add_rates(const comm_calls *c, metric_comm_type type, double *rate, size_t n)
 {
     for (uint32_t i = 0; i < c->n; i++) {
-        const later_call *v = &c->call[i];
+        const comm_call *v = &c->call[i];
 
         if (v->type == type && v->bytes > 0 && v->seconds > 0 && isfinite(v->factor))
             rate[n++] = v->bytes * v->factor / v->seconds;
@@ -30,7 +30,7 @@ static size_t add_rates(const later_calls *c, metric_comm_type type, double *rat
     return n;
 }
 
-static uint32_t calls_of(const later_calls *c, uint32_t n, metric_comm_type type)
+static uint32_t calls_of(const comm_calls *c, uint32_t n, metric_comm_type type)
 {
     uint32_t found = 0;
 
@@ -41,14 +41,15 @@ static uint32_t calls_of(const later_calls *c, uint32_t n, metric_comm_type type
 }
 
 /* The original: the first file that has any. */
-static dse_status upstream_bandwidth(const metric_context *x, metric_comm_type type, const char *name,
-                                     metric_value *out, dse_error *err)
+static dse_status upstream_bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
+    metric_comm_type type = *(const metric_comm_type *)x->row->rule;
+
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_calls c;
+        comm_calls c;
         double *rate;
         size_t n;
-        dse_status st = later_calls_of(x, i, &c, err);
+        dse_status st = comm_calls_of(x, i, &c, err);
 
         if (st != DSE_OK)
             return st;
@@ -56,23 +57,23 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_comm_type t
         if (!(n = add_rates(&c, type, rate, 0)))
             continue;
         metric_sort(rate, n);
-        metric_put_number(out, name, metric_quantile(rate, n, 0.5) / GIB);
+        metric_put_number(out, x->row->name, metric_quantile(rate, n, 0.5) / GIB);
         return DSE_OK;
     }
     return metric_absent(err, "no %s kernel has a size", metric_comm_type_name(type));
 }
 
-static dse_status bandwidth(const metric_context *x, metric_comm_type type, const char *name,
-                            metric_value *out, dse_error *err)
+static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
-    later_calls *c = DSE_ARENA_NEW(x->arena, later_calls, x->n_views);
-    metric_value *median = metric_put_number(out, name, 0), *samples = metric_put_count(out, "samples", 0),
-                 *ranks = metric_put_object(out, "per_rank");
+    metric_comm_type type = *(const metric_comm_type *)x->row->rule;
+    comm_calls *c = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
+    metric_value *median = metric_put_number(out, x->row->name, 0),
+                 *samples = metric_put_count(out, "samples", 0), *ranks = metric_put_object(out, "per_rank");
     size_t most = 0, n = 0;
     double *rate;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        dse_status st = later_calls_of(x, i, &c[i], err);
+        dse_status st = comm_calls_of(x, i, &c[i], err);
 
         if (st != DSE_OK)
             return st;
@@ -84,7 +85,7 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
 
         metric_sort(rate + n, own);
         if (own)
-            metric_put_number(metric_put_rank(ranks, x->view[i].rank), name,
+            metric_put_number(metric_put_rank(ranks, x->view[i].rank), x->row->name,
                               metric_quantile(rate + n, own, 0.5) / 1e9);
         n += own;
     }
@@ -99,25 +100,12 @@ static dse_status bandwidth(const metric_context *x, metric_comm_type type, cons
     return DSE_OK;
 }
 
-#define BANDWIDTH(word, type)                                                                                \
-    static dse_status bandwidth_utilization_##word##_group_6(const metric_context *x, metric_value *out,     \
-                                                             dse_error *err)                                 \
-    {                                                                                                        \
-        return (x->options->compat ? upstream_bandwidth : bandwidth)(                                        \
-            x, (type), "bandwidth_utilization_" #word "_group_6", out, err);                                 \
-    }
-
-BANDWIDTH(allgather, METRIC_ALL_GATHER)
-BANDWIDTH(allreduce, METRIC_ALL_REDUCE)
-BANDWIDTH(alltoall, METRIC_ALL_TO_ALL)
-BANDWIDTH(reducescatter, METRIC_REDUCE_SCATTER)
-
 /* ---- bandwidth_utilization ----------------------------------------------------------------- */
 
 /* The original assumes four links of 25 GB/s between two GPUs of Perlmutter. */
 #define PERLMUTTER_BYTES_PER_S 100e9
 
-/* The original knows these alone. */
+/* The types that the original recognises. */
 static double float_bytes(const char *dtype)
 {
     static const char *const words[] = {"Float", "Float32", "Double",  "Float64",
@@ -133,79 +121,62 @@ static double float_bytes(const char *dtype)
 
 /* The mean over the all-reduces of rank 0 of (S/n)(n-1) over the capacity of the link; a ring sends twice as
  * much. */
-static void upstream_utilization(const metric_context *x, later_result *r)
+static void upstream_utilization(const metric_context *x, const later_kernels *k, later_result *r)
 {
     static const char kernel[] = "ncclDevKernel_AllReduce";
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+    (void)x;
+    for (uint32_t e = 0; k->rank->rank == 0 && e < k->n; e++) {
+        const trace_event *v = &k->rank->event[k->event[e]];
+        const trace_args *a = metric_args_of(k->rank, v);
+        double bytes, n;
 
-        for (uint32_t e = 0; k.rank->rank == 0 && e < k.n; e++) {
-            const trace_event *v = &k.rank->event[k.event[e]];
-            const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
-            double bytes, n;
-
-            if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
-                !metric_begins(METRIC_TEXT_OF(k.rank, v), kernel))
-                continue;
-            bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k.rank, a->dtype));
-            n = a->group_size;
-            if (bytes > 0 && n > 1)
-                later_add_value(r, NULL,
-                                bytes / n * (n - 1) / PERLMUTTER_BYTES_PER_S /
-                                    ((double)v->dur_ps / TRACE_PS_PER_S));
-        }
+        if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
+            !metric_begins(METRIC_TEXT_OF(k->rank, v), kernel))
+            continue;
+        bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k->rank, a->dtype));
+        n = a->group_size;
+        if (bytes > 0 && n > 1)
+            later_add_value(
+                r, NULL, bytes / n * (n - 1) / PERLMUTTER_BYTES_PER_S / ((double)v->dur_ps / TRACE_PS_PER_S));
     }
 }
 
-/* Bus bandwidth of all ranks over the card's, which is that of a node's links if the group fits into one
- * node. */
-static dse_status utilization(const metric_context *x, later_result *r, dse_error *err)
+/* Bus bandwidth over the card's, which is that of a node's links if the group fits into one node. */
+static void add_utilization(const metric_context *x, const later_kernels *k, later_result *r)
 {
     const trace_card *card = x->card;
+    const metric_view *v = k->view;
+    double sum = 0;
+    uint32_t n = 0;
 
     if (!card || card->count_per_node <= 0 || isnan(card->bandwidth_gbps[0]) ||
-        isnan(card->bandwidth_gbps[1]))
-        return metric_absent(err, "it needs a workload card with hardware.network_topo.bandwidth_gbps and "
+        isnan(card->bandwidth_gbps[1])) {
+        r->st =
+            metric_absent(r->err, "it needs a workload card with hardware.network_topo.bandwidth_gbps and "
                                   "xpu_spec.count_per_node");
-    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        double sum = 0;
-        uint32_t n = 0;
-
-        for (uint32_t c = 0; c < v->comm.n; c++) {
-            const trace_event *e = &v->rank->event[v->comm.event[c]];
-            metric_comm_size s = metric_comm_size_of(v->rank, e, METRIC_ALL_REDUCE);
-            double link;
-
-            if (v->comm_type[c] != METRIC_ALL_REDUCE || s.state != METRIC_SIZE_KNOWN || !s.group_size ||
-                e->dur_ps <= 0)
-                continue;
-            link = card->bandwidth_gbps[(int64_t)s.group_size <= card->count_per_node] / 8 * 1e9;
-            sum += (double)s.bytes * metric_bus_factor(METRIC_ALL_REDUCE, s.group_size) /
-                   ((double)e->dur_ps / TRACE_PS_PER_S) / link;
-            n++;
-        }
-        later_add(r, v->rank, sum, n);
+        return;
     }
-    return DSE_OK;
-}
+    for (uint32_t c = 0; c < v->comm.n; c++) {
+        const trace_event *e = &v->rank->event[v->comm.event[c]];
+        metric_comm_size s = metric_comm_size_of(v->rank, e, METRIC_ALL_REDUCE);
+        double link;
 
-static dse_status bandwidth_utilization(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "bandwidth_utilization", 1);
-    dse_status st = DSE_OK;
-
-    if (x->options->compat)
-        upstream_utilization(x, &r);
-    else
-        st = utilization(x, &r, err);
-    return st != DSE_OK ? st : later_end(&r, x, -1, "no all-reduce has a size and a known group", err);
+        if (v->comm_type[c] != METRIC_ALL_REDUCE || s.state != METRIC_SIZE_KNOWN || !s.group_size ||
+            e->dur_ps <= 0)
+            continue;
+        link = card->bandwidth_gbps[(int64_t)s.group_size <= card->count_per_node] / 8 * 1e9;
+        sum += (double)s.bytes * metric_bus_factor(METRIC_ALL_REDUCE, s.group_size) /
+               ((double)e->dur_ps / TRACE_PS_PER_S) / link;
+        n++;
+    }
+    later_add(r, v->rank, sum, n);
 }
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
 /* Bytes by type, in GB of 1e9. Calls whose size is unknown count 0, as upstream; *unknown of them. */
-static double volume_of(const later_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
+static double volume_of(const comm_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
 {
     double bytes = 0;
 
@@ -219,9 +190,10 @@ static double volume_of(const later_calls *c, unsigned types, uint32_t *sized, u
 }
 
 /* Upstream takes the first rank; the definition is the mean over ranks, or over the devices of TPUs. */
-static dse_status volume(const metric_context *x, unsigned types, const char *name, metric_value *out,
-                         dse_error *err)
+static dse_status volume(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const char *name = x->row->name;
+    unsigned types = *(const unsigned *)x->row->rule; /* a bit for each metric_comm_type */
     bool compat = x->options->compat;
     uint32_t n = compat ? 1 : x->n_views, sized = 0, unknown = 0, holders = 0;
     metric_value *mean = metric_put_number(out, name, 0),
@@ -229,9 +201,9 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
     double sum = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        later_calls c;
+        comm_calls c;
         double own;
-        dse_status st = later_calls_of(x, i, &c, err);
+        dse_status st = comm_calls_of(x, i, &c, err);
 
         if (st != DSE_OK)
             return st;
@@ -249,39 +221,33 @@ static dse_status volume(const metric_context *x, unsigned types, const char *na
     return DSE_OK;
 }
 
+#define BANDWIDTH_ROW(id, type, of)                                                                          \
+    METRIC_ROW(id, "later", "GB/s", ON_SIZED, 0, "median bus bandwidth of " of),                             \
+        .headline = (id), .compute = bandwidth, .compat = upstream_bandwidth,                                \
+        METRIC_RULE(metric_comm_type, type)
+#define VOLUME_ROW(id, types, of)                                                                            \
+    LATER_ROW(id, "GB", ON_SIZED, volume, "bytes of " of ", mean over ranks"), METRIC_RULE(unsigned, types)
+
 #define ALL_REDUCE     (1u << METRIC_ALL_REDUCE)
 #define ALL_GATHER     (1u << METRIC_ALL_GATHER)
 #define REDUCE_SCATTER (1u << METRIC_REDUCE_SCATTER)
 #define ALL_TO_ALL     (1u << METRIC_ALL_TO_ALL)
 
-#define VOLUME(word, types)                                                                                  \
-    static dse_status collective_vol_##word##_gb(const metric_context *x, metric_value *out, dse_error *err) \
-    {                                                                                                        \
-        return volume(x, (types), "collective_vol_" #word "_gb", out, err);                                  \
-    }
-
-VOLUME(allgather, ALL_GATHER)
-VOLUME(allreduce, ALL_REDUCE)
-VOLUME(alltoall, ALL_TO_ALL)
-VOLUME(reducescatter, REDUCE_SCATTER)
-VOLUME(total, ALL_REDUCE | ALL_GATHER | REDUCE_SCATTER | ALL_TO_ALL)
-
 static const metric rows[] = {
-    LATER_ROW(bandwidth_utilization, "", METRIC_ON_HOST,
-              "bus bandwidth of all-reduces over that of the card's links, mean"),
-    LATER_ROW(bandwidth_utilization_allgather_group_6, "GB/s", ON_SIZED,
-              "median bus bandwidth of all-gathers"),
-    LATER_ROW(bandwidth_utilization_allreduce_group_6, "GB/s", ON_SIZED,
-              "median bus bandwidth of all-reduces"),
-    LATER_ROW(bandwidth_utilization_alltoall_group_6, "GB/s", ON_SIZED,
-              "median bus bandwidth of all-to-alls"),
-    LATER_ROW(bandwidth_utilization_reducescatter_group_6, "GB/s", ON_SIZED,
-              "median bus bandwidth of reduce-scatters"),
-    LATER_ROW(collective_vol_allgather_gb, "GB", ON_SIZED, "bytes of all-gathers, mean over ranks"),
-    LATER_ROW(collective_vol_allreduce_gb, "GB", ON_SIZED, "bytes of all-reduces, mean over ranks"),
-    LATER_ROW(collective_vol_alltoall_gb, "GB", ON_SIZED, "bytes of all-to-alls, mean over ranks"),
-    LATER_ROW(collective_vol_reducescatter_gb, "GB", ON_SIZED, "bytes of reduce-scatters, mean over ranks"),
-    LATER_ROW(collective_vol_total_gb, "GB", ON_SIZED, "bytes of these four, mean over ranks"),
+    {LATER_VALUE("bandwidth_utilization", "", METRIC_ON_HOST,
+                 "bus bandwidth of all-reduces over that of the card's links, mean"),
+     LATER_RULE(.gpu = add_utilization, .gpu_compat = upstream_utilization, .words = later_comm_plain,
+                .scale = 1, .why = "no all-reduce has a size and a known group")},
+    {BANDWIDTH_ROW("bandwidth_utilization_allgather_group_6", METRIC_ALL_GATHER, "all-gathers")},
+    {BANDWIDTH_ROW("bandwidth_utilization_allreduce_group_6", METRIC_ALL_REDUCE, "all-reduces")},
+    {BANDWIDTH_ROW("bandwidth_utilization_alltoall_group_6", METRIC_ALL_TO_ALL, "all-to-alls")},
+    {BANDWIDTH_ROW("bandwidth_utilization_reducescatter_group_6", METRIC_REDUCE_SCATTER, "reduce-scatters")},
+    {VOLUME_ROW("collective_vol_allgather_gb", ALL_GATHER, "all-gathers")},
+    {VOLUME_ROW("collective_vol_allreduce_gb", ALL_REDUCE, "all-reduces")},
+    {VOLUME_ROW("collective_vol_alltoall_gb", ALL_TO_ALL, "all-to-alls")},
+    {VOLUME_ROW("collective_vol_reducescatter_gb", REDUCE_SCATTER, "reduce-scatters")},
+    {VOLUME_ROW("collective_vol_total_gb", ALL_REDUCE | ALL_GATHER | REDUCE_SCATTER | ALL_TO_ALL,
+                "these four")},
 };
 
 METRIC_FAMILY(later_bandwidth);

@@ -2,6 +2,7 @@
  * total_communication_time. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -16,16 +17,10 @@ static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank
 static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
 {
     double comm = 0, all = 0;
-    uint32_t a = 0, b = k->n;
+    size_t first;
 
-    while (a < b) {
-        uint32_t mid = a + (b - a) / 2;
-        if (reach[mid] > step.start)
-            b = mid;
-        else
-            a = mid + 1;
-    }
-    for (; a < k->n; a++) {
+    METRIC_BISECT(first, 0, k->n, reach[first] <= step.start);
+    for (uint32_t a = (uint32_t)first; a < k->n; a++) {
         const trace_event *e = &k->rank->event[k->event[a]];
 
         if (metric_start(e) >= step.end)
@@ -39,11 +34,11 @@ static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_s
     return all > 0;
 }
 
-static void steps_fraction(const metric_context *x, const later_kernels *k, const later_steps *all,
+static void steps_fraction(const metric_context *x, const later_kernels *k, const metric_steps *all,
                            later_result *r)
 {
     int64_t *reach = DSE_ARENA_NEW(x->arena, int64_t, k->n), last = INT64_MIN;
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
     double sum = 0, one;
     uint32_t n = 0;
 
@@ -60,44 +55,27 @@ static void steps_fraction(const metric_context *x, const later_kernels *k, cons
         later_add_value(r, k->rank, sum / n);
 }
 
-static void gpu_fraction(const metric_context *x, later_result *r)
+/* Over all kernels, without steps. */
+static void kernel_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        double comm, all;
-        later_kernels k = later_kernels_of(x, i, later_comm_wide);
-        later_steps steps = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
+    double comm = (double)later_sum(k, true);
 
-        if (steps.n)
-            steps_fraction(x, &k, &steps, r);
-        comm = (double)later_sum(&k, true);
-        all = comm + (double)later_sum(&k, false);
-        if (!steps.n && all > 0)
-            later_add_value(r, k.rank, 100 * comm / all);
-    }
+    (void)x;
+    later_add(r, k->rank, comm, comm + (double)later_sum(k, false));
 }
 
-/* Sums over the kernels of all ranks. */
-static void pooled(const metric_context *x, metric_classify *words, later_result *r)
+static void gpu_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    double comm = 0, all = 0;
+    metric_steps steps = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *rank = x->view[i].rank;
-        double own, own_all;
-        later_kernels k = later_kernels_of(x, i, words);
-
-        own = (double)later_sum(&k, true);
-        own_all = own + (double)later_sum(&k, false);
-        comm += own;
-        all += own_all;
-        later_add(r, rank, own, own_all);
-    }
-    r->part = comm;
-    r->whole = all;
+    if (steps.n)
+        steps_fraction(x, k, &steps, r);
+    else
+        kernel_fraction(x, k, r);
 }
 
 /* Upstream takes every line of a device, modules and steps included; by processes here, each once. */
-static void tpu_upstream_fraction(const metric_context *x, bool mean, later_result *r)
+static void tpu_upstream_fraction(const metric_context *x, later_result *r)
 {
     later_tpu t = later_tpu_of(x);
 
@@ -110,116 +88,64 @@ static void tpu_upstream_fraction(const metric_context *x, bool mean, later_resu
                 all += t.total[k];
                 t.comm[k] = t.total[k] = 0;
             }
-        if (all > 0 && mean)
-            later_add_value(r, NULL, 100 * comm / all);
-        else if (all > 0)
-            later_add(r, NULL, comm, all);
+        later_add(r, NULL, comm, all);
     }
 }
 
-/* Over the leaf operations of each device, their plain sums. */
-static void tpu_fraction(const metric_context *x, bool mean, later_result *r)
+/* Over the leaf operations of a device, their plain sums. */
+static void tpu_fraction(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                         later_result *r)
 {
-    tpu_run run = tpu_run_of(x);
+    double comm = 0, all = 0;
 
-    for (uint32_t i = 0; i < run.n; i++) {
-        const tpu_device *d = run.device[i];
-        double comm = 0, all = 0;
-
-        for (size_t k = 0; k < d->n; k++) {
-            double s = metric_seconds(d->op[k].span.end - d->op[k].span.start);
-            all += s;
-            comm += d->op[k].work == TPU_COMMUNICATION ? s : 0;
-        }
-        if (all > 0 && mean)
-            later_add_value(r, NULL, 100 * comm / all);
-        else
-            later_add(r, NULL, comm, all);
+    (void)x, (void)rank;
+    for (size_t k = 0; k < d->n; k++) {
+        double s = metric_seconds(d->op[k].span.end - d->op[k].span.start);
+        all += s;
+        comm += d->op[k].work == TPU_COMMUNICATION ? s : 0;
     }
-}
-
-static dse_status communication_fraction(const metric_context *x, metric_value *out, dse_error *err)
-{
-    bool pool = later_kind(x) == TRACE_NSYS, tpu = later_kind(x) == TRACE_XLA;
-    later_result r = later_begin(x, out, "communication_fraction", pool ? 100 : 1);
-
-    if (tpu)
-        (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, true, &r);
-    else if (pool)
-        pooled(x, later_comm_nsys, &r);
-    else
-        gpu_fraction(x, &r);
-    return later_end(&r, x, -1, "the trace has no kernels", err);
-}
-
-static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "communication_ratio", 100);
-
-    if (later_kind(x) == TRACE_XLA)
-        (x->options->compat ? tpu_upstream_fraction : tpu_fraction)(x, false, &r);
-    else
-        pooled(x, later_comm_plain, &r);
-    return later_end(&r, x, -1, "the trace has no kernels", err);
+    later_add(r, NULL, comm, all);
 }
 
 /* ---- communication_overhead ---------------------------------------------------------------- */
 
 static bool is_overhead(const char *name)
 {
-    static const char *const begins[] = {"ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
-                                         "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast",
-                                         "ncclDevKernel_Reduce",    "ncclDevKernel_SendRecv"};
-
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (metric_begins(name, begins[i]))
-            return true;
-    return false;
+    return METRIC_BEGINS_ANY(name, "ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
+                             "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast", "ncclDevKernel_Reduce",
+                             "ncclDevKernel_SendRecv");
 }
 
-/* The original opens kineto_trace_0.json alone, and knows the kernels of newer NCCL by name. */
-static dse_status communication_overhead(const metric_context *x, metric_value *out, dse_error *err)
+/* The original opens kineto_trace_0.json alone, and recognises the kernels of newer NCCL by name. */
+static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_result r = later_begin(x, out, "communication_overhead", 1);
-    bool compat = x->options->compat;
+    double comm = 0, all = 0;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        double comm = 0, all = 0;
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
-
-        if (compat && k.rank->rank != 0)
-            continue;
-        for (uint32_t e = 0; e < k.n; e++) {
-            all += ps_of(&k, e);
-            if (compat ? is_overhead(METRIC_TEXT_OF(k.rank, &k.rank->event[k.event[e]])) : k.comm[e])
-                comm += ps_of(&k, e);
-        }
-        if (all > 0)
-            later_add_value(&r, k.rank, comm / all);
+    (void)x;
+    for (uint32_t e = 0; e < k->n && k->rank->rank == 0; e++) {
+        all += ps_of(k, e);
+        comm += is_overhead(METRIC_TEXT_OF(k->rank, &k->rank->event[k->event[e]])) ? ps_of(k, e) : 0;
     }
-    return later_end(&r, x, -1, compat ? "rank 0 has no kernels" : "the trace has no kernels", err);
+    later_add(r, k->rank, comm, all);
 }
 
 /* ---- total_communication_time -------------------------------------------------------------- */
 
 /* Communication from the first to the last inner step, per step; over the whole trace if there are no more
  * than two steps. */
-static void rank_time(const metric_context *x, uint32_t i, later_result *r)
+static void rank_time(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_steps s;
+    metric_steps all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false), s = metric_steps_inner(&all);
     metric_spans comm;
     double time;
-    later_kernels k = later_kernels_of(x, i, later_comm_plain);
-    later_steps all = later_steps_of(x, i, LATER_PROFILER_STEPS, false);
 
-    if (!k.n)
+    if (!k->n)
         return;
-    comm = later_union(&k, true, x->arena);
-    s = later_inner(&all);
+    comm = later_union(k, true, x->arena);
     time =
         metric_seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
                                  : metric_spans_length(&comm));
-    later_add_value(r, k.rank, s.n ? time / s.n : time);
+    later_add_value(r, k->rank, s.n ? time / s.n : time);
 }
 
 /* The original adds the kernels of all devices of an Nsight Systems export up. */
@@ -238,53 +164,34 @@ static void summed_time(const metric_context *x, later_result *r)
         later_add_value(r, NULL, sum);
 }
 
-static dse_status tpu_time(const metric_context *x, later_result *r, dse_error *err)
+static void tpu_time(const metric_context *x, const trace_rank *rank, const tpu_device *d, later_result *r)
+{
+    (void)x, (void)rank;
+    later_add_value(r, NULL, metric_seconds(metric_spans_length(&d->comm)));
+}
+
+static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
 {
     double iterations = x->card && x->card->iteration > 0 ? (double)x->card->iteration : 1;
     tpu_upstream u;
-    tpu_run run;
-    dse_status st;
 
-    if (x->options->compat) {
-        if ((st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err)) == DSE_OK)
-            later_add_value(r, NULL, tpu_upstream_time(&u.comm) / iterations);
-        return st;
-    }
-    run = tpu_run_of(x);
-    for (uint32_t i = 0; i < run.n; i++)
-        later_add_value(r, NULL, metric_seconds(metric_spans_length(&run.device[i]->comm)));
-    return DSE_OK;
-}
-
-static dse_status total_communication_time(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "total_communication_time", 1);
-    dse_status st = DSE_OK;
-
-    if (later_kind(x) == TRACE_XLA)
-        st = tpu_time(x, &r, err);
-    else if (x->options->compat && later_kind(x) == TRACE_NSYS)
-        summed_time(x, &r);
-    else
-        for (uint32_t i = 0; i < x->n_views; i++)
-            rank_time(x, i, &r);
-    return st == DSE_OK ? later_end(&r, x, -1, "the trace has no kernels", err) : st;
+    r->st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, r->err);
+    if (r->st == DSE_OK)
+        later_add_value(r, NULL, tpu_upstream_time(&u.comm) / iterations);
 }
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and knows one prefix; without that file it
+/* Under --compat the tool reads one file, kineto_trace_0.json, and counts one prefix; without that file it
  * says 0. */
 static uint64_t upstream_calls(const metric_view *v)
 {
-    static const char prefix[] = "ncclDevKernel_";
     uint64_t n = 0;
 
     if (v->rank->rank != 0 || v->rank->kind != TRACE_KINETO)
         return 0;
     for (uint32_t k = 0; k < v->kernels.n; k++)
-        n += strncmp(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), prefix,
-                     sizeof prefix - 1) == 0;
+        n += metric_begins(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), "ncclDevKernel_");
     return n;
 }
 
@@ -295,18 +202,31 @@ static void coll_call_num(const metric_context *x, metric_value *out)
     metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
 }
 
+static const char no_kernels[] = "the trace has no kernels";
+
 static const metric rows[] = {
     {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, 0,
                 "communication kernels of the lowest rank"),
      .put = coll_call_num, .compat_put = coll_call_num, .compat_kinds = LATER_ON_ALL,
      .headline = "coll_call_num"},
-    LATER_ROW(communication_fraction, "%", LATER_ON_ALL,
-              "communication over all kernels of a step, mean over inner steps and ranks"),
-    LATER_ROW(communication_overhead, "", METRIC_ON_HOST,
-              "communication over all kernels, 0 to 1, mean over ranks"),
-    LATER_ROW(communication_ratio, "%", LATER_ON_ALL, "communication over all kernels, all ranks pooled"),
-    LATER_ROW(total_communication_time, "s", LATER_ON_ALL,
-              "union of communication in the inner steps, a step, mean over ranks"),
+    {LATER_VALUE("communication_fraction", "%", LATER_ON_ALL,
+                 "communication over all kernels of a step, mean over inner steps and ranks"),
+     LATER_RULE(.gpu = gpu_fraction, .words = later_comm_wide, .nsys = kernel_fraction,
+                .nsys_words = later_comm_nsys, .tpu = tpu_fraction, .tpu_compat = tpu_upstream_fraction,
+                .mean = METRIC_ON_HOST | METRIC_ON(TRACE_XLA), .scale = 100, .why = no_kernels)},
+    {LATER_VALUE("communication_overhead", "", METRIC_ON_HOST,
+                 "communication over all kernels, 0 to 1, mean over ranks"),
+     LATER_RULE(.gpu = kernel_fraction, .gpu_compat = upstream_overhead, .words = later_comm_plain,
+                .mean = METRIC_ON_HOST, .scale = 1, .why = no_kernels,
+                .why_compat = "rank 0 has no kernels")},
+    {LATER_VALUE("communication_ratio", "%", LATER_ON_ALL,
+                 "communication over all kernels, all ranks pooled"),
+     LATER_RULE(.gpu = kernel_fraction, .words = later_comm_plain, .tpu = tpu_fraction,
+                .tpu_compat = tpu_upstream_fraction, .scale = 100, .why = no_kernels)},
+    {LATER_VALUE("total_communication_time", "s", LATER_ON_ALL,
+                 "union of communication in the inner steps, a step, mean over ranks"),
+     LATER_RULE(.gpu = rank_time, .words = later_comm_plain, .nsys_compat = summed_time, .tpu = tpu_time,
+                .tpu_compat = tpu_upstream_comm_time, .scale = 1, .why = no_kernels)},
 };
 
 METRIC_FAMILY(later_comm);

@@ -120,25 +120,24 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
 
 /* ---- moe_fraction -------------------------------------------------------------------------- */
 
-static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_error *err)
+/* Kernels whose name is of a class, over all. */
+static void add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r)
 {
-    later_result r = later_begin(x, out, "moe_fraction", 100);
-    metric_classify *words = later_kind(x) == TRACE_NSYS ? later_moe_nsys : later_moe;
+    metric_classes names = metric_classes_of(k->rank, is, x->arena);
+    double part = 0, all = 0;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *rank = x->view[i].rank;
-        double moe = 0, all = 0;
-        metric_classes names = metric_classes_of(rank, words, x->arena);
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+    for (uint32_t e = 0; e < k->n; e++) {
+        const trace_event *v = &k->rank->event[k->event[e]];
 
-        for (uint32_t e = 0; e < k.n; e++) {
-            const trace_event *v = &rank->event[k.event[e]];
-            all += (double)v->dur_ps;
-            moe += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
-        }
-        later_add(&r, rank, moe, all);
+        all += (double)v->dur_ps;
+        part += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
     }
-    return later_end(&r, x, -1, "the trace has no kernels", err);
+    later_add(r, k->rank, part, all);
+}
+
+static void add_moe(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    add_class(x, k, k->rank->kind == TRACE_NSYS ? later_moe_nsys : later_moe, r);
 }
 
 /* ---- memory_bound_fraction ----------------------------------------------------------------- */
@@ -155,54 +154,61 @@ static uint8_t is_bound(const char *name)
     return bound[later_class_of(name)];
 }
 
-/* The definition takes the view's kernels; the tool takes all events with one of its category words. */
-static void bound_by_name(const metric_context *x, later_result *out)
+static void add_bound(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        const trace_rank *r = v->rank;
-        metric_words kernel = later_kernel_words(r);
-        bool all_events = x->options->compat;
-        size_t n = all_events ? r->n_events : v->kernels.n;
-        double bound = 0, all = 0;
-        metric_classes names = metric_classes_of(r, is_bound, x->arena);
-
-        for (size_t k = 0; k < n; k++) {
-            const trace_event *e = &r->event[all_events ? k : v->kernels.event[k]];
-
-            if (all_events && (e->instant || !kernel.is[e->word]))
-                continue;
-            all += (double)e->dur_ps;
-            bound += metric_class_of(&names, e) ? (double)e->dur_ps : 0;
-        }
-        later_add(out, r, bound, all);
-    }
+    add_class(x, k, is_bound, r);
 }
 
-/* For TPUs: the leaf operations of the devices, classified by the same words. */
-static void bound_of_devices(const metric_context *x, later_result *out)
+/* The tool takes all events with one of its category words. */
+static void add_upstream_bound(const metric_context *x, const trace_rank *rank, later_result *r)
 {
-    tpu_run run = tpu_run_of(x);
+    const metric_words kernel = later_kernel_words(rank);
+    metric_classes names = metric_classes_of(rank, is_bound, x->arena);
+    double bound = 0, all = 0;
 
-    for (uint32_t i = 0; i < run.n; i++) {
-        const trace_rank *r = run.rank[i];
-        double bound = 0, all = 0;
-        metric_classes names = metric_classes_of(r, is_bound, x->arena);
+    for (size_t i = 0; i < rank->n_events; i++) {
+        const trace_event *e = &rank->event[i];
 
-        for (size_t k = 0; k < run.device[i]->n; k++) {
-            const tpu_op *op = &run.device[i]->op[k];
-            double ps = (double)(op->span.end - op->span.start);
-            all += ps;
-            bound += metric_class_of(&names, &r->event[op->event]) ? ps : 0;
-        }
-        later_add(out, NULL, bound, all);
+        if (e->instant || !kernel.is[e->word])
+            continue;
+        all += (double)e->dur_ps;
+        bound += metric_class_of(&names, e) ? (double)e->dur_ps : 0;
     }
+    later_add(r, rank, bound, all);
+}
+
+static void upstream_bound(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    add_upstream_bound(x, k->rank, r);
+}
+
+static void tpu_upstream_bound(const metric_context *x, later_result *r)
+{
+    for (uint32_t i = 0; i < x->n_views; i++)
+        add_upstream_bound(x, x->view[i].rank, r);
+}
+
+/* For TPUs: the leaf operations of a device, classified by the same words. */
+static void add_device_bound(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                             later_result *r)
+{
+    metric_classes names = metric_classes_of(rank, is_bound, x->arena);
+    double bound = 0, all = 0;
+
+    for (size_t k = 0; k < d->n; k++) {
+        double ps = (double)(d->op[k].span.end - d->op[k].span.start);
+
+        all += ps;
+        bound += metric_class_of(&names, &rank->event[d->op[k].event]) ? ps : 0;
+    }
+    later_add(r, NULL, bound, all);
 }
 
 /* Blocks a processor. Where an export does not say how many processors there are, the original takes an
  * A100's. */
 static double filled(const metric_context *x, const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
 
     if (!a || !isnan(a->blocks_per_sm) || !x->options->compat || a->blocks == TRACE_UNKNOWN)
         return a ? a->blocks_per_sm : (double)NAN;
@@ -210,50 +216,38 @@ static double filled(const metric_context *x, const trace_rank *r, const trace_e
 }
 
 /* Nsight Systems: kernels whose blocks would fill less than half of the processors. */
-static dse_status bound_by_coverage(const metric_context *x, later_result *out, dse_error *err)
+static void add_uncovered(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        double bound = 0, all = 0;
-        later_kernels k = later_kernels_of(x, i, later_comm_nsys);
+    double bound = 0, all = 0;
 
-        for (uint32_t e = 0; e < k.n; e++) {
-            const trace_event *v = &r->event[k.event[e]];
-            double blocks = filled(x, r, v);
+    for (uint32_t e = 0; e < k->n; e++) {
+        const trace_event *v = &k->rank->event[k->event[e]];
+        double blocks = filled(x, k->rank, v);
 
-            if (isnan(blocks))
-                return metric_absent(err, "the export does not say how many processors device %u has",
-                                     r->rank);
-            all += (double)v->dur_ps;
-            bound += blocks < 0.5 ? (double)v->dur_ps : 0;
+        if (isnan(blocks)) {
+            r->st = metric_absent(r->err, "the export does not say how many processors device %u has",
+                                  k->rank->rank);
+            return;
         }
-        later_add(out, r, bound, all);
+        all += (double)v->dur_ps;
+        bound += blocks < 0.5 ? (double)v->dur_ps : 0;
     }
-    return DSE_OK;
+    later_add(r, k->rank, bound, all);
 }
 
-static dse_status memory_bound_fraction(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "memory_bound_fraction", 100);
-    bool nsys = later_kind(x) == TRACE_NSYS;
-    dse_status st = DSE_OK;
-
-    if (nsys)
-        st = bound_by_coverage(x, &r, err);
-    else if (later_kind(x) == TRACE_XLA && !x->options->compat)
-        bound_of_devices(x, &r);
-    else
-        bound_by_name(x, &r);
-    return st == DSE_OK ? later_end(&r, x, nsys ? -1 : 4, "the trace has no kernels", err) : st;
-}
+static const char no_kernels[] = "the trace has no kernels";
 
 static const metric rows[] = {
-    LATER_ROW(dominant_kernel_concentration, "%", LATER_ON_ALL,
-              "largest total of one kernel name over all kernels; of a TPU of one HLO category"),
-    LATER_ROW(memory_bound_fraction, "%", LATER_ON_ALL,
-              "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
-    LATER_ROW(moe_fraction, "%", LATER_ON_GPU,
-              "kernels of mixtures of experts, by their names, over all kernels"),
+    {LATER_ROW("dominant_kernel_concentration", "%", LATER_ON_ALL, dominant_kernel_concentration,
+               "largest total of one kernel name over all kernels; of a TPU of one HLO category")},
+    {LATER_VALUE("memory_bound_fraction", "%", LATER_ON_ALL,
+                 "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
+     LATER_RULE(.gpu = add_bound, .gpu_compat = upstream_bound, .nsys = add_uncovered,
+                .words = later_comm_nsys, .tpu = add_device_bound, .tpu_compat = tpu_upstream_bound,
+                .scale = 100, .digits = 4, .why = no_kernels)},
+    {LATER_VALUE("moe_fraction", "%", METRIC_ON_GPU,
+                 "kernels of mixtures of experts, by their names, over all kernels"),
+     LATER_RULE(.gpu = add_moe, .words = later_comm_plain, .scale = 100, .why = no_kernels)},
 };
 
 METRIC_FAMILY(later_kernels);

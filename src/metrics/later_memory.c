@@ -13,7 +13,7 @@
 /* The first of an event's sizes that is above 0; 0: none. */
 static double copied_bytes(const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
     const uint64_t of[] = {a ? a->bytes : 0, a ? a->bytes_accessed : 0, a ? a->raw_bytes_accessed : 0};
 
     for (size_t i = 0; i < 3; i++)
@@ -22,140 +22,113 @@ static double copied_bytes(const trace_rank *r, const trace_event *e)
     return 0;
 }
 
-/* Events whose name is that of a copy; by the definition, events in which a GPU copies memory. Bytes over ps
- * are TB/s. */
-static void gpu_bandwidth(const metric_context *x, later_result *out)
+/* Over events in which a GPU copies memory; the original takes Kineto's events that are named like a copy.
+ * Bytes over ps are TB/s. */
+static void gpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    bool by_name = x->options->compat && later_kind(x) != TRACE_NSYS;
-
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        double bytes = 0, ps = 0;
-        metric_classes names = metric_classes_of(r, later_memcpy, x->arena);
-
-        for (size_t k = 0; k < r->n_events; k++) {
-            const trace_event *e = &r->event[k];
-            double b;
-
-            if (e->instant || e->dur_ps <= 0 ||
-                !(by_name ? metric_class_of(&names, e) : e->category == TRACE_MEMCPY))
-                continue;
-            b = copied_bytes(r, e);
-            bytes += b;
-            ps += b > 0 ? (double)e->dur_ps : 0;
-        }
-        later_add(out, r, bytes, ps);
-    }
-}
-
-static void add_copies(later_result *out, const later_copy *copy, size_t n)
-{
+    const trace_rank *rank = k->rank;
+    bool by_name = x->options->compat && rank->kind != TRACE_NSYS;
+    metric_classes names = metric_classes_of(rank, later_memcpy, x->arena);
     double bytes = 0, ps = 0;
 
+    for (size_t i = 0; i < rank->n_events; i++) {
+        const trace_event *e = &rank->event[i];
+        double b;
+
+        if (e->instant || e->dur_ps <= 0 ||
+            !(by_name ? metric_class_of(&names, e) : e->category == TRACE_MEMCPY))
+            continue;
+        b = copied_bytes(rank, e);
+        bytes += b;
+        ps += b > 0 ? (double)e->dur_ps : 0;
+    }
+    later_add(r, rank, bytes, ps);
+}
+
+static void add_copies(const metric_context *x, const later_copies *which, later_result *r)
+{
+    double bytes = 0, ps = 0;
+    later_copy *copy;
+    size_t n;
+
+    later_copies_find(x, which, &copy, &n);
     for (size_t i = 0; i < n; i++)
         if (copy[i].bytes > 0 && copy[i].span.end > copy[i].span.start) {
             bytes += copy[i].bytes;
             ps += (double)(copy[i].span.end - copy[i].span.start);
         }
-    later_add(out, NULL, bytes, ps);
+    later_add(r, NULL, bytes, ps);
 }
 
-/* Copies of all processes in one; by the definition those of each device. */
-static void tpu_bandwidth(const metric_context *x, later_result *out)
+static void tpu_bandwidth(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                          later_result *r)
 {
-    later_copies which = {.rank = &x->record->rank[0], .pid = DSE_NONE};
-    later_copy *copy;
-    tpu_run run;
-    size_t n;
-
-    if (x->options->compat) {
-        later_copies_find(x, &which, &copy, &n);
-        add_copies(out, copy, n);
-        return;
-    }
-    run = tpu_run_of(x);
-    for (uint32_t i = 0; i < run.n; i++) {
-        which = (later_copies){.rank = run.rank[i], .pid = run.device[i]->pid, .bare = true};
-        later_copies_find(x, &which, &copy, &n);
-        add_copies(out, copy, n);
-    }
+    add_copies(x, &(later_copies){.rank = rank, .pid = d->pid, .bare = true}, r);
 }
 
-static dse_status average_memory_bandwidth(const metric_context *x, metric_value *out, dse_error *err)
+/* Copies of all processes in one. */
+static void tpu_upstream_bandwidth(const metric_context *x, later_result *r)
 {
-    later_result r = later_begin(x, out, "average_memory_bandwidth", 1000);
-
-    (later_kind(x) == TRACE_XLA ? tpu_bandwidth : gpu_bandwidth)(x, &r);
-    return later_end(&r, x, -1, "no copy has both a size and a time", err);
+    add_copies(x, &(later_copies){.rank = &x->record->rank[0], .pid = DSE_NONE}, r);
 }
 
 /* ---- memory_transfer_overhead -------------------------------------------------------------- */
 
-/* Copies that no compute hides, over the time from the first to the last activity of the GPU. */
-static void gpu_overhead(const metric_context *x, later_result *out)
+/* Adds the copies that nothing hides, over this time. */
+static void add_exposed(const metric_context *x, const trace_rank *rank, const metric_spans *copies,
+                        const metric_spans *hidden_by, double over_ps, later_result *r)
 {
-    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        metric_spans pure;
+    metric_spans exposed = metric_spans_subtract(copies, hidden_by, x->arena);
 
-        if (!v->memory_ops.n)
-            continue;
-        pure = metric_spans_subtract(&v->memory_time, &v->compute_time, x->arena);
-        later_add(out, v->rank, (double)metric_spans_length(&pure),
-                  (double)(v->gpu_span.end - v->gpu_span.start));
-    }
+    later_add(r, rank, (double)metric_spans_length(&exposed), over_ps);
 }
 
-typedef struct {
-    metric_events copies, compute;
-    metric_span span;
-} upstream_lists;
+static double length_of(metric_span s) { return (double)(s.end - s.start); }
+
+/* Copies that no compute hides, over the time from the first to the last activity of the GPU. */
+static void gpu_overhead(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    const metric_view *v = k->view;
+
+    if (v->memory_ops.n)
+        add_exposed(x, v->rank, &v->memory_time, &v->compute_time, length_of(v->gpu_span), r);
+}
 
 /* Real copies are of category gpu_memcpy, which the tool does not take: it sees kernels that are named so. */
-static void upstream_lists_init(const metric_context *x, const trace_rank *r, upstream_lists *l)
+static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_words kernel = later_kernel_words(r);
-    metric_classes copy = metric_classes_of(r, later_memcpy, x->arena),
-                   comm = metric_classes_of(r, later_comm_named, x->arena);
+    const trace_rank *rank = k->rank;
+    metric_words kernel = later_kernel_words(rank);
+    metric_classes copy = metric_classes_of(rank, later_memcpy, x->arena),
+                   comm = metric_classes_of(rank, later_comm_named, x->arena);
+    metric_span *copies = DSE_ARENA_NEW(x->arena, metric_span, rank->n_events),
+                *compute = DSE_ARENA_NEW(x->arena, metric_span, rank->n_events), all = METRIC_NO_SPAN;
+    metric_spans copy_time, compute_time;
+    size_t n_copies = 0, n_compute = 0;
 
-    *l = (upstream_lists){{0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
-                          {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)},
-                          METRIC_NO_SPAN};
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    for (size_t i = 0; i < rank->n_events; i++) {
+        const trace_event *e = &rank->event[i];
+        metric_span span = {metric_start(e), metric_end(e)};
 
         if (e->instant || e->dur_ps <= 0 || !kernel.is[e->word])
             continue;
-        metric_span_extend(&l->span, metric_start(e), metric_end(e));
+        metric_span_extend(&all, span.start, span.end);
         if (metric_class_of(&copy, e))
-            l->copies.event[l->copies.n++] = (uint32_t)i;
+            copies[n_copies++] = span;
         else if (!metric_class_of(&comm, e))
-            l->compute.event[l->compute.n++] = (uint32_t)i;
+            compute[n_compute++] = span;
     }
-}
-
-static void upstream_overhead(const metric_context *x, later_result *out)
-{
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        metric_spans copies, compute, pure;
-        upstream_lists l;
-
-        upstream_lists_init(x, r, &l);
-        if (!l.copies.n)
-            continue;
-        metric_sort_by_start(r, &l.copies, x->arena);
-        metric_sort_by_start(r, &l.compute, x->arena);
-        copies = metric_union_of(r, &l.copies, x->arena);
-        compute = metric_union_of(r, &l.compute, x->arena);
-        pure = metric_spans_subtract(&copies, &compute, x->arena);
-        later_add(out, r, (double)metric_spans_length(&pure), (double)(l.span.end - l.span.start));
-    }
+    if (!n_copies)
+        return;
+    copy_time = metric_spans_merge_any(copies, n_copies);
+    compute_time = metric_spans_merge_any(compute, n_compute);
+    add_exposed(x, rank, &copy_time, &compute_time, length_of(all), r);
 }
 
 /* The devices of an Nsight Systems export merged into one: copies less all kernels. */
-static void nsys_upstream_overhead(const metric_context *x, later_result *out)
+static void nsys_upstream_overhead(const metric_context *x, later_result *r)
 {
-    metric_spans copies = {0}, kernels = {0}, pure, all;
+    metric_spans copies = {0}, kernels = {0}, all;
 
     for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, v->memory_ops.n)};
@@ -170,10 +143,8 @@ static void nsys_upstream_overhead(const metric_context *x, later_result *out)
     }
     if (!copies.n)
         return;
-    pure = metric_spans_subtract(&copies, &kernels, x->arena);
     all = metric_spans_unite(&copies, &kernels, x->arena);
-    later_add(out, NULL, (double)metric_spans_length(&pure),
-              (double)(all.span[all.n - 1].end - all.span[0].start));
+    add_exposed(x, NULL, &copies, &kernels, (double)(all.span[all.n - 1].end - all.span[0].start), r);
 }
 
 /* ---- of a TPU ------------------------------------------------------------------------------ */
@@ -192,21 +163,13 @@ static metric_spans union_of_copies(const metric_context *x, const later_copies 
 }
 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
-static void tpu_overhead(const metric_context *x, later_result *out)
+static void tpu_overhead(const metric_context *x, const trace_rank *rank, const tpu_device *d,
+                         later_result *r)
 {
-    tpu_run run = tpu_run_of(x);
+    metric_spans copies = union_of_copies(x, &(later_copies){.rank = rank, .pid = d->pid, .bare = true});
 
-    for (uint32_t i = 0; i < run.n; i++) {
-        const tpu_device *d = run.device[i];
-        later_copies which = {.rank = run.rank[i], .pid = d->pid, .bare = true};
-        metric_spans pure;
-        metric_spans copies = union_of_copies(x, &which);
-
-        if (!copies.n)
-            continue;
-        pure = metric_spans_subtract(&copies, &d->compute, x->arena);
-        later_add(out, NULL, (double)metric_spans_length(&pure), (double)(d->span.end - d->span.start));
-    }
+    if (copies.n)
+        add_exposed(x, NULL, &copies, &d->compute, length_of(d->span), r);
 }
 
 /* The tool's notion of compute: all device events except copies, whole programs and waits. */
@@ -232,45 +195,36 @@ static metric_spans device_compute(const metric_context *x, const trace_rank *r,
 }
 
 /* Over the sum of the engine's steps, which is host time. */
-static void tpu_upstream_overhead(const metric_context *x, later_result *out)
+static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 {
-    const trace_rank *r = &x->record->rank[0];
-    later_copies which = {.rank = r, .lane = tpu_device_lanes(r, x->arena), .pid = DSE_NONE};
-    metric_spans copies, compute, pure;
-    uint32_t step = trace_names_find(&r->names, METRIC_ENGINE_LINE);
+    const trace_rank *rank = &x->record->rank[0];
+    const bool *lane = tpu_device_lanes(rank, x->arena);
+    metric_spans copies = union_of_copies(x, &(later_copies){.rank = rank, .lane = lane, .pid = DSE_NONE}),
+                 compute;
+    uint32_t step = trace_names_find(&rank->names, METRIC_ENGINE_LINE);
     double steps = 0;
 
-    for (size_t i = 0; i < r->n_events; i++)
-        if (!r->event[i].instant && r->event[i].name != DSE_NONE && r->event[i].name == step)
-            steps += (double)r->event[i].dur_ps;
-    copies = union_of_copies(x, &which);
-    compute = device_compute(x, r, which.lane);
     if (!copies.n)
         return;
-    pure = metric_spans_subtract(&copies, &compute, x->arena);
-    later_add(out, NULL, (double)metric_spans_length(&pure), steps);
+    for (size_t i = 0; i < rank->n_events; i++)
+        if (!rank->event[i].instant && rank->event[i].name != DSE_NONE && rank->event[i].name == step)
+            steps += (double)rank->event[i].dur_ps;
+    compute = device_compute(x, rank, lane);
+    add_exposed(x, NULL, &copies, &compute, steps, r);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static dse_status memory_transfer_overhead(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "memory_transfer_overhead", 100);
-    bool compat = x->options->compat, nsys = later_kind(x) == TRACE_NSYS;
-
-    if (later_kind(x) == TRACE_XLA)
-        (compat ? tpu_upstream_overhead : tpu_overhead)(x, &r);
-    else if (compat)
-        (nsys ? nsys_upstream_overhead : upstream_overhead)(x, &r);
-    else
-        gpu_overhead(x, &r);
-    return later_end(&r, x, nsys ? -1 : 4, "the trace has no copies", err);
-}
-
 static const metric rows[] = {
-    LATER_ROW(average_memory_bandwidth, "GB/s", LATER_ON_ALL, "bytes of copies over the sum of their times"),
-    LATER_ROW(memory_transfer_overhead, "%", LATER_ON_ALL,
-              "copies that no compute hides, over the GPU's time"),
+    {LATER_VALUE("average_memory_bandwidth", "GB/s", LATER_ON_ALL,
+                 "bytes of copies over the sum of their times"),
+     LATER_RULE(.gpu = gpu_bandwidth, .tpu = tpu_bandwidth, .tpu_compat = tpu_upstream_bandwidth,
+                .scale = 1000, .why = "no copy has both a size and a time")},
+    {LATER_VALUE("memory_transfer_overhead", "%", LATER_ON_ALL,
+                 "copies that no compute hides, over the GPU's time"),
+     LATER_RULE(.gpu = gpu_overhead, .gpu_compat = upstream_overhead, .nsys_compat = nsys_upstream_overhead,
+                .tpu = tpu_overhead, .tpu_compat = tpu_upstream_overhead, .scale = 100, .digits = 4,
+                .why = "the trace has no copies")},
 };
 
 METRIC_FAMILY(later_memory);

@@ -9,10 +9,10 @@
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 
 /* Sums of both, clipped to each inner step. */
-static void add_steps(const metric_spans *comm, const metric_spans *both, const later_steps *all,
+static void add_steps(const metric_spans *comm, const metric_spans *both, const metric_steps *all,
                       double *over, double *whole)
 {
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
 
     for (uint32_t i = 0; i < s.n; i++) {
         *over += (double)metric_spans_within(both, s.step[i].span.start, s.step[i].span.end);
@@ -20,9 +20,9 @@ static void add_steps(const metric_spans *comm, const metric_spans *both, const 
     }
 }
 
-static later_steps first_steps(const metric_context *x, uint32_t i)
+static metric_steps first_steps(const metric_context *x, uint32_t i)
 {
-    later_steps s = {0};
+    metric_steps s = {0};
 
     for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
         s = later_steps_of(x, i, mark, x->options->compat);
@@ -30,46 +30,43 @@ static later_steps first_steps(const metric_context *x, uint32_t i)
 }
 
 /* Unions of a rank's communication, and of what compute covers of it. */
-static void covered(const metric_context *x, uint32_t i, metric_classify *words, later_kernels *k,
-                    metric_spans *comm, metric_spans *both)
+static void covered(const metric_context *x, const later_kernels *k, metric_spans *comm, metric_spans *both)
 {
-    metric_spans compute;
+    metric_spans compute = later_union(k, false, x->arena);
 
-    *k = later_kernels_of(x, i, words);
     *comm = later_union(k, true, x->arena);
-    compute = later_union(k, false, x->arena);
     *both = metric_spans_intersect(comm, &compute, x->arena);
 }
 
-static void gpu_overlap(const metric_context *x, later_result *r)
+/* Over the whole trace. */
+static void add_covered(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    bool whole = later_kind(x) == TRACE_NSYS;
+    metric_spans comm, both;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        metric_spans comm, both;
-        double over = 0, all = 0;
-        later_steps steps = first_steps(x, i);
+    covered(x, k, &comm, &both);
+    later_add(r, k->rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
+}
 
-        covered(x, i, later_comm_overlap, &k, &comm, &both);
-        if (whole) { /* such an export names no steps: all of it, the devices pooled */
-            later_add(r, k.rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
-            continue;
-        }
-        add_steps(&comm, &both, &steps, &over, &all);
-        if (all > 0)
-            later_add_value(r, k.rank, 100 * over / all);
-    }
+/* Within the inner steps. */
+static void add_covered_steps(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    metric_steps steps = first_steps(x, k->index);
+    metric_spans comm, both;
+    double over = 0, all = 0;
+
+    covered(x, k, &comm, &both);
+    add_steps(&comm, &both, &steps, &over, &all);
+    later_add(r, k->rank, over, all);
 }
 
 /* ---- XLA under --compat -------------------------------------------------------------------- */
 
 /* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static later_steps xla_steps(const metric_context *x, const trace_rank *r)
+static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
     static const char *const names[] = {METRIC_ENGINE_LINE, "StepMarker"};
     metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    later_steps s = {0};
+    metric_steps s = {0};
     int64_t longest = 0;
 
     for (size_t m = 0; m < 2 && !list.n; m++) {
@@ -115,7 +112,7 @@ static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
     double over = 0, all = 0;
-    later_steps steps = xla_steps(x, r);
+    metric_steps steps = xla_steps(x, r);
     metric_spans comm = named_time(x, r, later_comm_xla, NULL);
     metric_spans compute = named_time(x, r, later_compute_xla, later_comm_xla);
     metric_spans both = metric_spans_intersect(&comm, &compute, x->arena);
@@ -124,56 +121,27 @@ static void xla_upstream_overlap(const metric_context *x, later_result *out)
     later_add(out, NULL, over, all);
 }
 
-/* The operations of each device, whose clock knows no steps of the host. */
-static void xla_overlap(const metric_context *x, later_result *r)
+/* Over all operations of a device, since its clock has no steps of the host. */
+static void add_device(const metric_context *x, const trace_rank *rank, const tpu_device *d, later_result *r)
 {
-    tpu_run run = tpu_run_of(x);
-
-    for (uint32_t i = 0; i < run.n; i++) {
-        const tpu_device *d = run.device[i];
-        later_add(r, NULL, (double)metric_spans_overlap(&d->comm, &d->compute),
-                  (double)metric_spans_length(&d->comm));
-    }
+    (void)x, (void)rank;
+    later_add(r, NULL, (double)metric_spans_overlap(&d->comm, &d->compute),
+              (double)metric_spans_length(&d->comm));
 }
 
-static dse_status compute_comm_overlap(const metric_context *x, metric_value *out, dse_error *err)
-{
-    trace_kind kind = later_kind(x);
-    later_result r =
-        later_begin(x, out, "compute_comm_overlap", kind == TRACE_XLA || kind == TRACE_NSYS ? 100 : 1);
-
-    (kind != TRACE_XLA ? gpu_overlap : x->options->compat ? xla_upstream_overlap : xla_overlap)(x, &r);
-    return later_end(&r, x, -1, "no step has both a marker and communication", err);
-}
-
-/* ---- communication_overlap_ratio ----------------------------------------------------------- */
-
-static dse_status communication_overlap_ratio(const metric_context *x, metric_value *out, dse_error *err)
-{
-    later_result r = later_begin(x, out, "communication_overlap_ratio", 1);
-    bool pool = later_kind(x) == TRACE_NSYS;
-
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k;
-        metric_spans comm, both;
-        double over, all;
-
-        covered(x, i, pool ? later_comm_nsys : later_comm_plain, &k, &comm, &both);
-        over = (double)metric_spans_length(&both);
-        all = (double)metric_spans_length(&comm);
-        if (all > 0 && pool)
-            later_add(&r, k.rank, over, all);
-        else if (all > 0)
-            later_add_value(&r, k.rank, over / all);
-    }
-    return later_end(&r, x, -1, "the trace has no communication kernels", err);
-}
-
+/* An Nsight Systems export names no steps: all of it counts there, its devices pooled. */
 static const metric rows[] = {
-    LATER_ROW(communication_overlap_ratio, "", LATER_ON_GPU,
-              "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
-    LATER_ROW_COMPARED(compute_comm_overlap, "%", LATER_ON_ALL, METRIC_HIGHER, METRIC_WAIT_TOLERANCE,
-                       "communication that compute covers, within the inner steps"),
+    {LATER_VALUE("communication_overlap_ratio", "", METRIC_ON_GPU,
+                 "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
+     LATER_RULE(.gpu = add_covered, .words = later_comm_plain, .nsys = add_covered,
+                .nsys_words = later_comm_nsys, .mean = METRIC_ON_HOST, .scale = 1,
+                .why = "the trace has no communication kernels")},
+    {LATER_VALUE("compute_comm_overlap", "%", LATER_ON_ALL,
+                 "communication that compute covers, within the inner steps"),
+     LATER_RULE(.gpu = add_covered_steps, .words = later_comm_overlap, .nsys = add_covered, .tpu = add_device,
+                .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST, .scale = 100,
+                .why = "no step has both a marker and communication"),
+     METRIC_ENTRY("compute_comm_overlap", "%", METRIC_HIGHER, METRIC_WAIT_TOLERANCE)},
 };
 
 METRIC_FAMILY(later_overlap);

@@ -1,6 +1,7 @@
-/* Who waits for whom, by the time that ranks spend in communication: straggler_metrics, straggler_pct. */
+/* Which ranks wait for others, by their time in communication: straggler_metrics, straggler_pct. */
 #include "metrics/later.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void add_extreme(extremes *x, double v)
     x->n++;
 }
 
-/* A process of the file is a rank to the original, which knows the kernels of newer NCCL by name. */
+/* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
 static void add_processes(const metric_context *x, uint32_t i, extremes *out)
 {
     const trace_rank *r = x->view[i].rank;
@@ -98,7 +99,7 @@ typedef struct {
 
 static const char *group_of(const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
     const char *text = a ? TRACE_NAME(r, a->group_ranks) : NULL;
 
     if (!text && a)
@@ -118,11 +119,7 @@ static int by_rank(const void *a, const void *b)
     const call *x = a, *y = b;
     int order = same_stream(x, y);
 
-    if (order)
-        return order;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+    return order ? order : METRIC_ORDER({x->rank, y->rank}, {x->ordinal, y->ordinal});
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -130,11 +127,7 @@ static int by_ordinal(const void *a, const void *b)
     const call *x = a, *y = b;
     int order = same_stream(x, y);
 
-    if (order)
-        return order;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : METRIC_ORDER({x->ordinal, y->ordinal}, {x->rank, y->rank});
 }
 
 /* All calls in the order of group, type, ordinal, rank. */
@@ -199,8 +192,8 @@ static const metric rows[] = {
                 "communication time of ranks: most less least over most, and most over least"),
      .compute = straggler_metrics, .compat = straggler_metrics, .compat_kinds = LATER_ON_ALL,
      .headline = "straggler_metrics"},
-    LATER_ROW(straggler_pct, "%", METRIC_ON_GPU,
-              "of each collective longest less shortest over longest among ranks, mean"),
+    {LATER_ROW("straggler_pct", "%", METRIC_ON_GPU, straggler_pct,
+               "of each collective longest less shortest over longest among ranks, mean")},
 };
 
 METRIC_FAMILY(later_straggler);

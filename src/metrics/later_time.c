@@ -3,6 +3,7 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 
 #include <ctype.h>
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double mean_step_s(const later_steps *all)
+static double mean_step_s(const metric_steps *all)
 {
-    later_steps s = later_inner(all);
+    metric_steps s = metric_steps_inner(all);
     double sum = 0;
 
     for (uint32_t i = 0; i < s.n; i++)
@@ -27,7 +28,7 @@ static void add_gpu_steps(const metric_context *x, later_result *r)
 {
     for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
         for (uint32_t i = 0; i < x->n_views; i++) {
-            later_steps s = later_steps_of(x, i, mark, false);
+            metric_steps s = later_steps_of(x, i, mark, false);
 
             if (s.n)
                 later_add_value(r, x->view[i].rank, mean_step_s(&s));
@@ -39,11 +40,11 @@ static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_E
 static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
 
 /* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
-static later_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
+static metric_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
 {
     uint32_t n = 0;
     metric_classes names = metric_classes_of(r, is, x->arena);
-    later_steps s = {0};
+    metric_steps s = {0};
 
     for (size_t i = 0; i < r->n_events; i++)
         n += metric_class_of(&names, &r->event[i]);
@@ -61,15 +62,11 @@ static int by_lane(const void *a, const void *b)
 {
     const metric_step *x = a, *y = b;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->span.start != y->span.start)
-        return x->span.start < y->span.start ? -1 : 1;
-    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+    return METRIC_ORDER({x->number, y->number}, {x->span.start, y->span.start}, {y->span.end, x->span.end});
 }
 
 /* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
-static void keep_outermost(later_steps *s)
+static void keep_outermost(metric_steps *s)
 {
     uint32_t kept = 0;
 
@@ -83,7 +80,7 @@ static void keep_outermost(later_steps *s)
 }
 
 /* The lowest process with such a step; DSE_NONE. */
-static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
+static uint32_t lowest_pid(const trace_rank *r, const metric_steps *s)
 {
     uint32_t lowest = DSE_NONE;
 
@@ -98,7 +95,7 @@ static uint32_t lowest_pid(const trace_rank *r, const later_steps *s)
 }
 
 /* Keeps those of one process. */
-static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
+static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
 {
     uint32_t kept = 0;
 
@@ -108,10 +105,10 @@ static void keep_process(const trace_rank *r, uint32_t pid, later_steps *s)
     s->n = kept;
 }
 
-static later_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
+static metric_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
 {
     bool compat = x->options->compat;
-    later_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
+    metric_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
 
     if (compat)
         return s;
@@ -136,7 +133,7 @@ static void add_tpu_steps(const metric_context *x, later_result *out)
 
     for (uint32_t i = 0; i < n; i++) {
         const trace_rank *r = &x->record->rank[i];
-        later_steps s = tpu_steps_of(x, r);
+        metric_steps s = tpu_steps_of(x, r);
 
         if (s.n)
             later_add_value(out, r, mean_step_s(&s));
@@ -155,7 +152,7 @@ static dse_status put_step_time(const metric_context *x, metric_value *out, doub
 
     if (!unread)
         (tpu ? add_tpu_steps : add_gpu_steps)(x, &r);
-    st = later_end(&r, x, -1,
+    st = later_end(&r, 0,
                    unread ? "the original tool does not read databases of Nsight Systems"
                    : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
                             "workload card"
@@ -216,25 +213,18 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
 
 /* ---- times of kernels ---------------------------------------------------------------------- */
 
-static dse_status total_kernel_time(const metric_context *x, metric_value *out, dse_error *err)
+static const char no_kernels[] = "the trace has no kernels";
+
+/* `whole` is 1 once: the ranks' times are added up. */
+static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_value *total = metric_put_number(out, "total_kernel_time", 0),
-                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
-    double sum = 0;
-    uint64_t n = 0;
+    double own = metric_seconds(later_sum(k, true) + later_sum(k, false));
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
-        double own = metric_seconds(later_sum(&k, true) + later_sum(&k, false));
-
-        sum += own;
-        n += k.n;
-        if (ranks)
-            metric_put_number(metric_put_rank(ranks, r), "total_kernel_time", own);
-    }
-    total->number = sum;
-    return n ? DSE_OK : metric_absent(err, "the trace has no kernels");
+    (void)x;
+    r->part += own;
+    r->whole = k->n ? 1 : r->whole;
+    if (r->ranks)
+        metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
 }
 
 /* First start to last end of a rank's kernels; false if it has none. */
@@ -311,26 +301,13 @@ static void merged_utilization(const metric_context *x, later_result *r)
         later_add(r, NULL, (double)metric_spans_length(&all), (double)(window.end - window.start));
 }
 
-static dse_status aggregate_gpu_utilization(const metric_context *x, metric_value *out, dse_error *err)
+static void add_utilization(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_result r = later_begin(x, out, "aggregate_gpu_utilization", 1);
+    metric_spans busy = later_busy(k, x->arena);
+    metric_span span;
 
-    r.scale = 100;
-    if (x->options->compat && later_kind(x) == TRACE_NSYS) {
-        merged_utilization(x, &r);
-        return later_end(&r, x, -1, "the trace has no kernels", err);
-    }
-    r.scale = 1;
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        metric_span span;
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
-        metric_spans busy = later_busy(&k, x->arena);
-
-        if (kernel_span(&k, &span) && span.end > span.start)
-            later_add_value(&r, k.rank,
-                            100 * (double)metric_spans_length(&busy) / (double)(span.end - span.start));
-    }
-    return later_end(&r, x, -1, "the trace has no kernels", err);
+    if (kernel_span(k, &span))
+        later_add(r, k->rank, (double)metric_spans_length(&busy), (double)(span.end - span.start));
 }
 
 static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
@@ -361,16 +338,21 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 }
 
 static const metric rows[] = {
-    LATER_ROW(aggregate_gpu_utilization, "%", LATER_ON_GPU,
-              "union of kernels over their span, mean over ranks"),
-    LATER_ROW_COMPARED(avg_step_time, "s", METRIC_ON_HOST | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA),
-                       METRIC_LOWER, METRIC_STEP_TOLERANCE,
-                       "mean step without the first and the last, mean over ranks"),
-    LATER_ROW(gpu_step_score, "", LATER_ON_ALL,
-              "16 GPUs over those used and 0.44 s over the step time, averaged"),
-    LATER_ROW(load_imbalance_ratio, "", LATER_ON_GPU, "largest over smallest union of kernels among ranks"),
-    LATER_ROW(total_kernel_time, "s", LATER_ON_GPU, "sum of all kernels, all ranks"),
-    LATER_ROW(total_trace_time, "s", LATER_ON_ALL, "first to last kernel over all ranks"),
+    {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
+                 "union of kernels over their span, mean over ranks"),
+     LATER_RULE(.gpu = add_utilization, .words = later_comm_plain, .nsys_compat = merged_utilization,
+                .mean = METRIC_ON_GPU, .scale = 100, .why = no_kernels)},
+    {LATER_ROW("avg_step_time", "s", LATER_ON_ALL, avg_step_time,
+               "mean step without the first and the last, mean over ranks"),
+     METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
+    {LATER_ROW("gpu_step_score", "", LATER_ON_ALL, gpu_step_score,
+               "16 GPUs over those used and 0.44 s over the step time, averaged")},
+    {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
+               "largest over smallest union of kernels among ranks")},
+    {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
+     LATER_RULE(.gpu = add_kernels, .words = later_comm_plain, .scale = 1, .why = no_kernels)},
+    {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
+               "first to last kernel over all ranks")},
 };
 
 METRIC_FAMILY(later_time);

@@ -89,7 +89,7 @@ static uint32_t number_of(const char *name, bool done)
 /* bytes_accessed, else raw_bytes_accessed; NaN: neither. */
 static double accessed(const trace_rank *r, const trace_event *e)
 {
-    const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+    const trace_args *a = metric_args_of(r, e);
 
     if (a && a->bytes_accessed != TRACE_UNKNOWN)
         return (double)a->bytes_accessed;

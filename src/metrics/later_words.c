@@ -61,20 +61,18 @@ SAYS(later_moe_nsys, "moe", "expert", "routing", "gating", "<gate>", "<topk>", "
 SAYS(later_memcpy, "memcpy", "memset", "copy_kernel", "copy.", "copy-start", "copy-done", "<dma>")
 
 SAYS(later_comm_named, "nccl", COLLECTIVES)
-static SAYS(later_gemm, "gemm", "cutlass", "cublas", "matmul", "triton_mm") static SAYS(
-    later_softmax,
-    "softmax") static SAYS(later_norm, "layernorm", "layer_norm", "rmsnorm", "rms_norm", "batchnorm",
-                           "batch_norm", "groupnorm", "group_norm",
-                           "norm_kernel") static SAYS(later_elementwise, "elementwise", "pointwise",
-                                                      "vectorized", "unary", "binary", "aten::add",
-                                                      "aten::mul", "aten::div", "aten::sub", "aten::relu",
-                                                      "aten::gelu", "aten::silu", "aten::sigmoid",
-                                                      "aten::tanh", "aten::exp", "aten::neg", "aten::abs",
-                                                      "aten::clamp") static SAYS(later_reduction,
-                                                                                 "reduce!scatter",
-                                                                                 "sum_kernel", "mean_kernel")
+static metric_classify later_gemm, later_softmax, later_norm, later_elementwise, later_reduction;
 
-    later_class later_class_of(const char *name)
+SAYS(later_gemm, "gemm", "cutlass", "cublas", "matmul", "triton_mm")
+SAYS(later_softmax, "softmax")
+SAYS(later_norm, "layernorm", "layer_norm", "rmsnorm", "rms_norm", "batchnorm", "batch_norm", "groupnorm",
+     "group_norm", "norm_kernel")
+SAYS(later_elementwise, "elementwise", "pointwise", "vectorized", "unary", "binary", "aten::add", "aten::mul",
+     "aten::div", "aten::sub", "aten::relu", "aten::gelu", "aten::silu", "aten::sigmoid", "aten::tanh",
+     "aten::exp", "aten::neg", "aten::abs", "aten::clamp")
+SAYS(later_reduction, "reduce!scatter", "sum_kernel", "mean_kernel")
+
+later_class later_class_of(const char *name)
 {
     static metric_classify *const classes[LATER_OTHER] = {[LATER_COMMUNICATION] = later_comm_named,
                                                           [LATER_TRANSFER] = later_memcpy,

@@ -2,6 +2,7 @@
 #include "metrics/launches.h"
 
 #include "metrics/kinds.h"
+#include "metrics/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,7 @@ static int by_key(const void *a, const void *b)
 {
     const metric_sort_item *x = a, *y = b;
 
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return METRIC_ORDER({(int64_t)x->key, (int64_t)y->key}, {x->event, y->event});
 }
 
 /* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else
@@ -55,21 +54,14 @@ static void launch_index_init(const trace_rank *r, const metric_events *launches
 
 static uint32_t launch_of(const launch_index *x, uint32_t correlation)
 {
-    uint32_t a = 0, b = x->n;
+    size_t i;
 
     if (!correlation || correlation < x->low || correlation > x->high)
         return DSE_NONE;
     if (x->by_number)
         return x->by_number[correlation - x->low];
-    while (a < b) {
-        uint32_t mid = a + (b - a) / 2;
-
-        if (x->item[mid].key < correlation)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a < x->n && x->item[a].key == correlation ? x->item[a].event : DSE_NONE;
+    METRIC_BISECT(i, 0, x->n, x->item[i].key < correlation);
+    return i < x->n && x->item[i].key == correlation ? x->item[i].event : DSE_NONE;
 }
 
 /* The first event in the file with a kernel's correlation that is a call of the runtime. */
@@ -118,22 +110,19 @@ static void ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *s
     }
 }
 
+static bool starts_by(const trace_event *e, uint32_t lane, int64_t at)
+{
+    return e->lane < lane || (e->lane == lane && e->start_ps <= at);
+}
+
 /* The innermost range of the thread that holds this time; NULL. */
 static const trace_event *range_at(const trace_rank *r, const nccl_ranges *ranges, uint32_t lane, int64_t at)
 {
-    uint32_t a = 0, b = ranges->list.n;
+    size_t next;
 
-    while (a < b) {
-        uint32_t mid = a + (b - a) / 2;
-        const trace_event *e = &r->event[ranges->list.event[mid]];
-
-        if (e->lane < lane || (e->lane == lane && e->start_ps <= at))
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    for (a = a ? a - 1 : DSE_NONE; a != DSE_NONE; a = ranges->before[a]) {
-        const trace_event *e = &r->event[ranges->list.event[a]];
+    METRIC_BISECT(next, 0, ranges->list.n, starts_by(&r->event[ranges->list.event[next]], lane, at));
+    for (uint32_t i = (uint32_t)next - 1; i != DSE_NONE; i = ranges->before[i]) {
+        const trace_event *e = &r->event[ranges->list.event[i]];
 
         if (e->lane != lane)
             return NULL;

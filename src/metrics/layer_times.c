@@ -1,6 +1,7 @@
 #include "metrics/layer_times.h"
 
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,9 +71,7 @@ static int by_layer(const void *a, const void *b)
 {
     const layer_range *x = a, *y = b;
 
-    if (x->layer != y->layer)
-        return x->layer < y->layer ? -1 : 1;
-    return (x->span.start > y->span.start) - (x->span.start < y->span.start);
+    return METRIC_ORDER({(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start});
 }
 
 /* The time of the ranges of one layer, by start; `span` has room for n. */

@@ -4,7 +4,6 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,21 +13,26 @@ static const char no_history[] =
     "the snapshot has no history of this device; record one with torch.cuda.memory._record_memory_history()";
 static const char no_requested[] = "this version of PyTorch does not say what its blocks requested";
 
-static void put_peak(metric_value *to, const char *key, const memory_device *d, int level)
+/* The peaks of a device, or the largest of all devices. */
+static void put_peak_bytes(metric_value *to, bool has_history, bool has_requested,
+                           const int64_t peak[MEMORY_LEVELS])
 {
-    if (!d->has_history)
-        metric_put_absent(to, key, no_history);
-    else if (level != MEMORY_RESERVED && !d->has_requested)
-        metric_put_absent(to, key, no_requested);
-    else
-        metric_put_integer(to, key, d->peak[level]);
+    static const char *const keys[MEMORY_LEVELS] = {[MEMORY_RESERVED] = "peak_reserved_bytes",
+                                                    [MEMORY_ALLOCATED] = "peak_requested_allocated_bytes",
+                                                    [MEMORY_ACTIVE] = "peak_requested_active_bytes"};
+
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        if (!has_history)
+            metric_put_absent(to, keys[i], no_history);
+        else if (i != MEMORY_RESERVED && !has_requested)
+            metric_put_absent(to, keys[i], no_requested);
+        else
+            metric_put_integer(to, keys[i], peak[i]);
 }
 
 static void put_peaks(metric_value *to, const memory_device *d)
 {
-    put_peak(to, "peak_reserved_bytes", d, MEMORY_RESERVED);
-    put_peak(to, "peak_requested_allocated_bytes", d, MEMORY_ALLOCATED);
-    put_peak(to, "peak_requested_active_bytes", d, MEMORY_ACTIVE);
+    put_peak_bytes(to, d->has_history, d->has_requested, d->peak);
     if (!d->has_history)
         return;
     metric_put_integer(to, "at_history_start_reserved_bytes", d->start[MEMORY_RESERVED]);
@@ -68,11 +72,8 @@ static void put_fractions(metric_value *to, const memory_device *d)
 
 static void put_device(metric_value *to, const memory_device *d)
 {
-    char key[16];
-    metric_value *v;
+    metric_value *v = metric_put_numbered(to, d->device);
 
-    snprintf(key, sizeof key, "%" PRIu32, d->device);
-    v = metric_put_object(to, key);
     metric_put_count(v, "final_reserved_bytes", d->reserved);
     metric_put_count(v, "final_allocated_bytes", d->allocated);
     metric_put_count(v, "final_active_bytes", d->active);
@@ -131,21 +132,9 @@ static void add_to_totals(totals *t, const memory_device *d)
             t->peak[i] = d->peak[i] > t->peak[i] ? d->peak[i] : t->peak[i];
 }
 
-static void put_total_peak(metric_value *to, const char *key, const totals *t, int level)
-{
-    if (!t->n_with_history)
-        metric_put_absent(to, key, no_history);
-    else if (level != MEMORY_RESERVED && !t->n_with_requested)
-        metric_put_absent(to, key, no_requested);
-    else
-        metric_put_integer(to, key, t->peak[level]);
-}
-
 static void put_totals(metric_value *to, const totals *t)
 {
-    put_total_peak(to, "peak_reserved_bytes", t, MEMORY_RESERVED);
-    put_total_peak(to, "peak_requested_allocated_bytes", t, MEMORY_ALLOCATED);
-    put_total_peak(to, "peak_requested_active_bytes", t, MEMORY_ACTIVE);
+    put_peak_bytes(to, t->n_with_history > 0, t->n_with_requested > 0, t->peak);
     if (t->n_with_history)
         metric_put_bool(to, "peak_is_lower_bound", t->n_lower_bounds > 0);
     metric_put_count(to, "final_reserved_bytes", t->reserved);
@@ -265,7 +254,7 @@ static void tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
     *out = peak_of_devices(&devices);
 }
 
-/* The peak of the fullest rank, which decides whether a run fits; unknown if that of one rank is. */
+/* The peak of the fullest rank, which decides whether a run fits; unknown if one rank's is unknown. */
 static dse_status peak_memory(const metric_context *x, metric_value *out, dse_error *err)
 {
     tensor_peak *of = DSE_ARENA_NEW(x->arena, tensor_peak, x->record->n_ranks), most = {.known = true};

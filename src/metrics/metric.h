@@ -65,12 +65,15 @@ typedef struct {
 /* A single one: its path, unit, direction and tolerance. */
 #define METRIC_ENTRY(...) .entry = &(const metric_entry){__VA_ARGS__}, .n_entries = 1
 
+#define METRIC_RULE(type, ...)                                                                               \
+    .rule = &(const type) { __VA_ARGS__ }
+
 /* The fields of every row; the function, what is compared and the rest follow. */
 #define METRIC_ROW(of_name, of_group, of_unit, of_kinds, of_needs, text)                                     \
     .name = (of_name), .group = (of_group), .unit = (of_unit), .help = (text), .kinds = (of_kinds),          \
     .needs = (of_needs)
 
-typedef struct {
+typedef struct metric {
     const char *name;
     const char *group; /* "kineto", "guide", "tpu", "later", "et" */
     const char *unit;  /* of the headline value; "" for an object */
@@ -85,7 +88,9 @@ typedef struct {
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;
     const char *alias; /* another name, or NULL */
-    size_t n_entries;  /* what is compared; 0: nothing of it */
+    /* Parameters of a function that several rows share (x->row->rule), of the type that METRIC_RULE names. */
+    const void *rule;
+    size_t n_entries; /* what is compared; 0: nothing of it */
     const metric_entry *entry;
 } metric;
 

@@ -287,7 +287,7 @@ static dse_status check_chips(const metric_context *x, dse_error *err)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-/* In the order in which a person would want to hear of them. */
+/* In the order of reporting: what the trace lacks comes before what the card lacks. */
 static const struct {
     unsigned need;
     dse_status (*check)(const metric_context *x, dse_error *err);

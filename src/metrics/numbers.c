@@ -41,12 +41,17 @@ static int ascending(const void *a, const void *b)
 
 void metric_sort(double *v, size_t n) { qsort(v, n, sizeof *v, ascending); }
 
-metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank)
+metric_value *metric_put_numbered(metric_value *to, uint32_t number)
 {
     char key[16];
 
-    snprintf(key, sizeof key, "%" PRIu32, rank->rank);
-    return metric_put_object(ranks, key);
+    snprintf(key, sizeof key, "%" PRIu32, number);
+    return metric_put_object(to, key);
+}
+
+metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank)
+{
+    return metric_put_numbered(ranks, rank->rank);
 }
 
 void metric_put_types(metric_value *to, const char *key, const uint64_t n[METRIC_COMM_TYPES])

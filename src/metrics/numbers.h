@@ -18,7 +18,10 @@ metric_summary metric_summarise(const double *v, size_t n);
 double metric_quantile(const double *ascending, size_t n, double p);
 void metric_sort(double *v, size_t n);
 
-/* The object "<rank>" in an object of ranks. */
+/* The object "<number>" in an object of stages, devices or ranks. */
+metric_value *metric_put_numbered(metric_value *to, uint32_t number);
+
+/* That of a rank in an object of ranks. */
 metric_value *metric_put_rank(metric_value *ranks, const trace_rank *rank);
 
 /* An object of the counts of communications by type, those above 0. */

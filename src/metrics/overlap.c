@@ -2,6 +2,7 @@
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/steps.h"
 
 /* The overlap of one rank, or sums over ranks. */
 typedef struct {
@@ -45,14 +46,14 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
  * there. */
 static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
 {
-    uint32_t skip = v->n_steps > 2, n = 0;
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, v->n_steps);
+    metric_steps inner = metric_steps_kept(v, true);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, inner.n);
     metric_spans steps, comm, compute, comm_time = metric_comm_kernel_time(v);
     metric_events kernels = metric_comm_kernels(v);
 
-    for (uint32_t i = skip; i + skip < v->n_steps; i++)
-        span[n++] = v->step[i].span;
-    steps = metric_spans_merge_any(span, n);
+    for (uint32_t i = 0; i < inner.n; i++)
+        span[i] = inner.step[i].span;
+    steps = metric_spans_merge_any(span, inner.n);
     comm = metric_spans_intersect(&comm_time, &steps, a);
     compute = metric_spans_intersect(&v->compute_time, &steps, a);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
@@ -117,20 +118,17 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
 
 enum { COMM = 1, COMPUTE_ANYWHERE, COMPUTE_AS_KERNEL };
 
-static uint8_t says(const char *name)
+static uint8_t name_class(const char *name)
 {
-    static const char *const comm[] = {"nccl", "c10d::"}, *const copies[] = {"memcpy", "memset"},
-                             *const compute[] = {
-                                 "matmul",    "gemm",    "cutlass",   "sgemm",  "dgemm", "hgemm", "mma",
-                                 "attention", "softmax", "layernorm", "linear", "conv",  "relu",  "gelu",
-                                 "aten::",    "ampere",  "volta",     "sm80",   "sm90"};
-
-    if (metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+    if (METRIC_HAS_ANY(name, "nccl", "c10d::"))
         return COMM;
-    if (metric_has_any(name, copies, sizeof copies / sizeof copies[0]))
+    if (METRIC_HAS_ANY(name, "memcpy", "memset"))
         return 0;
-    return metric_has_any(name, compute, sizeof compute / sizeof compute[0]) ? COMPUTE_ANYWHERE
-                                                                             : COMPUTE_AS_KERNEL;
+    return METRIC_HAS_ANY(name, "matmul", "gemm", "cutlass", "sgemm", "dgemm", "hgemm", "mma", "attention",
+                          "softmax", "layernorm", "linear", "conv", "relu", "gelu", "aten::", "ampere",
+                          "volta", "sm80", "sm90")
+               ? COMPUTE_ANYWHERE
+               : COMPUTE_AS_KERNEL;
 }
 
 typedef struct {
@@ -152,7 +150,7 @@ static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, inte
 
     *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
     *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    names = metric_classes_of(r, says, a);
+    names = metric_classes_of(r, name_class, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what;

@@ -106,6 +106,7 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
     dse_status st;
 
     own.arena = scratch;
+    own.row = m;
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
         st = metric_check_needs(m->needs, &narrow, err);

@@ -6,8 +6,8 @@
 
 #define PICK(p) (1u << PICK_##p)
 
-/* Nsight Systems knows no steps but what an NVTX range is called: the first of these that there is. All
- * others have the profiler's own. */
+/* In an export of Nsight Systems the steps are NVTX ranges: those with the first of these prefixes that
+ * occurs. All other traces have the profiler's own markers. */
 static const char *step_marker(const trace_rank *r)
 {
     static const char *const markers[] = {METRIC_STEP_PREFIX, "iteration", "step"};

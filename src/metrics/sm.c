@@ -42,7 +42,7 @@ static cover cover_of(const metric_view *v, bool literal)
 
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
-        const trace_args *a = e->args == DSE_NONE ? NULL : &r->args[e->args];
+        const trace_args *a = metric_args_of(r, e);
 
         if (literal && !kernel.is[e->word])
             continue;

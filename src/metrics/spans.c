@@ -1,5 +1,7 @@
 #include "metrics/spans.h"
 
+#include "metrics/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,17 +73,10 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
 /* The place of the first span that ends after this time; s->n: none does. */
 static size_t first_after(const metric_spans *s, int64_t at)
 {
-    size_t a = 0, b = s->n;
+    size_t i;
 
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->span[mid].end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a;
+    METRIC_BISECT(i, 0, s->n, s->span[i].end <= at);
+    return i;
 }
 
 const metric_span *metric_spans_at(const metric_spans *s, int64_t at)

@@ -4,6 +4,7 @@
 
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,36 +12,36 @@
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n)
+metric_steps metric_steps_inner(const metric_steps *all)
 {
-    *first = trim && v->n_steps > 2;
-    *n = v->n_steps - 2 * *first;
+    return all->n > 2 ? (metric_steps){all->n - 2, all->step + 1} : *all;
+}
+
+metric_steps metric_steps_kept(const metric_view *v, bool trim)
+{
+    const metric_steps all = {v->n_steps, v->step};
+
+    return trim ? metric_steps_inner(&all) : all;
 }
 
 metric_span metric_steps_window(const metric_view *v, bool trim)
 {
-    metric_span window = {INT64_MAX, INT64_MIN};
-    uint32_t first, n;
+    metric_steps kept = metric_steps_kept(v, trim);
+    metric_span window = METRIC_NO_SPAN;
 
-    metric_steps_kept(v, trim, &first, &n);
-    for (uint32_t i = first; i < first + n; i++) {
-        metric_span step = v->step[i].span;
-
-        window.start = step.start < window.start ? step.start : window.start;
-        window.end = step.end > window.end ? step.end : window.end;
-    }
-    return n ? window : (metric_span){0, 0};
+    for (uint32_t i = 0; i < kept.n; i++)
+        metric_span_extend(&window, kept.step[i].span.start, kept.step[i].span.end);
+    return kept.n ? window : (metric_span){0, 0};
 }
 
 double metric_step_mean_ps(const metric_view *v, bool trim)
 {
-    uint32_t first, n;
+    metric_steps kept = metric_steps_kept(v, trim);
     double sum = 0;
 
-    metric_steps_kept(v, trim, &first, &n);
-    for (uint32_t i = first; i < first + n; i++)
-        sum += (double)(v->step[i].span.end - v->step[i].span.start);
-    return n ? sum / n : NAN;
+    for (uint32_t i = 0; i < kept.n; i++)
+        sum += (double)(kept.step[i].span.end - kept.step[i].span.start);
+    return kept.n ? sum / kept.n : NAN;
 }
 
 double metric_step_mean_s(const metric_context *x, bool trim)
@@ -76,16 +77,14 @@ static void put_list(const double *ms, uint32_t n, metric_value *out)
 /* Puts the times of one rank. */
 static void put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
 {
-    uint32_t first, n;
-    double *ms;
+    metric_steps kept = metric_steps_kept(v, o->trim);
+    double *ms = DSE_ARENA_NEW(a, double, kept.n);
 
-    metric_steps_kept(v, o->trim, &first, &n);
-    ms = DSE_ARENA_NEW(a, double, n);
-    for (uint32_t i = 0; i < n; i++)
-        ms[i] = (double)(v->step[first + i].span.end - v->step[first + i].span.start) / TRACE_PS_PER_MS;
-    put_summary(ms, n, out);
+    for (uint32_t i = 0; i < kept.n; i++)
+        ms[i] = (double)(kept.step[i].span.end - kept.step[i].span.start) / TRACE_PS_PER_MS;
+    put_summary(ms, kept.n, out);
     metric_put_integer(out, "gpu_side_step_events_ignored", v->n_gpu_steps);
-    put_list(ms, n, out);
+    put_list(ms, kept.n, out);
 }
 
 static void iter_time(const metric_context *x, metric_value *out)
@@ -113,18 +112,14 @@ static int by_start(const void *a, const void *b)
 {
     const marker *x = a, *y = b;
 
-    if (x->start_ps != y->start_ps)
-        return x->start_ps < y->start_ps ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return METRIC_ORDER({x->start_ps, y->start_ps}, {x->at, y->at});
 }
 
 static int by_number(const void *a, const void *b)
 {
     const marker *x = a, *y = b;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return METRIC_ORDER({x->number, y->number}, {x->at, y->at});
 }
 
 static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_STEP_PREFIX); }

@@ -4,9 +4,11 @@
 
 #include "metrics/context.h"
 
-/* The steps that count, of v->step: all, or without the first and the last where there are more than two
- * (--trim). */
-void metric_steps_kept(const metric_view *v, bool trim, uint32_t *first, uint32_t *n);
+/* All steps but the first and the last where there are more than two. */
+metric_steps metric_steps_inner(const metric_steps *all);
+
+/* The steps of a view that count: all, or with --trim the inner ones. */
+metric_steps metric_steps_kept(const metric_view *v, bool trim);
 
 /* The window from the earliest start to the latest end of these steps; numbers may begin again in a
  * recording. Empty (0, 0) if there are none. */

@@ -134,7 +134,7 @@ static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of
 
 /* The ranks of the record that take part in a kind: those of its group, or without a group those that have
  * it. */
-static uint32_t parties(const matching *m, size_t k, uint32_t *who)
+static uint32_t parties_of(const matching *m, size_t k, uint32_t *party)
 {
     const kind *of = &m->kind[k];
     uint32_t n = 0;
@@ -142,7 +142,7 @@ static uint32_t parties(const matching *m, size_t k, uint32_t *who)
     for (uint32_t r = 0; r < m->x->n_views; r++)
         if (of->members.n ? metric_ranks_have(&of->members, m->x->view[r].rank->rank)
                           : count_of(&m->by_rank[r], k) > 0)
-            who[n++] = r;
+            party[n++] = r;
     return n;
 }
 
@@ -160,20 +160,20 @@ static int64_t start_of(const matching *m, uint32_t rank, const trace_event *e)
 }
 
 /* Calls `visit` for every matched collective; *total is how many there are. */
-typedef void visitor(matching *m, size_t k, uint32_t ordinal, const uint32_t *who, uint32_t n);
+typedef void visitor(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n);
 
 static void each_match(matching *m, visitor *visit, size_t *total)
 {
-    uint32_t *who = DSE_ARENA_NEW(m->a, uint32_t, m->x->n_views);
+    uint32_t *party = DSE_ARENA_NEW(m->a, uint32_t, m->x->n_views);
 
     *total = 0;
     for (size_t k = 0; k < m->n_kinds; k++) {
-        uint32_t n = parties(m, k, who), least = n < 2 ? 0 : UINT32_MAX;
+        uint32_t n = parties_of(m, k, party), least = n < 2 ? 0 : UINT32_MAX;
 
         for (uint32_t i = 0; i < n && least; i++)
-            least = count_of(&m->by_rank[who[i]], k) < least ? count_of(&m->by_rank[who[i]], k) : least;
+            least = count_of(&m->by_rank[party[i]], k) < least ? count_of(&m->by_rank[party[i]], k) : least;
         for (uint32_t o = 0; visit && o < least; o++)
-            visit(m, k, o, who, n);
+            visit(m, k, o, party, n);
         *total += least;
     }
 }
@@ -181,17 +181,17 @@ static void each_match(matching *m, visitor *visit, size_t *total)
 /* ---- clocks ------------------------------------------------------------------------------------- */
 
 /* How much later than the first each rank of a collective ends it. */
-static void note_ends(matching *m, size_t k, uint32_t ordinal, const uint32_t *who, uint32_t n)
+static void note_ends(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n)
 {
     int64_t first = INT64_MAX;
 
     for (uint32_t i = 0; i < n; i++) {
-        int64_t end = metric_end(event_of(m, who[i], k, ordinal)) + m->by_rank[who[i]].offset;
+        int64_t end = metric_end(event_of(m, party[i], k, ordinal)) + m->by_rank[party[i]].offset;
         first = end < first ? end : first;
     }
     for (uint32_t i = 0; i < n; i++) {
-        member *of = &m->by_rank[who[i]];
-        int64_t end = metric_end(event_of(m, who[i], k, ordinal)) + of->offset;
+        member *of = &m->by_rank[party[i]];
+        int64_t end = metric_end(event_of(m, party[i], k, ordinal)) + of->offset;
 
         of->late_ps[of->n_matched++] = (double)(end - first);
     }
@@ -233,22 +233,22 @@ static bool are_together(const matching *m)
 
 /* ---- lags ---------------------------------------------------------------------------------------- */
 
-static void note_starts(matching *m, size_t k, uint32_t ordinal, const uint32_t *who, uint32_t n)
+static void note_starts(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     uint32_t slowest = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        int64_t at = start_of(m, who[i], event_of(m, who[i], k, ordinal));
+        int64_t at = start_of(m, party[i], event_of(m, party[i], k, ordinal));
 
         first = at < first ? at : first;
-        slowest = at > last ? who[i] : slowest;
+        slowest = at > last ? party[i] : slowest;
         last = at > last ? at : last;
     }
     for (uint32_t i = 0; i < n; i++) {
-        member *of = &m->by_rank[who[i]];
+        member *of = &m->by_rank[party[i]];
 
-        of->lag_sum += (double)(start_of(m, who[i], event_of(m, who[i], k, ordinal)) - first);
+        of->lag_sum += (double)(start_of(m, party[i], event_of(m, party[i], k, ordinal)) - first);
         of->n_matched++;
     }
     m->by_rank[slowest].n_last += last > first;

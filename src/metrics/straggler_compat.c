@@ -9,7 +9,7 @@
 
 enum { IS_NCCL = 1, IS_CALL = 2, IS_STEP = 4 };
 
-static uint8_t says(const char *name)
+static uint8_t name_flags(const char *name)
 {
     return (uint8_t)((metric_has(name, "nccl") ? IS_NCCL : 0) | (metric_compat_is_call(name) ? IS_CALL : 0) |
                      (metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0));
@@ -29,7 +29,7 @@ static void calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
     uint64_t steps = 0;
 
     *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
-    names = metric_classes_of(r, says, a);
+    names = metric_classes_of(r, name_flags, a);
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t what = metric_class_of(&names, e);

@@ -12,14 +12,19 @@
 
 /* ---- training --------------------------------------------------------------------------------- */
 
+static double window_s(const metric_view *v, bool trim)
+{
+    metric_span window = metric_steps_window(v, trim);
+
+    return (double)(window.end - window.start) / TRACE_PS_PER_S;
+}
+
 /* Puts the figures of one rank, over the steps and over the window that holds them. */
 static void put_rank(const metric_view *v, double tokens, bool trim, metric_value *out)
 {
-    metric_span span = metric_steps_window(v, trim);
-    double window = (double)(span.end - span.start) / TRACE_PS_PER_S;
-    uint32_t first, n;
+    uint32_t n = metric_steps_kept(v, trim).n;
+    double window = window_s(v, trim);
 
-    metric_steps_kept(v, trim, &first, &n);
     metric_put_number(out, "throughput_tokens_per_s",
                       tokens / (metric_step_mean_ps(v, trim) / TRACE_PS_PER_S));
     metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * n, window, "the steps last no time");
@@ -35,12 +40,8 @@ static void put_steps(const metric_context *x, double tokens, metric_value *out)
     metric_value *ranks;
 
     for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        metric_span span = metric_steps_window(v, trim);
-        uint32_t first, n;
-
-        metric_steps_kept(v, trim, &first, &n);
-        window += (double)(span.end - span.start) / TRACE_PS_PER_S;
-        steps += n;
+        window += window_s(v, trim);
+        steps += metric_steps_kept(v, trim).n;
     }
     metric_put_ratio(out, "throughput_tokens_per_s", tokens, step, "the steps last no time");
     metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * steps, window, "the steps last no time");

@@ -165,10 +165,20 @@ static dse_status total_kernel_time(const metric_context *x, metric_value *out, 
     return st;
 }
 
-/* The percentage of all time that kernels whose name says so take. */
-static dse_status share(const metric_context *x, const char *key, bool (*takes_part)(const kernel_total *k),
-                        metric_value *out, dse_error *err)
+static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
+
+/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as
+ * there. */
+static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
+
+typedef struct {
+    bool (*takes_part)(const kernel_total *k);
+} share_rule;
+
+/* The percentage of all time that kernels of a class take. */
+static dse_status share(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const share_rule *rule = x->row->rule;
     double ns = 0;
     kernel_totals t;
     dse_status st = gather(x, &t, err);
@@ -176,27 +186,11 @@ static dse_status share(const metric_context *x, const char *key, bool (*takes_p
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < t.n; i++)
-        ns += takes_part(&t.kernel[i]) ? t.kernel[i].ns : 0;
-    metric_put_number(out, key, 100 * ns / t.ns);
+        ns += rule->takes_part(&t.kernel[i]) ? t.kernel[i].ns : 0;
+    metric_put_number(out, x->row->name, 100 * ns / t.ns);
     metric_put_number(out, "time_s", ns / NS_PER_S);
     metric_put_number(out, "total_kernel_time_s", t.ns / NS_PER_S);
     return DSE_OK;
-}
-
-static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
-
-/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as
- * there. */
-static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
-
-static dse_status communication_ratio(const metric_context *x, metric_value *out, dse_error *err)
-{
-    return share(x, "communication_ratio", communicates, out, err);
-}
-
-static dse_status moe_fraction(const metric_context *x, metric_value *out, dse_error *err)
-{
-    return share(x, "moe_fraction", is_of_experts, out, err);
 }
 
 static dse_status dominant_kernel_concentration(const metric_context *x, metric_value *out, dse_error *err)
@@ -211,25 +205,24 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
     return DSE_OK;
 }
 
+#define ROW(id, group, unit, function, text)                                                                 \
+    METRIC_ROW(id, group, unit, METRIC_ON(TRACE_NSYS_CSV), 0, text), .compute = (function)
+
 static const metric rows[] = {
-    {METRIC_ROW("coll_call_num", "kineto", "", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "number of collective calls, of a report: instances of communication kernels, by type"),
-     .compute = coll_call_num},
-    {METRIC_ROW("kernel", "guide", "", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "time of kernels, of a report: by kind of work, and the ten that take most"),
-     .compute = kernel},
-    {METRIC_ROW("communication_ratio", "later", "%", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "share of communication kernels in the time of all, of a report"),
-     .compute = communication_ratio, .headline = "communication_ratio"},
-    {METRIC_ROW("dominant_kernel_concentration", "later", "%", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "share of the kernel that takes most in the time of all, of a report"),
-     .compute = dominant_kernel_concentration, .headline = "dominant_kernel_concentration"},
-    {METRIC_ROW("moe_fraction", "later", "%", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "share of kernels of experts in the time of all, of a report"),
-     .compute = moe_fraction, .headline = "moe_fraction"},
-    {METRIC_ROW("total_kernel_time", "later", "s", METRIC_ON(TRACE_NSYS_CSV), 0,
-                "time of all kernels, of a report"),
-     .compute = total_kernel_time, .headline = "total_kernel_time"},
+    {ROW("coll_call_num", "kineto", "", coll_call_num,
+         "number of collective calls, of a report: instances of communication kernels, by type")},
+    {ROW("kernel", "guide", "", kernel,
+         "time of kernels, of a report: by kind of work, and the ten that take most")},
+    {ROW("communication_ratio", "later", "%", share,
+         "share of communication kernels in the time of all, of a report"),
+     .headline = "communication_ratio", METRIC_RULE(share_rule, communicates)},
+    {ROW("dominant_kernel_concentration", "later", "%", dominant_kernel_concentration,
+         "share of the kernel that takes most in the time of all, of a report"),
+     .headline = "dominant_kernel_concentration"},
+    {ROW("moe_fraction", "later", "%", share, "share of kernels of experts in the time of all, of a report"),
+     .headline = "moe_fraction", METRIC_RULE(share_rule, is_of_experts)},
+    {ROW("total_kernel_time", "later", "s", total_kernel_time, "time of all kernels, of a report"),
+     .headline = "total_kernel_time"},
 };
 
 METRIC_FAMILY(totals);

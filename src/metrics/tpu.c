@@ -3,6 +3,7 @@
  *
  * By default over the leaf operations of the devices (tpu_ops.h); under --compat over the table of all events
  * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
+#include "metrics/comm_calls.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
@@ -80,10 +81,6 @@ static dse_status put_mean(const tpu_run *run, metric_value *out, const char *na
     return DSE_OK;
 }
 
-#define PUT_MEAN(name, sum_name, ...)                                                                        \
-    put_mean(run, out, (name), (sum_name), (const quantity *const[]){__VA_ARGS__},                           \
-             sizeof((const quantity *const[]){__VA_ARGS__}) / sizeof(quantity *), err)
-
 /* ---- definitions --------------------------------------------------------------------------- */
 
 /* First start to last end of the devices of a host, whose clocks are one and which stand together; the
@@ -138,11 +135,6 @@ static dse_status wall_time_s(const tpu_run *run, metric_value *out, dse_error *
     return DSE_OK;
 }
 
-static dse_status total_compute_time_s(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return PUT_MEAN("total_compute_time_s", "total_compute_time_sum_s", &q_compute, &q_busy, &q_memory);
-}
-
 static void put_types(const tpu_run *run, metric_value *out)
 {
     metric_value *devices = metric_put_object(out, "by_type");
@@ -160,14 +152,6 @@ static void put_types(const tpu_run *run, metric_value *out)
     }
 }
 
-static dse_status total_comm_time_s(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    dse_status st = PUT_MEAN("total_comm_time_s", "total_comm_time_sum_s", &q_comm);
-
-    put_types(run, out);
-    return st;
-}
-
 /* Sums over communications; "valid" are those of known size and time above 0. */
 typedef struct {
     uint64_t n, valid, unsized;
@@ -175,64 +159,50 @@ typedef struct {
     double bus_bytes, valid_seconds; /* of valid */
 } comm_sums;
 
-static comm_sums sum_comms(const tpu_run *run, uint32_t chips)
+static dse_status sum_comms(const metric_context *x, comm_sums *s, dse_error *err)
 {
-    comm_sums s = {0};
+    *s = (comm_sums){0};
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        comm_calls c;
+        dse_status st = comm_calls_of(x, i, &c, err);
 
-    for (uint32_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->device[i]->n; k++) {
-            const tpu_op *op = &run->device[i]->op[k];
-            uint32_t n = tpu_members(op, chips);
-            double bytes = tpu_buffer_bytes(op, n), time = metric_seconds(op->span.end - op->span.start);
+        if (st != DSE_OK)
+            return st;
+        s->n += c.n;
+        for (uint32_t k = 0; k < c.n; k++) {
+            bool sized = c.call[k].bytes > 0, valid = sized && c.call[k].seconds > 0;
 
-            if (op->work != TPU_COMMUNICATION)
-                continue;
-            s.n++;
-            s.seconds += time;
-            s.unsized += !(bytes > 0);
-            if (bytes > 0 && time > 0) {
-                s.valid++;
-                s.bus_bytes += bytes * tpu_bus_factor(op->comm, n);
-                s.valid_seconds += time;
-            }
+            s->seconds += c.call[k].seconds;
+            s->unsized += !sized;
+            s->valid += valid;
+            s->bus_bytes += valid ? c.call[k].bytes * c.call[k].factor : 0;
+            s->valid_seconds += valid ? c.call[k].seconds : 0;
         }
-    return s;
+    }
+    return DSE_OK;
 }
 
 static dse_status avg_comm_kernel_time_s(const tpu_run *run, metric_value *out, dse_error *err)
 {
-    comm_sums s = sum_comms(run, 1);
+    comm_sums s;
+    dse_status st = sum_comms(run->x, &s, err);
 
-    if (!s.n)
+    if (st == DSE_OK && !s.n)
         return metric_absent(err, "no device communicates");
+    if (st != DSE_OK)
+        return st;
     metric_put_number(out, "avg_comm_kernel_time_s", s.seconds / (double)s.n);
     metric_put_count(out, "samples", s.n);
     return DSE_OK;
 }
 
-static dse_status compute_utilization_proxy(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return PUT_MEAN("compute_utilization_proxy", NULL, &q_compute_share, &q_compute, &q_span);
-}
-
-static dse_status communication_fraction(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return PUT_MEAN("communication_fraction", NULL, &q_comm_share, &q_comm, &q_span);
-}
-
-static dse_status num_comm_kernels(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    dse_status st = PUT_MEAN("num_comm_kernels", "num_comm_kernels_all_devices", &q_num_comm);
-
-    put_types(run, out);
-    return st;
-}
-
 static dse_status num_comm_kernels_w_size_and_time(const tpu_run *run, metric_value *out, dse_error *err)
 {
-    comm_sums s = sum_comms(run, 1);
+    comm_sums s;
+    dse_status st = sum_comms(run->x, &s, err);
 
-    (void)err;
+    if (st != DSE_OK)
+        return st;
     metric_put_count(out, "num_comm_kernels_w_size_and_time", s.valid);
     metric_put_count(out, "num_comm_kernels_w_size_and_time_all_devices", s.valid);
     metric_put_count(out, "num_comm_kernels_all_devices", s.n);
@@ -247,7 +217,8 @@ static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out,
 
     if (st != DSE_OK)
         return st;
-    s = sum_comms(run, chips);
+    if ((st = sum_comms(run->x, &s, err)) != DSE_OK)
+        return st;
     if (!s.valid)
         return metric_absent(err, "no communication has both a size and a time");
     metric_put_number(out, "avg_comm_bandwidth_GBps", s.bus_bytes / s.valid_seconds / 1e9);
@@ -258,15 +229,10 @@ static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out,
     return DSE_OK;
 }
 
-static dse_status allreduce_comm_time_s(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return PUT_MEAN("allreduce_comm_time_s", "allreduce_comm_time_sum_s", &q_all_reduce);
-}
-
 static dse_status achieved_flops_from_trace_json(const tpu_run *run, metric_value *out, dse_error *err)
 {
-    dse_status st =
-        PUT_MEAN("achieved_flops_from_trace_json", "achieved_flops_slice", &q_flops_per_s, &q_flops);
+    const quantity *const q[] = {&q_flops_per_s, &q_flops};
+    dse_status st = put_mean(run, out, "achieved_flops_from_trace_json", "achieved_flops_slice", q, 2, err);
     const metric_value *mean = metric_get(out, "achieved_flops_from_trace_json");
 
     if (st == DSE_OK)
@@ -318,10 +284,10 @@ static dse_status flops_per_token_used(const tpu_run *run, metric_value *out, ds
     return DSE_OK;
 }
 
-static dse_status put_tokens(const tpu_run *run, const char *name, double per, metric_value *out,
-                             dse_error *err)
+/* The tokens that the operations suffice for, over `per`. */
+static dse_status put_tokens(const tpu_run *run, double per, metric_value *out, dse_error *err)
 {
-    metric_value *v = metric_put_number(out, name, 0);
+    metric_value *v = metric_put_number(out, run->x->row->name, 0);
     double per_token = put_flops_per_token(run->x, out), all = total_flops(run);
 
     if (!(all > 0))
@@ -335,12 +301,12 @@ static dse_status put_tokens(const tpu_run *run, const char *name, double per, m
 
 static dse_status estimated_total_tokens(const tpu_run *run, metric_value *out, dse_error *err)
 {
-    return put_tokens(run, "estimated_total_tokens", 1, out, err);
+    return put_tokens(run, 1, out, err);
 }
 
 static dse_status estimated_throughput_tokens_per_s(const tpu_run *run, metric_value *out, dse_error *err)
 {
-    return put_tokens(run, "estimated_throughput_tokens_per_s", device_wall_s(run), out, err);
+    return put_tokens(run, device_wall_s(run), out, err);
 }
 
 /* ---- upstream ------------------------------------------------------------------------------ */
@@ -387,84 +353,99 @@ UPSTREAM(estimated_throughput_tokens_per_s)
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-typedef double upstream_fn(const tpu_upstream *u, double n, double model_params);
+/* How a row is computed: by a function, or as the mean over devices of the first quantity, with the others
+ * beside it. */
+typedef struct {
+    double (*upstream)(const tpu_upstream *u, double n, double model_params);
+    dse_status (*define)(const tpu_run *run, metric_value *out, dse_error *err);
+    const char *sum_name; /* of the sum over devices; NULL: there is no such thing */
+    const quantity *of[3];
+    bool by_type; /* the collectives of each device, too */
+} tpu_rule;
 
 /* A value that upstream prints as nan is absent, and printed so. */
-static dse_status put_upstream(const metric_context *x, const char *name, bool chips, upstream_fn *of,
-                               metric_value *out, dse_error *err)
+static dse_status put_upstream(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const tpu_rule *rule = x->row->rule;
     uint32_t n = 0;
     tpu_upstream u;
-    dse_status st = chips ? tpu_upstream_chips(x, &n, err) : DSE_OK;
+    dse_status st = x->row->needs & METRIC_NEEDS_CHIPS ? tpu_upstream_chips(x, &n, err) : DSE_OK;
 
     if (st == DSE_OK)
         st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
     if (st != DSE_OK)
         return st;
-    metric_put_number_or(out, name, of(&u, n, x->options->model_params),
+    metric_put_number_or(out, x->row->name, rule->upstream(&u, n, x->options->model_params),
                          "no event of the trace has what it takes");
     return DSE_OK;
 }
 
-typedef dse_status define_fn(const tpu_run *run, metric_value *out, dse_error *err);
-
 /* A trace without device events is measured as upstream does, and says so. */
-static dse_status put_defined(const metric_context *x, const char *name, bool chips, define_fn *define,
-                              upstream_fn *of, metric_value *out, dse_error *err)
+static dse_status put_defined(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const tpu_rule *rule = x->row->rule;
     dse_status st;
+    size_t n = 0;
     tpu_run run = tpu_run_of(x);
 
-    if (run.n)
-        return define(&run, out, err);
-    st = put_upstream(x, name, chips, of, out, err);
-    if (st == DSE_OK)
-        metric_put_text(out, "confidence", "low");
+    if (!run.n) {
+        st = put_upstream(x, out, err);
+        if (st == DSE_OK)
+            metric_put_text(out, "confidence", "low");
+        return st;
+    }
+    if (rule->define)
+        return rule->define(&run, out, err);
+    while (n < sizeof rule->of / sizeof rule->of[0] && rule->of[n])
+        n++;
+    st = put_mean(&run, out, x->row->name, rule->sum_name, rule->of, n, err);
+    if (rule->by_type)
+        put_types(&run, out);
     return st;
 }
 
-/* Name, whether it needs the number of chips, unit, another name, help. */
-#define METRICS(X)                                                                                           \
-    X(wall_time_s, 0, "s", NULL, "first start to last end of the devices' operations")                       \
-    X(total_compute_time_s, 0, "s", NULL, "union of compute operations, mean over devices")                  \
-    X(total_comm_time_s, 0, "s", NULL, "union of communication, mean over devices")                          \
-    X(avg_comm_kernel_time_s, 0, "s", NULL, "mean time of a communication")                                  \
-    X(compute_utilization_proxy, 0, "", NULL, "compute time over wall time, 0 to 1, mean over devices")      \
-    X(communication_fraction, 0, "", NULL, "communication time over wall time, 0 to 1, mean over devices")   \
-    X(num_comm_kernels, 1, "", NULL, "communications of a device, mean over devices")                        \
-    X(num_comm_kernels_w_size_and_time, 1, "", NULL, "communications of known size and time, all devices")   \
-    X(avg_comm_bandwidth_GBps, 1, "GB/s", NULL, "bus bytes over time, all communications of known size")     \
-    X(allreduce_comm_time_s, 0, "s", NULL, "union of all-reduces, mean over devices")                        \
-    X(achieved_flops_from_trace_json, 0, "FLOP/s", NULL,                                                     \
-      "model FLOPs over the time of their operations, a device")                                             \
-    X(total_model_flops_from_args, 0, "FLOP", NULL, "model FLOPs, all devices")                              \
-    X(flops_per_token_used, 0, "FLOP", NULL, "6 (training) or 2 (inference) for each of --model_params")     \
-    X(estimated_total_tokens, 0, "", NULL, "model FLOPs over those of a token")                              \
-    X(estimated_throughput_tokens_per_s, 0, "1/s", "throughput", "estimated tokens over wall time")
+#define ROW(id, of_unit, of_needs, text)                                                                     \
+    METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), of_needs, text),                                   \
+        .compute = put_defined, .compat = put_upstream, .compat_kinds = TPU_ON_CHROME, .headline = #id
+#define RULE(id, ...) METRIC_RULE(tpu_rule, .upstream = id##_upstream, __VA_ARGS__)
 
-/* The original tools accept any Chrome trace. */
-#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
-
-#define FUNCTIONS(name, chips, unit, alias, help)                                                            \
-    static dse_status name##_defined(const metric_context *x, metric_value *out, dse_error *err)             \
-    {                                                                                                        \
-        return put_defined(x, #name, (chips), name, name##_upstream, out, err);                              \
-    }                                                                                                        \
-    static dse_status name##_compat(const metric_context *x, metric_value *out, dse_error *err)              \
-    {                                                                                                        \
-        return put_upstream(x, #name, (chips), name##_upstream, out, err);                                   \
-    }
-METRICS(FUNCTIONS)
-#undef FUNCTIONS
-
-#define ROW(id, chips, of_unit, other, text)                                                                 \
-    {METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), (chips) ? METRIC_NEEDS_CHIPS : 0, text),          \
-     .compute = id##_defined,                                                                                \
-     .compat = id##_compat,                                                                                  \
-     .compat_kinds = ON_CHROME,                                                                              \
-     .headline = #id,                                                                                        \
-     .alias = other},
-
-static const metric rows[] = {METRICS(ROW)};
+static const metric rows[] = {
+    {ROW(wall_time_s, "s", 0, "first start to last end of the devices' operations"),
+     RULE(wall_time_s, .define = wall_time_s)},
+    {ROW(total_compute_time_s, "s", 0, "union of compute operations, mean over devices"),
+     RULE(total_compute_time_s, .of = {&q_compute, &q_busy, &q_memory},
+          .sum_name = "total_compute_time_sum_s")},
+    {ROW(total_comm_time_s, "s", 0, "union of communication, mean over devices"),
+     RULE(total_comm_time_s, .of = {&q_comm}, .sum_name = "total_comm_time_sum_s", .by_type = true)},
+    {ROW(avg_comm_kernel_time_s, "s", 0, "mean time of a communication"),
+     RULE(avg_comm_kernel_time_s, .define = avg_comm_kernel_time_s)},
+    {ROW(compute_utilization_proxy, "", 0, "compute time over wall time, 0 to 1, mean over devices"),
+     RULE(compute_utilization_proxy, .of = {&q_compute_share, &q_compute, &q_span})},
+    {ROW(communication_fraction, "", 0, "communication time over wall time, 0 to 1, mean over devices"),
+     RULE(communication_fraction, .of = {&q_comm_share, &q_comm, &q_span})},
+    {ROW(num_comm_kernels, "", METRIC_NEEDS_CHIPS, "communications of a device, mean over devices"),
+     RULE(num_comm_kernels, .of = {&q_num_comm}, .sum_name = "num_comm_kernels_all_devices",
+          .by_type = true)},
+    {ROW(num_comm_kernels_w_size_and_time, "", METRIC_NEEDS_CHIPS,
+         "communications of known size and time, all devices"),
+     RULE(num_comm_kernels_w_size_and_time, .define = num_comm_kernels_w_size_and_time)},
+    {ROW(avg_comm_bandwidth_GBps, "GB/s", METRIC_NEEDS_CHIPS,
+         "bus bytes over time, all communications of known size"),
+     RULE(avg_comm_bandwidth_GBps, .define = avg_comm_bandwidth_GBps)},
+    {ROW(allreduce_comm_time_s, "s", 0, "union of all-reduces, mean over devices"),
+     RULE(allreduce_comm_time_s, .of = {&q_all_reduce}, .sum_name = "allreduce_comm_time_sum_s")},
+    {ROW(achieved_flops_from_trace_json, "FLOP/s", 0,
+         "model FLOPs over the time of their operations, a device"),
+     RULE(achieved_flops_from_trace_json, .define = achieved_flops_from_trace_json)},
+    {ROW(total_model_flops_from_args, "FLOP", 0, "model FLOPs, all devices"),
+     RULE(total_model_flops_from_args, .define = total_model_flops_from_args)},
+    {ROW(flops_per_token_used, "FLOP", 0, "6 (training) or 2 (inference) for each of --model_params"),
+     RULE(flops_per_token_used, .define = flops_per_token_used)},
+    {ROW(estimated_total_tokens, "", 0, "model FLOPs over those of a token"),
+     RULE(estimated_total_tokens, .define = estimated_total_tokens)},
+    {ROW(estimated_throughput_tokens_per_s, "1/s", 0, "estimated tokens over wall time"),
+     .alias = "throughput",
+     RULE(estimated_throughput_tokens_per_s, .define = estimated_throughput_tokens_per_s)},
+};
 
 METRIC_FAMILY(tpu);

@@ -1,6 +1,6 @@
 /* Hockney's alpha and beta of all-reduces (hockney.h says what is fitted): operations of an XLA trace's
  * devices, kernels of other traces. */
-#include "metrics/comm_size.h"
+#include "metrics/comm_calls.h"
 #include "metrics/hockney.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -31,28 +31,6 @@ static void put_fit(metric_value *to, const hockney_fit *f)
         put_line(metric_put_object(to, "robust"), &f->robust);
     else
         metric_put_absent(to, "robust", "the robust fit did not converge");
-}
-
-/* The all-reduces of known size and time in groups of two members or more, sorted. */
-static void samples_of(const tpu_run *run, uint32_t chips, hockney_sample **out, size_t *count)
-{
-    size_t most = 0;
-
-    for (uint32_t i = 0; i < run->n; i++)
-        most += run->device[i]->n_comm[TPU_ALL_REDUCE];
-    *count = 0;
-    *out = DSE_ARENA_NEW(run->x->arena, hockney_sample, most);
-    for (uint32_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->device[i]->n; k++) {
-            const tpu_op *op = &run->device[i]->op[k];
-            uint32_t n = tpu_members(op, chips);
-            double bytes = tpu_buffer_bytes(op, n);
-            int64_t ps = op->span.end - op->span.start;
-
-            if (op->work == TPU_COMMUNICATION && op->comm == TPU_ALL_REDUCE && bytes > 0 && ps > 0 && n > 1)
-                (*out)[(*count)++] = (hockney_sample){bytes, (double)ps / TRACE_PS_PER_S, n};
-        }
-    hockney_sort(*out, *count);
 }
 
 /* A fit for each group size that has enough samples, under "fits"; *best: of the size with the most. */
@@ -90,18 +68,18 @@ static double inverse_of(const hockney_line *l) { return inverse(l->beta); }
 static double inverse_error_of(const hockney_line *l) { return l->beta_error / (l->beta * l->beta); }
 
 typedef struct {
-    const char *name;
     coefficient *of, *error;
 } wanted;
 
-static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *fits, metric_value *out,
+static dse_status put_best(const metric *row, const hockney_fit *f, metric_value *fits, metric_value *out,
                            dse_error *err)
 {
+    const wanted *w = row->rule;
     double v = w->of(&f->ordinary);
 
     if (!isfinite(v))
         return metric_absent(err, "the slope of the fit is %g s/byte, not positive", f->ordinary.beta);
-    metric_put_number(out, w->name, v);
+    metric_put_number(out, row->name, v);
     metric_put_number_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
     if (f->has_robust)
         metric_put_number_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
@@ -117,44 +95,37 @@ static dse_status put_best(const wanted *w, const hockney_fit *f, metric_value *
     return DSE_OK;
 }
 
-static dse_status samples_of_devices(const metric_context *x, hockney_sample **out, size_t *count,
-                                     dse_error *err)
+/* The all-reduces of known size and time in groups of two members or more, sorted; of GPUs, kernels. */
+static dse_status samples_of(const metric_context *x, hockney_sample **out, size_t *count, dse_error *err)
 {
-    uint32_t chips;
-    dse_status st;
-    tpu_run run = tpu_run_of(x);
-
-    if (!run.n)
-        return metric_absent(err, "the trace has no device events");
-    if ((st = tpu_run_chips(&run, &chips, err)) == DSE_OK)
-        samples_of(&run, chips, out, count);
-    return st;
-}
-
-/* Kernels that say their size and the members of their group. */
-static dse_status samples_of_kernels(const metric_context *x, hockney_sample **out, size_t *count,
-                                     dse_error *err)
-{
+    bool devices = x->record->rank[0].kind == TRACE_XLA;
+    comm_calls *c = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
     size_t most = 0, all = 0;
 
-    for (uint32_t i = 0; i < x->n_views; i++)
-        most += x->view[i].comm.n;
+    if (devices && !tpu_run_of(x).n)
+        return metric_absent(err, "the trace has no device events");
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        dse_status st = devices || x->view[i].comm_layer == METRIC_LAYER_KERNEL
+                            ? comm_calls_of(x, i, &c[i], err)
+                            : DSE_OK;
+
+        if (st != DSE_OK)
+            return st;
+        most += c[i].n;
+    }
     *count = 0;
     *out = DSE_ARENA_NEW(x->arena, hockney_sample, most);
-    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        for (uint32_t k = 0; k < v->comm.n && v->comm_layer == METRIC_LAYER_KERNEL; k++) {
-            const trace_event *e = &v->rank->event[v->comm.event[k]];
-            metric_comm_size s = metric_comm_size_of(v->rank, e, (metric_comm_type)v->comm_type[k]);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        for (uint32_t k = 0; k < c[i].n; k++) {
+            const comm_call *v = &c[i].call[k];
 
-            if (v->comm_type[k] != METRIC_ALL_REDUCE)
+            if (v->type != METRIC_ALL_REDUCE)
                 continue;
             all++;
-            if (s.state == METRIC_SIZE_KNOWN && s.bytes && s.group_size > 1 && e->dur_ps > 0)
-                (*out)[(*count)++] =
-                    (hockney_sample){(double)s.bytes, (double)e->dur_ps / TRACE_PS_PER_S, s.group_size};
+            if (v->bytes > 0 && v->seconds > 0 && v->n > 1)
+                (*out)[(*count)++] = (hockney_sample){v->bytes, v->seconds, v->n};
         }
-    }
-    if (all && !*count)
+    if (all && !*count && !devices)
         return metric_absent(err,
                              "none of the %zu all-reduces has a size, a time and a group of known size; NCCL "
                              "kernels do, recorded with PyTorch 2.2 or newer",
@@ -163,14 +134,13 @@ static dse_status samples_of_kernels(const metric_context *x, hockney_sample **o
     return DSE_OK;
 }
 
-static dse_status hockney(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+static dse_status hockney(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *fits = metric_object_new(out->arena);
-    bool devices = x->record->rank[0].kind == TRACE_XLA;
     hockney_fit best = {0};
     hockney_sample *s;
     size_t count;
-    dse_status st = (devices ? samples_of_devices : samples_of_kernels)(x, &s, &count, err);
+    dse_status st = samples_of(x, &s, &count, err);
 
     if (st == DSE_OK)
         st = put_fits(s, count, fits, &best, err);
@@ -182,14 +152,15 @@ static dse_status hockney(const metric_context *x, const wanted *w, metric_value
             "the trace has %zu all-reduce%s of %zu size%s; a fit needs %d in groups of one size, of %d sizes",
             count, count == 1 ? "" : "s", hockney_sizes(s, count), hockney_sizes(s, count) == 1 ? "" : "s",
             HOCKNEY_SAMPLES, HOCKNEY_SIZES);
-    return st == DSE_OK ? put_best(w, &best, fits, out, err) : st;
+    return st == DSE_OK ? put_best(x->row, &best, fits, out, err) : st;
 }
 
 /* ---- upstream ------------------------------------------------------------------------------ */
 
 /* Ordinary least squares over the valid all-reduces of the table, all taken to have --n_chips members. */
-static dse_status upstream(const metric_context *x, const wanted *w, metric_value *out, dse_error *err)
+static dse_status upstream(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const wanted *w = x->row->rule;
     tpu_upstream u;
     hockney_fit f;
     uint32_t n;
@@ -205,7 +176,7 @@ static dse_status upstream(const metric_context *x, const wanted *w, metric_valu
         u.all_reduce[i].n = n;
     hockney_sort(u.all_reduce, u.n_all_reduces);
     if (u.n_all_reduces < HOCKNEY_SAMPLES || hockney_sizes(u.all_reduce, u.n_all_reduces) < HOCKNEY_SIZES) {
-        metric_put_absent(out, w->name,
+        metric_put_absent(out, x->row->name,
                           u.n_all_reduces < HOCKNEY_SAMPLES
                               ? "Not enough AllReduce samples to fit (need >= 5)."
                               : "AllReduce message size is constant; alpha/beta are not identifiable.");
@@ -213,42 +184,22 @@ static dse_status upstream(const metric_context *x, const wanted *w, metric_valu
     }
     st = hockney_fit_samples(u.all_reduce, u.n_all_reduces, &f, err);
     if (st == DSE_OK)
-        metric_put_number_or(out, w->name, w->of(&f.ordinary), "the slope of the fit is not positive");
+        metric_put_number_or(out, x->row->name, w->of(&f.ordinary), "the slope of the fit is not positive");
     return st;
 }
 
-static const wanted w_alpha = {"hockney_alpha_s", alpha_of, alpha_error_of},
-                    w_beta = {"hockney_beta_s_per_byte", beta_of, beta_error_of},
-                    w_inverse = {"hockney_inverse_beta_Bps", inverse_of, inverse_error_of};
+#define ROW(id, of_unit, better, value, error, text)                                                         \
+    METRIC_ROW(id, "tpu", of_unit, METRIC_ON(TRACE_XLA) | METRIC_ON_GPU, 0, text),                           \
+        .compute = hockney, .compat = upstream, .compat_kinds = TPU_ON_CHROME, .headline = (id),             \
+        METRIC_ENTRY(id, of_unit, better, METRIC_LAG_TOLERANCE), METRIC_RULE(wanted, value, error)
 
-#define METRICS(X)                                                                                           \
-    X(alpha, "hockney_alpha_s", "s", METRIC_LOWER, "latency of a step of an all-reduce, fitted")             \
-    X(beta, "hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, "time of a byte in an all-reduce, fitted")    \
-    X(inverse, "hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, "bandwidth of an all-reduce, fitted")
-
-/* The original tools accept any Chrome trace. */
-#define ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
-
-#define FUNCTIONS(id, of_name, unit, better, help)                                                           \
-    static dse_status id##_defined(const metric_context *x, metric_value *out, dse_error *err)               \
-    {                                                                                                        \
-        return hockney(x, &w_##id, out, err);                                                                \
-    }                                                                                                        \
-    static dse_status id##_compat(const metric_context *x, metric_value *out, dse_error *err)                \
-    {                                                                                                        \
-        return upstream(x, &w_##id, out, err);                                                               \
-    }
-METRICS(FUNCTIONS)
-#undef FUNCTIONS
-
-#define ROW(id, of_name, of_unit, of_better, text)                                                           \
-    {METRIC_ROW(of_name, "tpu", of_unit, METRIC_ON(TRACE_XLA) | METRIC_ON_GPU, 0, text),                     \
-     .compute = id##_defined,                                                                                \
-     .compat = id##_compat,                                                                                  \
-     .compat_kinds = ON_CHROME,                                                                              \
-     .headline = of_name,                                                                                    \
-     METRIC_ENTRY(of_name, of_unit, of_better, METRIC_LAG_TOLERANCE)},
-
-static const metric rows[] = {METRICS(ROW)};
+static const metric rows[] = {
+    {ROW("hockney_alpha_s", "s", METRIC_LOWER, alpha_of, alpha_error_of,
+         "latency of a step of an all-reduce, fitted")},
+    {ROW("hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, beta_of, beta_error_of,
+         "time of a byte in an all-reduce, fitted")},
+    {ROW("hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, inverse_of, inverse_error_of,
+         "bandwidth of an all-reduce, fitted")},
+};
 
 METRIC_FAMILY(tpu_hockney);

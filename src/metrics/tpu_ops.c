@@ -1,6 +1,8 @@
 #include "metrics/tpu_ops.h"
 
+#include "metrics/events.h"
 #include "metrics/hlo.h"
+#include "metrics/order.h"
 #include "metrics/tpu_planes.h"
 
 #include <math.h>
@@ -156,13 +158,8 @@ static int by_line(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
 
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    if (x->span.start != y->span.start)
-        return x->span.start < y->span.start ? -1 : 1;
-    if (x->span.end != y->span.end)
-        return x->span.end > y->span.end ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return METRIC_ORDER({x->line, y->line}, {x->span.start, y->span.start}, {y->span.end, x->span.end},
+                        {x->event, y->event});
 }
 
 /* Keeps the leaves of n candidates in this order, and returns how many. A candidate that holds another is
@@ -195,9 +192,7 @@ static int by_start(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
 
-    if (x->span.start != y->span.start)
-        return x->span.start < y->span.start ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return METRIC_ORDER({x->span.start, y->span.start}, {x->event, y->event});
 }
 
 static const char *event_name(const trace_rank *r, const trace_event *e)
@@ -210,7 +205,7 @@ static const instruction *instruction_of(builder *b, const trace_event *e, instr
     instruction *x = e->args == DSE_NONE ? own : &b->by_args[e->args];
 
     if (e->args == DSE_NONE || !x->asked)
-        ask(b, e->args == DSE_NONE ? NULL : &b->r->args[e->args], event_name(b->r, e), x);
+        ask(b, metric_args_of(b->r, e), event_name(b->r, e), x);
     if (x->complete || x == own)
         return x;
     ask(b, &b->r->args[e->args], event_name(b->r, e), own);

@@ -1,5 +1,7 @@
 #include "metrics/tpu_run.h"
 
+#include "metrics/numbers.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,10 +26,9 @@ metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t
 {
     char key[32];
 
-    if (run->x->n_views > 1)
-        snprintf(key, sizeof key, "%" PRIu32 ":%" PRIu32, run->rank[i]->rank, run->device[i]->number);
-    else
-        snprintf(key, sizeof key, "%" PRIu32, run->device[i]->number);
+    if (run->x->n_views == 1)
+        return metric_put_numbered(devices, run->device[i]->number);
+    snprintf(key, sizeof key, "%" PRIu32 ":%" PRIu32, run->rank[i]->rank, run->device[i]->number);
     return metric_put_object(devices, key);
 }
 

@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* The original tools accept any Chrome trace; of the kinds of metric.h. */
+#define TPU_ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
+
 typedef struct {
     const metric_context *x;
     uint32_t n;

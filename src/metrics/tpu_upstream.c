@@ -1,5 +1,6 @@
 #include "metrics/tpu_upstream.h"
 
+#include "metrics/events.h"
 #include "metrics/hlo.h"
 #include "metrics/kinds.h"
 
@@ -92,7 +93,7 @@ static bool lasts(const trace_event *e) { return !e->instant && !e->endless; }
 static void add(reading *d, size_t event, tpu_upstream *out)
 {
     const trace_event *e = &d->r->event[event];
-    const trace_args *args = e->args == DSE_NONE ? NULL : &d->r->args[e->args];
+    const trace_args *args = metric_args_of(d->r, e);
     trace_device_time t = trace_device_time_of(d->r, event);
     double seconds = (double)t.dur_ps / TRACE_PS_PER_S, bytes;
     double start_us = upstream_us(d->r, e->start_ps), dur_us = (double)e->dur_ps / TRACE_PS_PER_US;

@@ -2,6 +2,7 @@
  * layers, and its time in microseconds where the keys say bytes. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 #include "metrics/traffic.h"
 
 #include <stdlib.h>
@@ -51,19 +52,16 @@ static metric_parallel class_of(const char *name)
 
 static uint8_t says(const char *name)
 {
-    static const char *const comm[] = {"nccl",      "allreduce", "reducescatter", "allgather",
-                                       "broadcast", "reduce",    "sendrecv",      "alltoall",
-                                       "p2p",       "send",      "recv"};
-    static const char *const ranges[] = {
-        "dp",     "tp",   "pp",  "ep",  "data_parallel", "tensor_parallel", "pipeline",
-        "expert", "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"};
     unsigned v = class_of(name);
 
-    if (metric_compat_is_call(name) || metric_has_any(name, comm, sizeof comm / sizeof comm[0]))
+    if (metric_compat_is_call(name) ||
+        METRIC_HAS_ANY(name, "nccl", "allreduce", "reducescatter", "allgather", "broadcast", "reduce",
+                       "sendrecv", "alltoall", "p2p", "send", "recv"))
         v |= IS_COMM;
     if (strcmp(name, "nccl:coalesced") == 0)
         v |= IS_COALESCED;
-    if (metric_has_any(name, ranges, sizeof ranges / sizeof ranges[0]))
+    if (METRIC_HAS_ANY(name, "dp", "tp", "pp", "ep", "data_parallel", "tensor_parallel", "pipeline", "expert",
+                       "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"))
         v |= IS_RANGE;
     return (uint8_t)v;
 }
@@ -176,17 +174,10 @@ static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 /* Operators that start before `at`, or at it. */
 static size_t before(const operators *o, int64_t at, bool inclusive)
 {
-    size_t a = 0, b = o->n;
+    size_t i;
 
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (o->op[mid].at < at || (inclusive && o->op[mid].at == at))
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    return a;
+    METRIC_BISECT(i, 0, o->n, o->op[i].at < at || (inclusive && o->op[i].at == at));
+    return i;
 }
 
 static metric_parallel class_of_coalesced(const operators *o, const trace_event *e)
@@ -222,9 +213,7 @@ static int by_range_start(const void *a, const void *b)
 {
     const range *x = a, *y = b;
 
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return METRIC_ORDER({x->start, y->start}, {x->at, y->at});
 }
 
 static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,

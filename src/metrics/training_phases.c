@@ -11,6 +11,7 @@
 #include "metrics/guide.h"
 #include "metrics/layer_times.h"
 #include "metrics/metric.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
 
 static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer", "other"};
 
-/* Of a step, in milliseconds. */
+/* Times of a step, in milliseconds. */
 typedef struct {
     double step;
     double host[PHASES], share[PHASES], gpu[PHASES]; /* NaN: unknown */
@@ -188,16 +189,8 @@ static uint8_t phase_at(pieces *s, int64_t at)
     for (size_t step = 1; a + step < b; step *= 2)
         if (s->piece[a + step].span.start > at)
             b = a + step;
-    while (a < b) {
-        size_t mid = a + (b - a) / 2;
-
-        if (s->piece[mid].span.end <= at)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    s->at = a;
-    return a < s->n && s->piece[a].span.start <= at ? s->piece[a].phase : OUTSIDE;
+    METRIC_BISECT(s->at, a, b, s->piece[s->at].span.end <= at);
+    return s->at < s->n && s->piece[s->at].span.start <= at ? s->piece[s->at].phase : OUTSIDE;
 }
 
 /* Time of the kernels of each phase, in ps. */

@@ -42,23 +42,22 @@ typedef struct {
 static void measure_steps(const metric_view *v, bool trim, utilization *u)
 {
     metric_span window = metric_steps_window(v, trim);
-    uint32_t first, n;
+    metric_steps kept = metric_steps_kept(v, trim);
     int64_t idle = 0;
 
-    metric_steps_kept(v, trim, &first, &n);
-    u->n_steps = n;
+    u->n_steps = kept.n;
     u->of_steps = u->steps = u->busy_in_steps = NAN;
-    if (!n)
+    if (!kept.n)
         return;
-    for (uint32_t i = first; i < first + n; i++) {
-        metric_span step = v->step[i].span;
+    for (uint32_t i = 0; i < kept.n; i++) {
+        metric_span step = kept.step[i].span;
 
         idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
     }
     u->steps = length_ms(window);
     u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
     u->of_steps = 100 * u->busy_in_steps / u->steps;
-    u->overhead = guide_us(idle) / 1000 / n;
+    u->overhead = guide_us(idle) / 1000 / kept.n;
 }
 
 static utilization measure(const metric_view *v, bool trim)
@@ -74,7 +73,7 @@ static utilization measure(const metric_view *v, bool trim)
 
     for (uint32_t i = 0; i < v->memory_ops.n; i++) {
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
-        const trace_args *a = e->args == DSE_NONE ? NULL : &v->rank->args[e->args];
+        const trace_args *a = metric_args_of(v->rank, e);
 
         if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
@@ -118,7 +117,7 @@ static void put_rank(const utilization *u, metric_value *to)
     metric_put_integer(to, "num_memory_ops", (int64_t)u->n_memory);
 }
 
-/* The device of the first rank that says something of it; NULL: none does. */
+/* The device of the first rank that describes one; NULL: none does. */
 static const trace_device *device_of(const guide_ranks *ranks, const char **name)
 {
     for (uint32_t i = 0; i < ranks->n; i++) {
@@ -155,10 +154,7 @@ static void put_device(const guide_ranks *ranks, metric_value *to)
         metric_put_text(to, "device_name", name);
     else
         metric_put_absent(to, "device_name", unsaid);
-    if (d->memory_bytes)
-        metric_put_number(to, "total_memory_gb", gib(d));
-    else
-        metric_put_absent(to, "total_memory_gb", unsaid);
+    metric_put_number_or(to, "total_memory_gb", d->memory_bytes ? gib(d) : (double)NAN, unsaid);
     if (d->n_sms)
         metric_put_integer(to, "num_sms", d->n_sms);
     else

@@ -1,6 +1,7 @@
 #include "metrics/view.h"
 
 #include "metrics/launches.h"
+#include "metrics/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ const char *metric_file_name(const trace_rank *rank)
 
 /* ---- which is which ------------------------------------------------------------------------ */
 
-/* A simulated run's kernels are called what its workload calls them; what communicates says so itself. */
+/* A simulated run names its kernels after its workload; those that communicate name their collective. */
 static bool communicates(const metric_view *v, const trace_event *e)
 {
     const trace_rank *r = v->rank;
@@ -140,9 +141,13 @@ static int by_number(const void *a, const void *b)
 {
     const metric_step *x = a, *y = b;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->span.start > y->span.start) - (x->span.start < y->span.start);
+    return METRIC_ORDER({x->number, y->number}, {x->span.start, y->span.start});
+}
+
+void metric_sort_steps(metric_step *step, uint32_t n)
+{
+    if (n)
+        qsort(step, n, sizeof *step, by_number);
 }
 
 #define NO_NUMBER INT64_MAX
@@ -170,16 +175,14 @@ static void steps_of(const trace_rank *r, const metric_events *picked, const cha
         (*out)[i] =
             (metric_step){number_after(METRIC_TEXT_OF(r, e), marker), {metric_start(e), metric_end(e)}};
     }
-    qsort(*out, *n, sizeof **out, by_number);
+    metric_sort_steps(*out, *n);
 }
 
 static int by_span(const void *a, const void *b)
 {
     const metric_step *x = a, *y = b;
 
-    if (x->span.start != y->span.start)
-        return x->span.start < y->span.start ? -1 : 1;
-    return (x->span.end < y->span.end) - (x->span.end > y->span.end);
+    return METRIC_ORDER({x->span.start, y->span.start}, {y->span.end, x->span.end});
 }
 
 /* Names of users' NVTX ranges need not be unique. A range within another of the same marker ("step",
@@ -200,7 +203,7 @@ static void settle_ranges(metric_view *v)
     v->n_steps = n;
     for (uint32_t i = 0; i < n && !numbered; i++)
         v->step[i].number = i;
-    qsort(v->step, n, sizeof *v->step, by_number);
+    metric_sort_steps(v->step, n);
 }
 
 static void steps_init(metric_view *v, const metric_sieve *s)
@@ -215,7 +218,7 @@ static void steps_init(metric_view *v, const metric_sieve *s)
 
 /* ---- the view ------------------------------------------------------------------------------ */
 
-/* Over those of no duration too, which are in no union. */
+/* Includes events of no duration, which are in no union. */
 static void widen(metric_view *v, const metric_events *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {

@@ -27,6 +27,14 @@ typedef struct {
 } metric_step;
 
 typedef struct {
+    uint32_t n;
+    metric_step *step;
+} metric_steps;
+
+/* By number, then start. */
+void metric_sort_steps(metric_step *step, uint32_t n);
+
+typedef struct {
     const trace_rank *rank;
     dse_arena arena;
     metric_events kernels;    /* all kernels */

@@ -130,7 +130,7 @@ static dse_status traffic_window(const metric_context *x, metric_value *out, dse
 
 enum { TP, DP, PP, OTHER, CLASSES, IN_SYNC_DP, NO_COMM };
 
-static uint8_t says(const char *name)
+static uint8_t name_class(const char *name)
 {
     static const struct {
         const char *word;
@@ -171,7 +171,7 @@ static void add_file(const trace_rank *r, int64_t offset, const metric_spans *sy
                      double seconds[CLASSES])
 {
     const metric_words kernel = METRIC_WORDS(r, "kernel");
-    metric_classes names = metric_classes_of(r, says, a);
+    metric_classes names = metric_classes_of(r, name_class, a);
 
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];

@@ -1,8 +1,9 @@
-#include "metrics/later_calls.h"
+#include "metrics/comm_calls.h"
 
 #include "metrics/comm_size.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
+#include "metrics/order.h"
 #include "metrics/tpu_run.h"
 
 #include <math.h>
@@ -77,21 +78,21 @@ static double upstream_dtype_bytes(const char *dtype)
     return 0;
 }
 
-static void upstream_gpu(const metric_context *x, uint32_t i, later_calls *out)
+static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
     later_kernels k = later_kernels_of(x, i, later_comm_plain);
 
-    out->call = DSE_ARENA_NEW(x->arena, later_call, k.n);
+    out->call = DSE_ARENA_NEW(x->arena, comm_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {
         const trace_event *v = &k.rank->event[k.event[e]];
-        const trace_args *a = v->args == DSE_NONE ? NULL : &k.rank->args[v->args];
+        const trace_args *a = metric_args_of(k.rank, v);
         size_t kind = upstream_kind(METRIC_TEXT_OF(k.rank, v), a ? text_of(k.rank, v, a->collective) : "");
         double elements = a && a->in_elements != TRACE_UNKNOWN ? (double)a->in_elements : 0;
 
         if (kind < N_KNOWN)
-            out->call[out->n++] = (later_call){
+            out->call[out->n++] = (comm_call){
                 known[kind].type, a ? elements * upstream_dtype_bytes(text_of(k.rank, v, a->dtype)) : 0,
-                (double)v->dur_ps / TRACE_PS_PER_S, ring_factor(kind, a ? a->group_size : 0)};
+                (double)v->dur_ps / TRACE_PS_PER_S, ring_factor(kind, a ? a->group_size : 0), 0};
     }
 }
 
@@ -105,9 +106,7 @@ static int by_place(const void *a, const void *b)
 {
     const place *p = a, *q = b;
 
-    if (p->name != q->name)
-        return p->name < q->name ? -1 : 1;
-    return (p->pid > q->pid) - (p->pid < q->pid);
+    return METRIC_ORDER({p->name, q->name}, {p->pid, q->pid});
 }
 
 /* Counts the processes on which each name occurs: the tools' number of members. (They group all-reduces by an
@@ -133,7 +132,7 @@ static size_t upstream_hlo(const trace_rank *r, const trace_event *e)
     return k;
 }
 
-static void upstream_tpu(const metric_context *x, uint32_t i, later_calls *out)
+static void upstream_tpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
     const trace_rank *r = x->view[i].rank;
     uint32_t *members;
@@ -143,7 +142,7 @@ static void upstream_tpu(const metric_context *x, uint32_t i, later_calls *out)
     for (size_t e = 0; e < r->n_events; e++)
         n += upstream_hlo(r, &r->event[e]) < N_KNOWN;
     places = DSE_ARENA_NEW(x->arena, place, n);
-    out->call = DSE_ARENA_NEW(x->arena, later_call, n);
+    out->call = DSE_ARENA_NEW(x->arena, comm_call, n);
     for (size_t e = 0; e < r->n_events; e++)
         if (upstream_hlo(r, &r->event[e]) < N_KNOWN)
             places[at++] = (place){r->event[e].name, r->lane[r->event[e].lane].pid};
@@ -158,26 +157,26 @@ static void upstream_tpu(const metric_context *x, uint32_t i, later_calls *out)
             continue;
         bytes = r->args[v->args].bytes_accessed;
         out->call[out->n++] =
-            (later_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
-                         ps > 0 ? (double)ps / TRACE_PS_PER_S : 0, ring_factor(kind, members[v->name])};
+            (comm_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
+                        ps > 0 ? (double)ps / TRACE_PS_PER_S : 0, ring_factor(kind, members[v->name]), 0};
     }
 }
 
 /* ---- by the definitions -------------------------------------------------------------------- */
 
-static void defined_gpu(const metric_context *x, uint32_t i, later_calls *out)
+static void defined_gpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
     const metric_view *v = &x->view[i];
 
-    out->call = DSE_ARENA_NEW(x->arena, later_call, v->comm.n);
+    out->call = DSE_ARENA_NEW(x->arena, comm_call, v->comm.n);
     for (uint32_t c = 0; c < v->comm.n; c++) {
         const trace_event *e = &v->rank->event[v->comm.event[c]];
         metric_comm_type type = (metric_comm_type)v->comm_type[c];
         metric_comm_size s = metric_comm_size_of(v->rank, e, type);
 
-        out->call[out->n++] =
-            (later_call){type, s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0,
-                         (double)e->dur_ps / TRACE_PS_PER_S, metric_bus_factor(type, s.group_size)};
+        out->call[out->n++] = (comm_call){type, s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0,
+                                          (double)e->dur_ps / TRACE_PS_PER_S,
+                                          metric_bus_factor(type, s.group_size), s.group_size};
     }
 }
 
@@ -191,7 +190,7 @@ static const metric_comm_type of_tpu[TPU_COMMS] = {[TPU_ALL_REDUCE] = METRIC_ALL
                                                    [TPU_SEND] = METRIC_SEND_RECV,
                                                    [TPU_RECV] = METRIC_SEND_RECV};
 
-static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+static dse_status defined_tpu(const metric_context *x, uint32_t i, comm_calls *out, dse_error *err)
 {
     const tpu_rank *t = &x->view[i].tpu;
     uint64_t most = 0;
@@ -203,7 +202,7 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *
         return st;
     for (uint32_t d = 0; d < t->n; d++)
         most += t->device[d].n_comms;
-    out->call = DSE_ARENA_NEW(x->arena, later_call, most);
+    out->call = DSE_ARENA_NEW(x->arena, comm_call, most);
     for (uint32_t d = 0; d < t->n; d++)
         for (size_t k = 0; k < t->device[d].n; k++) {
             const tpu_op *op = &t->device[d].op[k];
@@ -211,18 +210,18 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, later_calls *
             double bytes = tpu_buffer_bytes(op, n);
 
             if (op->work == TPU_COMMUNICATION)
-                out->call[out->n++] = (later_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
-                                                   (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
-                                                   tpu_bus_factor((tpu_comm)op->comm, n)};
+                out->call[out->n++] = (comm_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
+                                                  (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
+                                                  tpu_bus_factor((tpu_comm)op->comm, n), n};
         }
     return DSE_OK;
 }
 
-dse_status later_calls_of(const metric_context *x, uint32_t i, later_calls *out, dse_error *err)
+dse_status comm_calls_of(const metric_context *x, uint32_t i, comm_calls *out, dse_error *err)
 {
     bool tpu = later_kind(x) == TRACE_XLA;
 
-    *out = (later_calls){0};
+    *out = (comm_calls){0};
     if (tpu && !x->options->compat)
         return defined_tpu(x, i, out, err);
     (tpu ? upstream_tpu : x->options->compat ? upstream_gpu : defined_gpu)(x, i, out);
