@@ -56,6 +56,8 @@ static void figures(const store_row *r, dse_strbuf *out)
     dse_strbuf_init(&exact);
     report_table_begin(&t, "lrrll", "figure", "value", "exactly", "unit", "meaning");
     for (size_t i = 0; i < n; i++) {
+        if (!store_column_has_profile(&c[i], store_profile_of(&r->metrics)))
+            continue;
         report_value_readable(&r->metrics, &c[i], readable);
         add_exact(&r->metrics, &c[i], &exact);
         report_table_cell(&t, "%s", c[i].name);

@@ -42,6 +42,10 @@ static void role_json(const char *key, const store_row *r, const store_row *winn
         for (size_t i = 0;
              i < REPORT_N_STEP_PARTS && store_has_step(&r->metrics) && store_has_step(&winner->metrics);
              i++) {
+            const store_column *c = store_column_find(report_step_parts[i].column);
+
+            if (!store_has(&r->metrics, c) && !store_has(&winner->metrics, c))
+                continue; /* of another profile */
             dse_json_key_int(j, report_step_parts[i].column,
                              difference(report_part_of(&r->metrics, &report_step_parts[i]),
                                         report_part_of(&winner->metrics, &report_step_parts[i])));

@@ -122,7 +122,7 @@ CLAIM(a_step_has_its_fixed_cost)
 CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
 {
     const trace_card card = {.path = "card.yaml", .tp = 2, .rank_order = "tp,pp,cp,dp_shard,dp_replicate"};
-    strategy other = point;
+    strategy other;
     drv_recording r;
 
     assert_ok(drv_simulated_run(&study, &point, &card, &r, NULL, &err), &err);
@@ -130,8 +130,7 @@ CLAIM(the_card_is_its_own_but_for_the_order_of_ranks)
     assert_int_equal(r.card.tp, 2);
     assert_string_equal(r.card.rank_order, "dp_shard,dp_replicate,tp,cp,pp");
     drv_recording_free(&r);
-    other.placement =
-        21; /* pp-tp-sp-dp: behind 3 * 3! that begin otherwise, 2! with pp-dp, and pp-tp-dp-sp */
+    other = unit_point("2_2_1_2_0_placement=pp-tp-sp-dp");
     assert_ok(drv_simulated_run(&study, &other, &card, &r, NULL, &err), &err);
     assert_string_equal(r.card.rank_order, "pp,tp,cp,dp_shard,dp_replicate");
     drv_recording_free(&r);
