@@ -1,5 +1,7 @@
 #include "cards/model.h"
 
+#include "cards/locate.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -202,6 +204,8 @@ card_model card_model_spelled_out(const card_model *m)
 
     if (wl_in_bytes(&p))
         out.precision = (card_precision){NONE, p};
+    if (!strcmp(m->profile, STAGE))
+        *out.profile = '\0';
     return out;
 }
 
@@ -251,14 +255,31 @@ static bool has_word(const card_model *m);
 
 bool card_model_trains(const card_model *m) { return !strcmp(m->profile, TRAIN); }
 
-void card_model_settle_profile(card_model *m)
+/* A name, and no path: a file of operators of one's own is for profile stage, as it was before there were profiles. */
+static dse_status is_family(const char *operators, dse_arena *a, bool *out, dse_error *err)
 {
-    if (!*m->profile && strcmp(m->operators, "transformer") != 0)
+    const char **name, *folder;
+    size_t n;
+    dse_status st = card_list(CARD_LAYERS, a, &name, &n, &folder, err);
+
+    *out = false;
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        *out |= !strcmp(name[i], operators);
+    return st;
+}
+
+dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err)
+{
+    bool family = false;
+    dse_status st = DSE_OK;
+
+    if (!*m->profile && strcmp(m->operators, cfg_param_find(&card_model_table, "operators")->fallback) != 0)
+        st = is_family(m->operators, a, &family, err);
+    if (family)
         strcpy(m->profile, TRAIN);
     if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
         strcpy(m->precision.word, "mixed"); /* training counts bytes */
-    if (!strcmp(m->profile, STAGE))
-        *m->profile = '\0';
+    return st;
 }
 
 strategy card_model_strategy(const card_model *m)

@@ -46,12 +46,12 @@ strategy card_model_strategy(const card_model *m);
 /* Whether the model is trained as programs do it (profile: train), or as STAGE writes it. */
 bool card_model_trains(const card_model *m);
 
-/* A card that names no profile has train if it names the operators of a family, as those of STAGE's transformer are
- * its alone. A profile of STAGE is left empty, as it was before there were profiles. */
-void card_model_settle_profile(card_model *m);
+/* A card that says no profile has train if its operators are a family's name, one of configs/layers. DSE_E_CONFIG if
+ * that folder cannot be read. */
+dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean
- * others. */
+ * others. Profile stage is left empty, as it was before there were profiles. */
 card_model card_model_spelled_out(const card_model *m);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG

@@ -304,13 +304,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))
         drv_training_fill_dp(&s.study, &s.point);
+    if (tools)
+        return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     if (s.study.training)
         return simulate_training(o, &s, r, err);
     if (o->collectives || o->memory)
         return dse_fail(err, DSE_E_USAGE, "--collectives and --memory need profile train; the card of %s has profile stage",
                         s.study.model_name);
-    if (tools)
-        return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     st = simulate(o, r->arena, &s, err);
     if (st == DSE_OK)
         (o->json ? print_json : print_text)(o, &s, r);

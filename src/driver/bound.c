@@ -62,7 +62,8 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
     sim_bounds_free(b->bounds);
     b->bounds = NULL;
     dse_arena_reset(&b->system);
-    if ((st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
+    if ((st = drv_need_workload(s, "a bound", err)) != DSE_OK ||
+        (st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
         (st = keep_operators(b, s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &b->operators, &b->symbols, err)) != DSE_OK)
         return st;

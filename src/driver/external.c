@@ -71,8 +71,11 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
 {
     const drv_simulator_row *row = &drv_simulators[drv_simulator_of(&s->system)];
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = drv_simulator_check(&s->system, &why);
+    dse_status st = drv_need_workload(s, "STAGE's workload", err);
 
+    if (st != DSE_OK)
+        return st;
+    st = drv_simulator_check(&s->system, &why);
     if (st != DSE_OK)
         return dse_fail(err, st, "%s: %s", s->system_name, why.text);
     if (!x->simulator[row - drv_simulators].n)
@@ -252,7 +255,10 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
 static dse_status check_study(const drv_study *s, dse_error *err)
 {
     const wl_precision precision = card_model_precision(&s->model);
+    dse_status st = drv_need_workload(s, "STAGE's workload", err);
 
+    if (st != DSE_OK)
+        return st;
     if (strcmp(s->model.operators, "transformer") != 0)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has the operators '%s', and STAGE has only those of 'transformer'", s->model_name,

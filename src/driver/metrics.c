@@ -49,7 +49,8 @@ static void add_step(const wl_workload *w, const sim_breakdown *b, store_metrics
     out->step_compute_bound = b->part[SIM_PART_COMPUTE_BOUND];
     out->step_memory_bound = b->part[SIM_PART_MEMORY_BOUND];
     out->step_compute_other = b->part[SIM_PART_COMPUTE_OTHER];
-    memset(out->step_comm, 0, sizeof out->step_comm);
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
+        out->step_comm[i] = strategy_has_profile(strategy_axes[i], STRATEGY_PROFILE_STAGE) ? 0 : STORE_ABSENT;
     out->step_comm[STRATEGY_AXIS_pp] = b->part[SIM_PART_MESSAGES];
     out->step_comm_mixed = b->part[SIM_PART_DIMENSIONS] + b->part[SIM_PART_OTHER];
     out->step_idle = b->part[SIM_PART_IDLE];

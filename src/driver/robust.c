@@ -2,6 +2,7 @@
 
 #include "driver/bound.h"
 #include "driver/reproduce.h"
+#include "driver/training.h"
 #include "exec/parallel.h"
 #include "exec/pool.h"
 #include "report/rows.h"
@@ -161,7 +162,8 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
-    if (!isnan(s->hbm_bytes))
+    /* No time of the system changes what the ranks of a training step hold: none of the others comes to fit. */
+    if (!isnan(s->hbm_bytes) && !s->study.training)
         st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
     out->candidate = row;
@@ -179,9 +181,18 @@ static scratch *take_scratch(state *s)
             return &s->scratch[i];
 }
 
-static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outcome *out, dse_error *err)
+/* Of profile train: the clock is one thread's, and its times are the perturbed system's. */
+static dse_status run_training(const state *s, const candidate *c, dse_arena *a, store_metrics *out, dse_error *err)
 {
-    store_metrics m;
+    drv_study perturbed = s->study;
+    dse_status st = drv_training_make(&s->study, a, &perturbed.training, err);
+
+    return st == DSE_OK ? drv_training_run(&perturbed, &c->point, a, out, err) : st;
+}
+
+/* Of profile stage: the workload is the same on every system. */
+static dse_status run_workload(const state *s, candidate *c, dse_arena *a, store_metrics *out, dse_error *err)
+{
     sim_result result;
     dse_status st = DSE_OK;
 
@@ -190,7 +201,17 @@ static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outco
     c->is_made = st == DSE_OK;
     if (st != DSE_OK || (st = drv_point_simulate(&s->study, &c->workload, a, &result, NULL, err)) != DSE_OK)
         return st;
-    drv_metrics_of(&c->workload, &result, &m);
+    drv_metrics_of(&c->workload, &result, out);
+    return DSE_OK;
+}
+
+static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outcome *out, dse_error *err)
+{
+    store_metrics m;
+    dse_status st = s->study.training ? run_training(s, c, a, &m, err) : run_workload(s, c, a, &m, err);
+
+    if (st != DSE_OK)
+        return st;
     if (!m.wall_time)
         return dse_fail(err, DSE_E_RANGE, "a step takes no time, which leaves nothing to compare");
     out->value = (double)m.wall_time;

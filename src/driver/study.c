@@ -221,8 +221,8 @@ static dse_status read_model(const char *name, const cfg_settings *settings, dse
     if ((st = card_hf_resolve(card, a, &out->model_note, err)) != DSE_OK ||
         (st = card_model_read_part(card, settings, &out->model, err)) != DSE_OK)
         return st;
-    card_model_settle_profile(&out->model);
-    return card_name(path, a, &out->model_name, err);
+    st = card_model_settle_profile(&out->model, a, err);
+    return st == DSE_OK ? card_name(path, a, &out->model_name, err) : st;
 }
 
 static dse_status check_model(const drv_study *s, dse_error *err)
@@ -320,7 +320,8 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
         else
             of_system = true;
-    card_model_settle_profile(&out->model);
+    if (st == DSE_OK)
+        st = card_model_settle_profile(&out->model, a, err);
     if (st == DSE_OK)
         st = check_model(out, err);
     if (st == DSE_OK && of_system) /* without: it was checked when it was loaded */
@@ -362,6 +363,13 @@ dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err
     return DSE_OK;
 }
 
+dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err)
+{
+    if (!s->training)
+        return DSE_OK;
+    return dse_fail(err, DSE_E_CONFIG, "%s of %s needs profile stage: give --set profile=stage", what, s->model_name);
+}
+
 wl_strategy drv_point_request(const drv_study *s, const strategy *p)
 {
     return (wl_strategy){
@@ -375,7 +383,7 @@ dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *
     wl_symbols symbols;
     dse_status st;
 
-    if ((st = drv_point_check(s, p, err)) != DSE_OK ||
+    if ((st = drv_need_workload(s, "a workload", err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)

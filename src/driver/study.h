@@ -130,10 +130,14 @@ void drv_point_write_json(const strategy *p, dse_json *j);
  * gone by now. */
 dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
 
+/* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that. DSE_E_CONFIG. */
+dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err);
+
 /* What the generator is asked for. */
 wl_strategy drv_point_request(const drv_study *s, const strategy *p);
 
-/* The workload of a point. With a generator it is good until that makes the next one. */
+/* The workload of a point. With a generator it is good until that makes the next one. DSE_E_CONFIG also for a study
+ * of profile train, which has none. */
 dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *a, wl_workload *out,
                               dse_error *err);
 

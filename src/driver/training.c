@@ -257,13 +257,13 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->wall_time = out->wall_time_rank0 = r->step;
     out->gpu_time = r->compute;
     out->comm_time = 0;
-    memset(out->step_comm, 0, sizeof out->step_comm);
     out->step_comm[STRATEGY_AXIS_tp] = r->part[STEP_PART_TP];
     out->step_comm[STRATEGY_AXIS_cp] = r->part[STEP_PART_CP];
     out->step_comm[STRATEGY_AXIS_dp] = r->part[STEP_PART_DP];
     out->step_comm[STRATEGY_AXIS_pp] = r->part[STEP_PART_PP];
-    for (int i = 0; i < STRATEGY_N_AXES; i++)
-        out->comm_time += out->step_comm[i];
+    for (int i = 0; i < STEP_N_PARTS; i++)
+        if (i >= STEP_PART_TP && i <= STEP_PART_PP)
+            out->comm_time += r->part[i];
     out->exposed_comm = out->comm_time;
     out->step_compute_bound = r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER];
     out->step_memory_bound = out->step_compute_other = out->step_comm_mixed = 0;

@@ -34,6 +34,8 @@ static void figures(const store_row *r, dse_strbuf *out)
 
     dse_strbuf_init(&exact);
     for (size_t i = 0; i < n; i++) {
+        if (!store_column_has_profile(&c[i], store_profile_of(m)))
+            continue;
         dse_strbuf_clear(&exact);
         if (c[i].type == STORE_REAL && store_has(m, &c[i]))
             dse_strbuf_add_repr(&exact, store_value(m, &c[i]));

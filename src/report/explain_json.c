@@ -39,9 +39,11 @@ static void put_role(const char *key, const store_row *r, const store_row *winne
         return;
     for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
         const report_part *p = &report_step_parts[i];
+        const store_column *c = store_column_find(p->column);
 
-        report_put(more, V_INTEGER(p->column, difference(report_part_of(&r->metrics, p),
-                                                         report_part_of(&winner->metrics, p))));
+        if (store_has(&r->metrics, c) || store_has(&winner->metrics, c)) /* else it is of another profile */
+            report_put(more, V_INTEGER(p->column, difference(report_part_of(&r->metrics, p),
+                                                             report_part_of(&winner->metrics, p))));
     }
 }
 

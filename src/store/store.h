@@ -76,6 +76,12 @@ typedef struct {
     double tokens_per_s, tokens_per_s_npu, mfu, hfu;
 } store_metrics;
 
+/* Of a result that is there; of profile stage, which older databases have alone, unless it has what only train has. */
+static inline unsigned store_profile_of(const store_metrics *m)
+{
+    return isnan(m->tokens_per_s) ? STRATEGY_PROFILE_STAGE : STRATEGY_PROFILE_TRAIN;
+}
+
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
 typedef struct {
     const char *name;
@@ -88,6 +94,9 @@ typedef struct {
 
 const store_column *store_columns(size_t *n);
 const store_column *store_column_find(const char *name);
+
+/* Whether results of a profile can have it. */
+bool store_column_has_profile(const store_column *c, unsigned profile);
 
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);

@@ -316,7 +316,7 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
         char text[STRATEGY_VALUE_MAX];
         dse_status st;
 
-        if (value != p->fallback && p->profiles && !(p->profiles & profile))
+        if (value != p->fallback && !strategy_has_profile(i, profile))
             return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
                             strategy_print(p, value, text));
         if (p->check && (st = p->check(s, err)) != DSE_OK)

@@ -92,6 +92,13 @@ static inline void strategy_set(strategy *s, uint32_t parameter, uint32_t value)
     *(uint32_t *)(void *)((char *)s + strategy_parameters[parameter].offset) = value;
 }
 
+static inline bool strategy_has_profile(uint32_t parameter, unsigned profile)
+{
+    const unsigned profiles = strategy_parameters[parameter].profiles;
+
+    return !profiles || profiles & profile;
+}
+
 static inline const char *strategy_heading(uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];

@@ -180,3 +180,25 @@ timeline() {
     "$CCLDSE" simulate --model small --set precision=mixed --set placement=tp,sp,dp,pp --set stages=neighbours \
         --timeline "$dir/t.json" "$@" >/dev/null
 }
+
+# columns NAME,NAME...: of CSV on standard input, whatever other columns there are
+columns() {
+    awk -v names="$1" '
+        function split_csv(s, c, n, quoted) {
+            n = 1
+            f[1] = ""
+            for (; s != ""; s = substr(s, 2)) {
+                c = substr(s, 1, 1)
+                if (c == "\"") quoted = !quoted
+                if (c == "," && !quoted) f[++n] = ""
+                else f[n] = f[n] c
+            }
+            return n
+        }
+        {
+            n_fields = split_csv($0)
+            for (i = 1; NR == 1 && i <= n_fields; i++) place[f[i]] = i
+            n = split(names, name, ",")
+            for (i = 1; i <= n; i++) printf "%s%s", f[place[name[i]]], i < n ? "," : "\n"
+        }'
+}

@@ -9,7 +9,7 @@
 
 #define STEP                                                                                                 \
     "\"step_compute_bound\":1,\"step_memory_bound\":2,\"step_compute_other\":0,\"step_comm_dp\":3,"          \
-    "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
+    "\"step_comm_tp\":0,\"step_comm_sp\":0,\"step_comm_pp\":0,\"step_comm_cp\":0,\"step_comm_mixed\":0,\"step_idle\":4"
 #define COUNTS                                                                                               \
     "\"wall_time\":10,\"exposed_comm\":1,\"gpu_time\":2,\"comm_time\":3,\"wall_time_rank0\":9,\"nodes\":4,"  \
     "\"messages\":5," STEP ",\"undercharged_messages\":12,\"flat_ring_collectives\":0"

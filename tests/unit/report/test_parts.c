@@ -93,7 +93,8 @@ CLAIM(programs_get_all_parts)
     assert_string_equal(
         text.data,
         "{\"step_compute_bound\":600,\"step_memory_bound\":0,\"step_compute_other\":0,\"step_comm_dp\":0,"
-        "\"step_comm_tp\":0,\"step_comm_sp\":300,\"step_comm_pp\":0,\"step_comm_mixed\":0,\"step_idle\":100,"
+        "\"step_comm_tp\":0,\"step_comm_sp\":300,\"step_comm_pp\":0,\"step_comm_cp\":0,\"step_comm_mixed\":0,"
+        "\"step_idle\":100,"
         "\"peak_weights\":50,\"peak_weight_gradients\":0,\"peak_updated_weights\":0,\"peak_activations\":0,"
         "\"peak_recomputed\":0,\"peak_activation_gradients\":0,\"peak_inputs\":150,\"peak_optimizer\":0,"
         "\"peak_gathered\":0,\"peak_time\":250,\"peak_layer\":7,\"peak_pass\":\"recomputation\",\"peak_"

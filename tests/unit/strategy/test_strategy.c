@@ -94,9 +94,13 @@ CLAIM(every_value_goes_with_every_other)
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(strategy_check(&s, STRATEGY_PROFILE_STAGE, &err), &err);
     assert_ok(strategy_check(&s, STRATEGY_PROFILE_TRAIN, &err), &err);
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        strategy_set(&s, i, 1);
-    assert_ok(strategy_check(&s, STRATEGY_PROFILE_TRAIN, &err), &err);
+    for (unsigned profile = STRATEGY_PROFILE_STAGE; profile <= STRATEGY_PROFILE_TRAIN; profile++) {
+        s = strategy_default();
+        for (uint32_t i = 0; i < STRATEGY_N; i++)
+            if (strategy_has_profile(i, profile))
+                strategy_set(&s, i, 1);
+        assert_ok(strategy_check(&s, profile, &err), &err);
+    }
 }
 
 CLAIM(a_profile_refuses_what_only_the_other_has)
