@@ -134,7 +134,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
     const double capacity = t->system.hbm_bytes;
 
     dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "", t->settings);
-    strategy_say(s->point, " ", out);
+    strategy_say(s->point, STRATEGY_PROFILE_TRAIN, " ", out);
     dse_strbuf_addf(out, "\n  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text, m->wall_time);
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " on each data parallel rank, each of %" PRIu32 " sequence%s\n",
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");

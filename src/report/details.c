@@ -12,7 +12,7 @@ static void head(const store_row *r, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, report_point_name(r).text);
     dse_strbuf_addf(out, "  %-14s ", "strategy");
-    strategy_say(&r->strategy, " ", out);
+    strategy_say(&r->strategy, store_row_profile(r), " ", out);
     dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-14s %s%s%s\n", "status", r->done ? "done" : "failed", r->done ? "" : ": ",
                     r->error);
@@ -34,7 +34,7 @@ static void figures(const store_row *r, dse_strbuf *out)
 
     dse_strbuf_init(&exact);
     for (size_t i = 0; i < n; i++) {
-        if (!store_column_has_profile(&c[i], store_profile_of(m)))
+        if (!store_column_has_profile(&c[i], store_row_profile(r)))
             continue;
         dse_strbuf_clear(&exact);
         if (c[i].type == STORE_REAL && store_has(m, &c[i]))

@@ -47,7 +47,8 @@ static void add_cell(const role *of, const char *text, report_node *row)
 static bool is_shown(uint32_t parameter, const role *roles, size_t n)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
-    bool shown = !p->omit_default && (p->is_axis || p->in_name);
+    bool shown = !p->omit_default && (p->is_axis || p->in_name) &&
+                 strategy_has_profile(parameter, store_row_profile(roles[0].row));
 
     for (size_t i = 0; i < n; i++)
         shown |= strategy_get(&roles[i].row->strategy, parameter) != p->fallback;

@@ -20,7 +20,10 @@ report_text report_say_share(double part, double whole)
     return report_format(whole > 0 ? "%.1f%%" : "-", part / whole * 100);
 }
 
-void report_say_point(const store_row *r, dse_strbuf *p) { strategy_say(&r->strategy, REPORT_UNBROKEN, p); }
+void report_say_point(const store_row *r, dse_strbuf *p)
+{
+    strategy_say(&r->strategy, store_row_profile(r), REPORT_UNBROKEN, p);
+}
 
 const char *report_separator(size_t k, size_t n) { return k + 1 >= n ? "" : k + 2 == n ? " and " : ", "; }
 

@@ -119,12 +119,14 @@ static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
     return false;
 }
 
-/* A parameter with a place in names always has a column, a switch with a suffix where a row has it on, any
+/* Of the study's profile, a parameter with a place in names always has a column, a switch with a suffix where a row has it on, any
  * other where rows differ; what all rows have in common stands in the heading. */
 static bool shows(const report_study *s, uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
 
+    if (!strategy_has_profile(parameter, store_row_profile(&s->row[0])))
+        return false;
     return p->in_name ||
            differs(s, parameter, p->suffix ? p->fallback : strategy_get(&s->row[0].strategy, parameter));
 }
@@ -182,7 +184,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 
 static void describe(const store_row *r, dse_strbuf *out)
 {
-    strategy_say(&r->strategy, " ", out);
+    strategy_say(&r->strategy, store_row_profile(r), " ", out);
     dse_strbuf_addf(out, ": %s, %s", report_time(r->metrics.wall_time).text,
                     has_memory(&r->metrics) ? report_bytes(r->metrics.peak_memory).text
                                             : "memory not tracked");

@@ -76,12 +76,6 @@ typedef struct {
     double tokens_per_s, tokens_per_s_npu, mfu, hfu;
 } store_metrics;
 
-/* Of a result that is there; of profile stage, which older databases have alone, unless it has what only train has. */
-static inline unsigned store_profile_of(const store_metrics *m)
-{
-    return isnan(m->tokens_per_s) ? STRATEGY_PROFILE_STAGE : STRATEGY_PROFILE_TRAIN;
-}
-
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
 typedef struct {
     const char *name;
@@ -116,6 +110,7 @@ const char *store_text(const store_metrics *m, const store_column *c);
 /* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
 typedef struct {
     double weights, activations, gradients, optimizer, messages;
+    bool training; /* profile train, whose strategy says how many bytes: the numbers say nothing */
 } store_sizes;
 
 typedef struct {
@@ -133,6 +128,12 @@ typedef struct {
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
+
+/* Which profile's parameters and figures a row has, once its sizes are known. */
+static inline unsigned store_row_profile(const store_row *r)
+{
+    return r->sizes.training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
+}
 
 typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;

@@ -181,7 +181,7 @@ static bool is_said(uint32_t parameter, uint32_t value)
     return p->is_axis || (p->kind == STRATEGY_SWITCH && (value ? p->on : p->off));
 }
 
-void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
+void strategy_say(const strategy *s, unsigned profile, const char *blank, dse_strbuf *out)
 {
     const char *between = "";
 
@@ -189,7 +189,7 @@ void strategy_say(const strategy *s, const char *blank, dse_strbuf *out)
         const uint32_t value = strategy_get(s, i);
         char words[STRATEGY_WORDS_MAX];
 
-        if (!is_said(i, value))
+        if (!strategy_has_profile(i, profile) || !is_said(i, value))
             continue;
         dse_strbuf_adds(out, between);
         add_words(strategy_words(&strategy_parameters[i], value, words), blank, out);

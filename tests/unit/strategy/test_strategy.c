@@ -126,8 +126,11 @@ CLAIM(a_default_that_came_later_is_said_nowhere)
     dse_strbuf_init(&text);
     strategy_name(&s, NULL, name);
     assert_string_equal(name, "1_1_1_1_0");
-    strategy_say(&s, " ", &text);
+    strategy_say(&s, STRATEGY_PROFILE_STAGE, " ", &text);
     assert_string_equal(text.data, "dp 1, tp 1, sp 1, pp 1, no recomputation");
+    dse_strbuf_clear(&text);
+    strategy_say(&s, STRATEGY_PROFILE_TRAIN, " ", &text);
+    assert_string_equal(text.data, "dp 1, tp 1, pp 1, no recomputation");
     dse_strbuf_clear(&text);
     strategy_print_product(&s, &text);
     assert_string_equal(text.data, "dp 1 * tp 1 * sp 1 * pp 1");
