@@ -57,6 +57,16 @@ static const struct {
     {"model_type", "gemma3_text"},   {"model_type", "chatglm"},
 };
 
+#define LLAMA "llama" /* configs/layers/llama.yaml: groups of heads, a gate */
+
+/* Architectures whose training step configs/layers has; all others are simulated as STAGE's transformer, with notes.
+ * `is_tied`: whether the output embedding is the input embedding where the config leaves `tie_word_embeddings` out. */
+static const struct {
+    const char *model_type, *operators;
+    bool is_tied;
+} families[] = {{"llama", LLAMA, false}, {"mistral", LLAMA, false}, {"gpt2", "gpt", true}};
+#define MORE_KEYS 3 /* of a family: operators, kv_heads, tied_embeddings */
+
 /* ---- looking at the config ----------------------------------------------------------------- */
 
 bool card_hf_is_config(const cfg_doc *doc)
@@ -64,11 +74,14 @@ bool card_hf_is_config(const cfg_doc *doc)
     return cfg_get(doc->root, "model_type") || cfg_get(doc->root, "architectures");
 }
 
-const char *card_hf_card_key(const char *key)
+const char *card_hf_card_key(const cfg_doc *card, const cfg_node *key)
 {
+    for (uint32_t i = 0; card && i < card->root->n; i++) /* a card's keys stand where the config's do */
+        if (card->root->key[i]->line == key->line && card->root->key[i]->column == key->column)
+            return card->root->key[i]->text;
     for (size_t i = 0; i < N_SIZES; i++)
         for (size_t k = 0; k < MAX_SPELLINGS && sizes[i].spelling[k]; k++)
-            if (!strcmp(sizes[i].spelling[k], key))
+            if (!strcmp(sizes[i].spelling[k], key->text))
                 return sizes[i].card;
     return NULL;
 }
@@ -133,8 +146,21 @@ static void add_note(card_hf_notes *notes, const cfg_node *key, const char *text
         notes->item[notes->n++] = (card_hf_note){key, text};
 }
 
+/* The entry that says how many heads keys and values have; DSE_NONE. */
+static uint32_t find_kv_heads(const cfg_node *root, int64_t *out)
+{
+    for (size_t k = 0; k < DSE_COUNT(kv_heads); k++) {
+        uint32_t i = find(root, kv_heads[k].key);
+
+        if (i != DSE_NONE && number(root->item[i], out) && !(kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
+            return i;
+    }
+    return DSE_NONE;
+}
+
 static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, card_hf_notes *notes)
 {
+    uint32_t i;
     int64_t n;
 
     /* falcon: whatever num_kv_heads says */
@@ -143,17 +169,10 @@ static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, car
                  dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads));
         return;
     }
-    for (size_t k = 0; k < DSE_COUNT(kv_heads); k++) {
-        uint32_t i = find(root, kv_heads[k].key);
-
-        if (i == DSE_NONE || !number(root->item[i], &n) ||
-            (kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
-            continue;
-        if (n < heads)
-            add_note(notes, root->key[i],
-                     dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads));
-        return;
-    }
+    i = find_kv_heads(root, &n);
+    if (i != DSE_NONE && n < heads)
+        add_note(notes, root->key[i],
+                 dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads));
 }
 
 static void note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes)
@@ -181,13 +200,16 @@ static void note_head_size(const cfg_node *root, int64_t d_model, int64_t heads,
 
 static void take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes)
 {
+    const cfg_node *operators = cfg_get(card, "operators");
+    const bool has_groups = cfg_get(card, "kv_heads") != NULL, has_gate = operators && !strcmp(operators->text, LLAMA);
     const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
     int64_t width, n;
     const bool has_heads = heads && number(heads, &n);
 
-    if (has_heads)
+    if (has_heads && !has_groups)
         note_kv_heads(root, n, a, notes);
-    note_gate(root, a, notes);
+    if (!has_gate)
+        note_gate(root, a, notes);
     if (has_heads && d_model && number(d_model, &width))
         note_head_size(root, width, n, a, notes);
 }
@@ -248,6 +270,33 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
     add(card, "d_ff", d_model, &value, a);
 }
 
+static void add_text(cfg_node *card, const char *key, const cfg_node *at, const char *text, dse_arena *a)
+{
+    cfg_node value = *at;
+
+    value.kind = CFG_SCALAR;
+    value.text = text;
+    value.quoted = false;
+    add(card, key, at, &value, a);
+}
+
+static void add_family(const cfg_node *root, cfg_node *card, dse_arena *a)
+{
+    uint32_t tied = find(root, "tie_word_embeddings"), kv;
+    int64_t n;
+
+    for (size_t i = 0; i < DSE_COUNT(families); i++) {
+        if (!says(root, "model_type", families[i].model_type))
+            continue;
+        add_text(card, "operators", root->key[find(root, "model_type")], families[i].operators, a);
+        kv = find_kv_heads(root, &n);
+        if (kv != DSE_NONE && !strcmp(families[i].operators, LLAMA))
+            add(card, "kv_heads", root->key[kv], root->item[kv], a);
+        if (tied == DSE_NONE ? families[i].is_tied : says(root, "tie_word_embeddings", "true"))
+            add_text(card, "tied_embeddings", root->key[tied == DSE_NONE ? find(root, "model_type") : tied], "true", a);
+    }
+}
+
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)
 {
     cfg_node *card = DSE_ARENA_NEW(a, cfg_node, 1);
@@ -260,14 +309,15 @@ dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_
     *card = (cfg_node){.kind = CFG_MAP,
                        .line = doc->root->line,
                        .column = doc->root->column,
-                       .key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES),
-                       .item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES)};
+                       .key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES + MORE_KEYS),
+                       .item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES + MORE_KEYS)};
     st = check_architecture(doc, err);
     for (size_t i = 0; st == DSE_OK && i < N_SIZES; i++)
         st = add_size(doc, i, card, a, err);
     if (st != DSE_OK)
         return st;
     add_implied_width(doc->root, card, a);
+    add_family(doc->root, card, a);
     take_notes(doc->root, card, a, notes);
     *out = (cfg_doc){doc->path, card};
     return DSE_OK;

@@ -25,8 +25,9 @@ typedef struct {
 /* By its content: it says which model it is of. */
 bool card_hf_is_config(const cfg_doc *doc);
 
-/* The key of a model card that a key of a config.json gives, or NULL. */
-const char *card_hf_card_key(const char *key);
+/* The key of a model card that a key of a config.json gives, or NULL. `card` is what card_hf_card made of the config;
+ * NULL: it refused it. */
+const char *card_hf_card_key(const cfg_doc *card, const cfg_node *key);
 
 /* The config as a card of ours: the same places, the keys of a model card; those that the config lacks are
  * missing, batch and sequence among them. In the arena. DSE_E_CONFIG with the place for models of another

@@ -87,6 +87,12 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help =
          "keys and values, each shared by heads / kv_heads of the heads (operators: llama); 0: one a head"},
+    {.key = "tied_embeddings",
+     .type = CFG_T_BOOL,
+     FIELD(tied_embeddings),
+     .fallback = "false",
+     .omit_default = true,
+     .help = "whether the output embedding is the input embedding (profile train)"},
     {.key = "profile",
      .type = CFG_T_NAME,
      FIELD(profile),

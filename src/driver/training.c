@@ -16,6 +16,7 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
         (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
         (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK)
         return st;
+    t->model.is_tied = s->model.tied_embeddings;
     t->clock = step_clock_new(&t->settings, &t->net, a);
     *out = t;
     return DSE_OK;

@@ -336,9 +336,9 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
 
 /* ---- a Hugging Face config ----------------------------------------------------------------- */
 
-static void hf_key(lint *l, const cfg_node *key, const cfg_node *value, const card_hf_notes *notes)
+static void hf_key(lint *l, const cfg_doc *made, const cfg_node *key, const cfg_node *value, const card_hf_notes *notes)
 {
-    const char *card_key = card_hf_card_key(key->text);
+    const char *card_key = card_hf_card_key(made, key);
     const cfg_param *p = card_key ? cfg_param_find(&card_model_table, card_key) : NULL;
 
     for (uint32_t i = 0; i < notes->n; i++) {
@@ -363,7 +363,7 @@ void lint_hf_config(lint *l, const cfg_doc *doc)
     cfg_place at;
 
     for (uint32_t i = 0; i < doc->root->n; i++)
-        hf_key(l, doc->root->key[i], doc->root->item[i], &notes);
+        hf_key(l, accepted ? &sizes : NULL, doc->root->key[i], doc->root->item[i], &notes);
     for (uint32_t i = 0; accepted && i < sizes.root->n; i++) {
         const cfg_param *p = cfg_param_find(&card_model_table, sizes.root->key[i]->text);
         dse_error wrong = DSE_ERROR_INIT;

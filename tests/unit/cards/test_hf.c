@@ -37,7 +37,6 @@ static void assert_sizes(int64_t vocabulary, int64_t d_model, int64_t d_ff, int6
     assert_int_equal(size_of("d_ff"), d_ff);
     assert_int_equal(size_of("heads"), heads);
     assert_int_equal(size_of("layers"), layers);
-    assert_int_equal(card.root->n, 5);
 }
 
 #define LLAMA                                                                                                \
@@ -46,10 +45,24 @@ static void assert_sizes(int64_t vocabulary, int64_t d_model, int64_t d_ff, int6
     "\"num_attention_heads\": 64, \"num_hidden_layers\": 80, \"num_key_value_heads\": 8,"                    \
     "\"rope_scaling\": null, \"vocab_size\": 32000"
 
-CLAIM(llama_is_simulated_without_grouped_heads_and_gate)
+CLAIM(llama_has_its_groups_of_heads_and_its_gate)
 {
     assert_ok(load("{" LLAMA "}"), &err);
     assert_sizes(32000, 8192, 28672, 64, 80);
+    assert_int_equal(size_of("kv_heads"), 8);
+    assert_string_equal(cfg_get(card.root, "operators")->text, "llama");
+    assert_null(cfg_get(card.root, "tied_embeddings"));
+    assert_int_equal(notes.n, 0);
+    assert_ok(load("{\"tie_word_embeddings\": true, " LLAMA "}"), &err);
+    assert_string_equal(cfg_get(card.root, "tied_embeddings")->text, "true");
+}
+
+CLAIM(what_no_family_has_is_simulated_without_grouped_heads_and_gate)
+{
+    assert_ok(load("{\"model_type\": \"other\", \"hidden_act\": \"silu\", \"hidden_size\": 8192,"
+                   "\"num_attention_heads\": 64, \"num_key_value_heads\": 8}"),
+              &err);
+    assert_null(cfg_get(card.root, "operators"));
     assert_int_equal(notes.n, 2);
     assert_string_equal(notes.item[0].text, "keys and values have 8 heads, not 64");
     assert_string_equal(notes.item[0].key->text, "num_key_value_heads");
@@ -192,9 +205,7 @@ CLAIM(settings_give_what_is_missing)
     assert_ok(load("{" LLAMA "}"), &err);
     card = config;
     assert_ok(card_hf_resolve(&card, &arena, &note, &err), &err);
-    assert_string_equal(
-        note, "m/config.json: not simulated: keys and values have 8 heads, not 64; the feed-forward "
-              "network has a gate, a third matrix ('hidden_act' is silu)");
+    assert_null(note);
     assert_ok(card_model_read_part(&card, &settings, &m, &err), &err);
     assert_failure(card_hf_check(&card, &m, &err), &err, DSE_E_CONFIG, "m/config.json",
                    "a Hugging Face config has no sequence; give --set sequence=N");
@@ -223,14 +234,17 @@ CLAIM(a_card_of_ours_is_no_config)
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("m.yaml", text, strlen(text), &arena, &config, &err), &err);
     assert_false(card_hf_is_config(&config));
-    assert_string_equal(card_hf_card_key("n_embd"), "d_model");
-    assert_null(card_hf_card_key("torch_dtype"));
+    const cfg_node embd = {.text = "n_embd"}, dtype = {.text = "torch_dtype"};
+
+    assert_string_equal(card_hf_card_key(NULL, &embd), "d_model");
+    assert_null(card_hf_card_key(NULL, &dtype));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(llama_is_simulated_without_grouped_heads_and_gate),
+        cmocka_unit_test(llama_has_its_groups_of_heads_and_its_gate),
+        cmocka_unit_test(what_no_family_has_is_simulated_without_grouped_heads_and_gate),
         cmocka_unit_test(gpt2_defines_its_feed_forward_width),
         cmocka_unit_test(opt_and_bloom_and_falcon_and_mpt_are_read),
         cmocka_unit_test(a_switch_decides_which_number_of_heads_counts),
