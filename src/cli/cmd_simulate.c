@@ -158,7 +158,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
     dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
                     t->settings);
-    strategy_say(p, " ", out);
+    strategy_say(p, STRATEGY_PROFILE_STAGE, " ", out);
     dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text,
                     m->wall_time);
@@ -219,7 +219,7 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
 
     if (st != DSE_OK || (st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err)) != DSE_OK)
         return st;
-    drv_training_metrics(&s->study, &s->point, &shown.result, &shown.metrics);
+    drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
     return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
 }
 

@@ -130,7 +130,7 @@ static void print_text(const drv_external *tools, const drv_study *s, const stra
 
     dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "",
                     s->settings);
-    strategy_say(p, " ", out);
+    strategy_say(p, STRATEGY_PROFILE_STAGE, " ", out);
     dse_strbuf_addc(out, '\n');
     time_line("step time", m->wall_time, out);
     time_line("compute, rank 0", m->gpu_time, out);

@@ -1,6 +1,7 @@
 #include "cli/training.h"
 
 #include "report/parts.h"
+#include "report/ranking.h"
 #include "report/tree.h"
 #include "step/list.h"
 
@@ -134,7 +135,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
     const double capacity = t->system.hbm_bytes;
 
     dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "", t->settings);
-    strategy_say(s->point, " ", out);
+    strategy_say(s->point, STRATEGY_PROFILE_TRAIN, " ", out);
     dse_strbuf_addf(out, "\n  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text, m->wall_time);
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " on each data parallel rank, each of %" PRIu32 " sequence%s\n",
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
@@ -161,8 +162,7 @@ dse_status training_text(const training_shown *s, const training_lists *lists, c
         memory_text(&s->result, run->out);
     if (lists->collectives)
         collectives_text(&list, lists->rank, run->out);
-    dse_strbuf_adds(run->out, "Profile train. Kernels last as long as the roofline of the data sheet says; real ones take "
-                              "longer.\n");
+    dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
     step_list_free(&list);
     return DSE_OK;
 }

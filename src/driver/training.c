@@ -248,7 +248,22 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
-void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, store_metrics *out)
+/* When the peak is reached, and what the rank then does. */
+static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
+{
+    const uint32_t at = r->memory[r->largest].at;
+    const sched_action *action;
+
+    if (at == DSE_NONE)
+        return;
+    action = &r->plan.action[at];
+    out->peak_time = r->times.start[at];
+    out->peak_pass = action->kind == SCHED_F ? "forward" : "backward";
+    out->peak_node = dse_arena_printf(a, "micro-batch %" PRIu32 " in stage %" PRIu32, action->micro_batch,
+                                      (uint32_t)action->stage);
+}
+
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a, store_metrics *out)
 {
     const double seconds = (double)r->step * 1e-9, npus = (double)strategy_ranks(p);
     const double peak = s->training->settings.peak_ops_per_s;
@@ -272,6 +287,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->tokens_per_s_npu = out->tokens_per_s / npus;
     out->peak_memory = r->memory[r->largest].peak;
     out->peak_memory_rank0 = r->memory[0].peak;
+    add_peak(r, a, out);
     out->peak_weights = out->peak_weight_gradients = out->peak_updated_weights = out->peak_activations = 0;
     out->peak_recomputed = out->peak_activation_gradients = out->peak_inputs = out->peak_optimizer = 0;
     out->peak_gathered = 0;
@@ -287,6 +303,6 @@ dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a,
     dse_status st = drv_training_step(s, p, a, &r, err);
 
     if (st == DSE_OK)
-        drv_training_metrics(s, p, &r, out);
+        drv_training_metrics(s, p, &r, a, out);
     return st;
 }

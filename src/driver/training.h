@@ -35,6 +35,6 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* The same, as it is stored. */
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
-void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, store_metrics *out);
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a, store_metrics *out);
 
 #endif

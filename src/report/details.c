@@ -12,7 +12,7 @@ static void head(const store_row *r, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%s on %s: %s\n", r->model, r->system, report_point_name(r).text);
     dse_strbuf_addf(out, "  %-14s ", "strategy");
-    strategy_say(&r->strategy, " ", out);
+    strategy_say(&r->strategy, store_row_profile(r), " ", out);
     dse_strbuf_addc(out, '\n');
     dse_strbuf_addf(out, "  %-14s %s%s%s\n", "status", r->done ? "done" : "failed", r->done ? "" : ": ",
                     r->error);

@@ -21,7 +21,7 @@ static void put_best(const char *heading, const store_row *r, report_node *row)
 {
     report_put(row, V_CELL(heading, r ? report_time(r->metrics.wall_time).text : "none"),
                V_CELL("peak\nmemory", r ? report_bytes(r->metrics.peak_memory).text : "-"),
-               V_NOTE("point", r ? report_point_name(r).text : "-"));
+               V_NOTE("point", r ? report_point_text(r).text : "-"));
 }
 
 /* `limited`: with the best points that fit beside the best. */

@@ -25,6 +25,7 @@ static double size_at(const store_sizes *s, size_t i)
 static store_sizes read_config(const char *config, dse_arena *a)
 {
     store_sizes out = {0};
+    const cfg_node *profile;
     cfg_doc doc;
 
     if (!config || cfg_parse_json("configuration", config, strlen(config), a, &doc, NULL) != DSE_OK)
@@ -35,6 +36,8 @@ static store_sizes read_config(const char *config, dse_arena *a)
         if (node && node->kind == CFG_SCALAR)
             *(double *)(void *)((char *)&out + sizes[i].offset) = strtod(node->text, NULL);
     }
+    profile = cfg_get(cfg_get(doc.root, "model"), "profile");
+    out.training = profile && profile->kind == CFG_SCALAR && !strcmp(profile->text, "train");
     return out;
 }
 
@@ -58,7 +61,8 @@ void report_sizes_add(report_sizes *s, const store_sizes *one)
 {
     if (!s->n++)
         s->first = *one;
-    for (size_t i = 0; i < N_SIZES; i++)
+    s->differ |= s->first.training != one->training;
+    for (size_t i = 0; i < N_SIZES && !one->training; i++)
         s->differ |= size_at(&s->first, i) != size_at(one, i);
 }
 
@@ -83,6 +87,10 @@ void report_sizes_print_one(const store_sizes *s, dse_strbuf *out)
     dse_strbuf_adds(out, "Memory counts ");
     if (!report_in_bytes(s)) {
         dse_strbuf_adds(out, "elements, as ASTRA-sim does, not bytes.");
+        return;
+    }
+    if (s->training) {
+        dse_strbuf_adds(out, "bytes.");
         return;
     }
     for (size_t i = 0; i < N_SIZES; i++)

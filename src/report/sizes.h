@@ -20,7 +20,7 @@ void report_sizes_read(store_row *rows, size_t n);
 /* Counts one more result. */
 void report_sizes_add(report_sizes *s, const store_sizes *one);
 
-static inline bool report_in_bytes(const store_sizes *s) { return s->weights > 0; }
+static inline bool report_in_bytes(const store_sizes *s) { return s->training || s->weights > 0; }
 
 /* For programs: "bytes" or "elements". */
 const char *report_sizes_word(const store_sizes *s);

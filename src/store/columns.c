@@ -85,6 +85,19 @@ const store_column *store_column_find(const char *name)
     return NULL;
 }
 
+bool store_column_has_profile(const store_column *c, unsigned profile)
+{
+    static const size_t of_training[] = {AT(tokens_per_s), AT(tokens_per_s_npu), AT(mfu), AT(hfu)};
+
+    for (size_t i = 0; i < sizeof of_training / sizeof of_training[0]; i++)
+        if (c->offset == of_training[i])
+            return profile == STRATEGY_PROFILE_TRAIN;
+    for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
+        if (c->offset == AT(step_comm[i]))
+            return strategy_has_profile(strategy_axes[i], profile);
+    return true;
+}
+
 uint64_t store_count(const store_metrics *m, const store_column *c)
 {
     return *(const uint64_t *)(const void *)((const char *)m + c->offset);

@@ -89,6 +89,9 @@ typedef struct {
 const store_column *store_columns(size_t *n);
 const store_column *store_column_find(const char *name);
 
+/* Whether results of a profile can have it. */
+bool store_column_has_profile(const store_column *c, unsigned profile);
+
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);
 
@@ -107,6 +110,7 @@ const char *store_text(const store_metrics *m, const store_column *c);
 /* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
 typedef struct {
     double weights, activations, gradients, optimizer, messages;
+    bool training; /* profile train, whose strategy says how many bytes: the numbers say nothing */
 } store_sizes;
 
 typedef struct {
@@ -124,6 +128,12 @@ typedef struct {
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
+
+/* Which profile's parameters and figures a row has, once its sizes are known. */
+static inline unsigned store_row_profile(const store_row *r)
+{
+    return r->sizes.training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
+}
 
 typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;

@@ -92,6 +92,13 @@ static inline void strategy_set(strategy *s, uint32_t parameter, uint32_t value)
     *(uint32_t *)(void *)((char *)s + strategy_parameters[parameter].offset) = value;
 }
 
+static inline bool strategy_has_profile(uint32_t parameter, unsigned profile)
+{
+    const unsigned profiles = strategy_parameters[parameter].profiles;
+
+    return !profiles || profiles & profile;
+}
+
 static inline const char *strategy_heading(uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
@@ -153,8 +160,9 @@ void strategy_print_product(const strategy *s, dse_strbuf *out);
 const char *strategy_words(const strategy_parameter *p, uint32_t value, char out[STRATEGY_WORDS_MAX]);
 
 /* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every
- * other parameter that is not at its default. `blank` stands between the words of one part. */
-void strategy_say(const strategy *s, const char *blank, dse_strbuf *out);
+ * other parameter that is not at its default; of those that the profile has. Of profile train: "dp 8, micro_batch 2",
+ * what is not at its default alone. `blank` stands between the words of one part. */
+void strategy_say(const strategy *s, unsigned profile, const char *blank, dse_strbuf *out);
 
 /* -1, 0, 1: in the order in which points are enumerated and listed. */
 int strategy_compare(const strategy *a, const strategy *b);
