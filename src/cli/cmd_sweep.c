@@ -137,7 +137,7 @@ static void print_space(const drv_points *points, dse_strbuf *out)
         for (size_t i = 0; i < n; i++)
             dse_strbuf_addf(&text, " %s", strategy_print(p, value[i], word));
     }
-    if (points->n_refused)
+    if (text.len && points->n_refused)
         dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s", points->n_refused,
                         points->n_refused == 1 ? " is" : "s are", points->refusal);
     if (text.len) {
@@ -377,8 +377,9 @@ const command command_sweep = {
     .name = "sweep",
     .summary = "simulate every strategy of a model on a system and store the results",
     .details =
-        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), or takes the points of a "
-        "space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
+        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system; with a model of profile train what engineers "
+        "try of tp, pp, vp, micro-batches, sharding and recomputation, and dp takes the other NPUs), or takes the points "
+        "of a space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
         "in the database as it arrives. What is there is not simulated again; after Ctrl-C the same "
         "command finishes the rest. Points that failed are tried again; one that takes longer than "
         "--point-timeout has failed, and holds up no other. With --prune points are skipped "
@@ -386,7 +387,8 @@ const command command_sweep = {
         "then ranks the same. configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
         "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "
         "point; their logs stay in results/astrasim.",
-    .example = "ccldse sweep --model llama70b --system system1.yaml",
+    .example = "ccldse sweep --model llama70b --system system1.yaml\n"
+               "ccldse sweep --model llama-3.1-70b --system hgx_h100 --nodes 16 --batch 1024",
     COMMAND_OPTIONS(options, sweep_options),
     .run = run,
 };

@@ -248,7 +248,8 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
-/* When the peak is reached, and what the rank then does. */
+/* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward pass begins with
+ * what they have left. */
 static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
 {
     const uint32_t at = r->memory[r->largest].at;
@@ -257,7 +258,7 @@ static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
     if (at == DSE_NONE)
         return;
     action = &r->plan.action[at];
-    out->peak_time = r->times.start[at];
+    out->peak_time = action->kind == SCHED_F ? r->times.end[at] : r->times.start[at];
     out->peak_pass = action->kind == SCHED_F ? "forward" : "backward";
     out->peak_node = dse_arena_printf(a, "micro-batch %" PRIu32 " in stage %" PRIu32, action->micro_batch,
                                       (uint32_t)action->stage);

@@ -73,6 +73,7 @@ static const store_row *only(const report_pair *p, int which)
 static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
 {
     const store_row *first = only(&g->pair[i], which), *r;
+    const size_t in_a_line = store_row_profile(first) == STRATEGY_PROFILE_TRAIN ? 1 : NAMES_IN_A_LINE;
     size_t count = 0;
 
     for (size_t k = 0; k < i; k++)
@@ -81,7 +82,7 @@ static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
     dse_strbuf_addf(out, "only in %s, by %s:", which ? "B" : "A", first->engine);
     for (size_t k = i; k < g->n; k++)
         if ((r = only(&g->pair[k], which)) && !strcmp(r->engine, first->engine))
-            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ", report_point_text(r).text);
+            dse_strbuf_addf(out, "%s%s", count++ % in_a_line ? " " : "\n  ", report_point_text(r).text);
     dse_strbuf_addc(out, '\n');
 }
 

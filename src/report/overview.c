@@ -152,7 +152,7 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
 
     for (size_t i = 0; i < n; i++)
         report_sizes_add(&sizes, &group[i].row[0].sizes);
-    if (!sizes.differ && !report_in_bytes(&group->row[0].sizes))
+    if (!sizes.differ && (report_trains(group) || !report_in_bytes(&group->row[0].sizes)))
         return;
     report_sizes_print(&sizes, out);
     dse_strbuf_addc(out, '\n');

@@ -90,7 +90,7 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
         report_peak_pass(m, out);
         dse_strbuf_addc(out, '\n');
         if (m->peak_node)
-            dse_strbuf_addf(out, "    (node %s)\n", m->peak_node);
+            dse_strbuf_addf(out, "    (%s%s)\n", trains(m) ? "" : "node ", m->peak_node);
         for (size_t i = 0; i < REPORT_N_PEAK_PARTS; i++) {
             uint64_t v = report_part_of(m, &report_peak_parts[i]);
 
