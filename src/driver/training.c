@@ -1,6 +1,7 @@
 #include "driver/training.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err)
@@ -155,6 +156,32 @@ void drv_training_fill_dp(const drv_study *s, strategy *p)
     others = strategy_ranks(p);
     if (others <= npus && npus % others == 0)
         p->dp = (uint32_t)(npus / others);
+}
+
+dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_error *err)
+{
+    const uint64_t npus = card_system_npus(&s->system), others = strategy_ranks(p) / p->dp;
+    uint64_t below = others < npus ? others : npus, above = others;
+    char or_above[32] = "";
+
+    if (others <= npus && npus % others == 0) {
+        if (p->dp == npus / others)
+            return DSE_OK;
+        return dse_fail(err, DSE_E_RANGE,
+                        "dp %" PRIu32 " x tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64
+                        ", but %s has %" PRIu64 " NPUs; take dp %" PRIu64,
+                        p->dp, p->tp, p->cp, p->pp, strategy_ranks(p), s->system_name, npus, npus / others);
+    }
+    while (npus % below)
+        below--;
+    while (above < npus && npus % above)
+        above++;
+    if (above <= npus)
+        snprintf(or_above, sizeof or_above, " or %" PRIu64, above);
+    return dse_fail(err, DSE_E_RANGE,
+                    "tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64 " does not divide the %" PRIu64
+                    " NPUs of %s; take a product of %" PRIu64 "%s",
+                    p->tp, p->cp, p->pp, others, npus, s->system_name, below, or_above);
 }
 
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)

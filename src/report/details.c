@@ -36,8 +36,6 @@ static void figures(const store_row *r, dse_strbuf *out)
     for (size_t i = 0; i < n; i++) {
         if (!store_column_has_profile(&c[i], store_row_profile(r)))
             continue;
-        if (store_row_profile(r) == STRATEGY_PROFILE_TRAIN && !store_has(m, &c[i]))
-            continue; /* of a workload's nodes and messages, which it has none of */
         dse_strbuf_clear(&exact);
         if (c[i].type == STORE_REAL && store_has(m, &c[i]))
             dse_strbuf_add_repr(&exact, store_value(m, &c[i]));

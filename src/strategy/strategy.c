@@ -320,8 +320,9 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
         dse_status st;
 
         if (value != p->fallback && !strategy_has_profile(i, profile))
-            return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
-                            strategy_print(p, value, text));
+            return dse_fail(err, DSE_E_RANGE, "%s %s: profile %s has no such parameter; 'ccldse models' shows the profile of each card",
+                            p->name, strategy_print(p, value, text),
+                            profile == STRATEGY_PROFILE_TRAIN ? "train" : "stage");
         if (p->check && (st = p->check(s, err)) != DSE_OK)
             return st;
     }
