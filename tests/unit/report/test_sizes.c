@@ -35,6 +35,21 @@ CLAIM(rows_of_a_study_are_read_once)
     assert_string_equal(report_sizes_word(&rows[2].sizes), "elements");
 }
 
+/* A step's own options say how many. */
+CLAIM(a_training_step_counts_bytes)
+{
+    static const char bf16[] = "{\"model\":{\"profile\":\"train\",\"precision.weights\":2}}";
+    static const char fp32[] = "{\"model\":{\"profile\":\"train\",\"precision.weights\":4}}";
+    report_sizes s = {0};
+
+    add(&s, bf16);
+    add(&s, fp32);
+    assert_string_equal(report_sizes_key(&s), "bytes");
+    assert_sentence(&s, "Memory counts bytes.");
+    add(&s, MIXED);
+    assert_string_equal(report_sizes_key(&s), "differs");
+}
+
 CLAIM(a_configuration_with_a_precision_counts_bytes)
 {
     report_sizes s = {0};
@@ -81,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_study_are_read_once),
+        cmocka_unit_test(a_training_step_counts_bytes),
         cmocka_unit_test(a_configuration_with_a_precision_counts_bytes),
         cmocka_unit_test(all_others_count_elements_imported_ones_among_them),
         cmocka_unit_test(results_that_count_otherwise_are_said_not_to_compare),
