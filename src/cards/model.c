@@ -77,7 +77,8 @@ static const cfg_param rows[] = {
      .type = CFG_T_NAME,
      FIELD(operators),
      .fallback = "transformer",
-     .help = "the operators of a step: a file of configs/operators, or a path"},
+     .help = "the family of the model, a file of configs/layers (profile train) or configs/operators (profile stage); or a "
+             "path to a file of operators"},
     {.key = "kv_heads",
      .type = CFG_T_INT,
      .min = 0,

@@ -150,7 +150,16 @@ static void put_entries(const char *title, const entry *list, size_t n, dse_strb
 static void put_example(const char *example, dse_strbuf *out)
 {
     dse_strbuf_adds(out, ".SH EXAMPLES\n.EX\n");
-    put_command_line(example, out);
+    for (const char *line = example; *line;) { /* a command each */
+        const size_t n = strcspn(line, "\n");
+        dse_strbuf one;
+
+        dse_strbuf_init(&one);
+        dse_strbuf_addf(&one, "%.*s", (int)n, line);
+        put_command_line(one.data, out);
+        dse_strbuf_free(&one);
+        line += n + (line[n] == '\n');
+    }
     dse_strbuf_adds(out, ".EE\n");
 }
 

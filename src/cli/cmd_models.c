@@ -37,7 +37,10 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
 
     if (st != DSE_OK || (st = card_model_read(&doc, NULL, &m, err)) != DSE_OK)
         return st;
-    report_row(list, V_NOTE("model", name), V_AS("layers", V_INTEGER(NULL, m.layers)),
+    if ((st = card_model_settle_profile(&m, a, err)) != DSE_OK)
+        return st;
+    report_row(list, V_NOTE("model", name), V_NOTE("profile", card_model_trains(&m) ? "train" : "stage"),
+               V_AS("layers", V_INTEGER(NULL, m.layers)),
                V_AS("d_model", V_INTEGER(NULL, m.d_model)), V_AS("d_ff", V_INTEGER(NULL, m.d_ff)),
                V_AS("heads", V_INTEGER(NULL, m.heads)), V_AS("vocabulary", V_INTEGER(NULL, m.vocabulary)),
                V_AS("batch", V_INTEGER(NULL, m.batch)), V_AS("sequence", V_INTEGER(NULL, m.sequence)));
@@ -89,7 +92,7 @@ typedef struct {
 } listing;
 
 static const listing models = {CARD_MODELS, &card_model_table,
-                               "model  layers  d_model  d_ff  heads  vocabulary  batch  sequence\n",
+                               "model  profile  layers  d_model  d_ff  heads  vocabulary  batch  sequence\n",
                                add_model};
 static const listing systems = {CARD_SYSTEMS, &card_system_table,
                                 "system  NPUs  topology  link GiB/s  latency ns  memory GB/s  TFLOPS\n",

@@ -8,6 +8,7 @@
 #include "driver/emit.h"
 #include "driver/links.h"
 #include "driver/timeline.h"
+#include "driver/training_timeline.h"
 #include "report/parts.h"
 #include "report/sizes.h"
 #include "report/traps.h"
@@ -51,7 +52,8 @@ static const option options[] = {
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
-     "also write the run as a Chrome trace, for Perfetto and 'ccldse metrics'; compressed if it ends in .gz",
+     "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed if it "
+     "ends in .gz",
      FIELD(timeline)},
     {"--collectives", OPT_FLAG, NULL, "false",
      "also list the collectives that a rank calls in the step; profile train", FIELD(collectives)},
@@ -201,7 +203,6 @@ static dse_status refuse_workload_options(const simulate_options *o, dse_error *
         bool given;
     } workload[] = {{"--emit", o->emit != NULL},
                     {"--trace", o->trace != NULL},
-                    {"--timeline", o->timeline != NULL},
                     {"--links", o->links},
                     {"--links-csv", o->links_csv != NULL}};
 
@@ -219,7 +220,9 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
 
     if (st != DSE_OK || (st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err)) != DSE_OK)
         return st;
-    drv_training_metrics(&s->study, &s->point, &shown.result, &shown.metrics);
+    drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
+    if (o->timeline && (st = drv_training_timeline_save(&shown.result, o->timeline, r->arena, err)) != DSE_OK)
+        return st;
     return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
 }
 
@@ -260,7 +263,7 @@ static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study
     report_unknown_keys(o->system, study->system.n_unknown_keys, study->system.unknown_key);
     study->tag_base = (uint32_t)o->tag_base;
     study->shortcuts = shortcuts_left(&o->shortcuts);
-    return o->links || o->links_csv
+    return (o->links || o->links_csv) && !study->training /* which simulate_training refuses */
                ? drv_links_check(&study->system, "give --set network.backend=congestion_aware", err)
                : DSE_OK;
 }
@@ -320,12 +323,17 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_simulate = {
     .name = "simulate",
     .summary = "simulate one strategy of a model on a system",
-    .details = "Generates the workload and simulates it, in memory. The figures are those that STAGE and "
+    .details = "Simulates a training step in memory. The profile is the model card's ('ccldse models'). Profile train is "
+               "the step that training programs run, with micro-batches, pipeline schedules and sharding; --like, "
+               "--schedule, --zero and others below say how. Profile stage generates STAGE's workload; the figures are "
+               "those that STAGE and "
                "ASTRA-sim give; --emit "
                "writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
                "With network.backend=congestion_aware messages queue for links, and --links says what each "
                "direction of a link carried and for which share of the run it was busy.",
-    .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute",
+    .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute\n"
+               "ccldse simulate --model gpt3-175b --system selene_a100_80gb --npus 1024 --tp 8 --pp 16 --vp 6 "
+               "--batch 1536",
     COMMAND_OPTIONS(options, simulate_options),
     .run = run,
 };

@@ -7,6 +7,8 @@
 #include "cli/shortcuts.h"
 #include "driver/points_file.h"
 #include "exec/pool.h"
+#include "report/prose.h"
+#include "report/ranking.h"
 #include "report/tree.h"
 
 #include <inttypes.h>
@@ -89,7 +91,83 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
                             p->fallbacks[f] == 1 ? "" : "s", sim_fallback_text(f));
 }
 
-static void print_summary(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
+/* Whether a point is of profile train. */
+static bool trains(const drv_points *points, size_t i)
+{
+    return card_model_trains(&points->space->study[points->variant[points->point[i].variant].study].model);
+}
+
+/* The values of a parameter among the points of profile train, ascending. Returns how many. */
+static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t value[DESIGN_MAX_VALUES])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const uint32_t v = strategy_get(&points->point[i].point, parameter);
+        size_t at = 0;
+
+        if (!trains(points, i))
+            continue;
+        while (at < n && value[at] < v)
+            at++;
+        if ((at < n && value[at] == v) || n == DESIGN_MAX_VALUES)
+            continue;
+        memmove(&value[at + 1], &value[at], (n - at) * sizeof *value);
+        value[at] = v;
+        n++;
+    }
+    return n;
+}
+
+/* "dp 1 2 4, tp 1 2": what was tried of each parameter that is not always at its default; and what was not. */
+static void print_space(const drv_points *points, dse_strbuf *out)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const strategy_parameter *p = &strategy_parameters[k];
+        uint32_t value[DESIGN_MAX_VALUES];
+        const size_t n = list_values(points, k, value);
+        char word[STRATEGY_VALUE_MAX];
+
+        if (!n || (n == 1 && value[0] == p->fallback))
+            continue;
+        dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "profile train, the space: ", p->name);
+        for (size_t i = 0; i < n; i++)
+            dse_strbuf_addf(&text, " %s", strategy_print(p, value[i], word));
+    }
+    if (text.len && points->n_refused)
+        dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s", points->n_refused,
+                        points->n_refused == 1 ? " is" : "s are", points->refusal);
+    if (text.len) {
+        dse_strbuf_add_wrapped(out, text.data, 0, REPORT_WIDTH);
+        dse_strbuf_addc(out, '\n');
+    }
+    dse_strbuf_free(&text);
+}
+
+static void put_space(const drv_points *points, report_node *to)
+{
+    report_node *space = NULL;
+
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        const strategy_parameter *p = &strategy_parameters[k];
+        uint32_t value[DESIGN_MAX_VALUES];
+        const size_t n = list_values(points, k, value);
+        report_node *list;
+
+        if (!n || (n == 1 && value[0] == p->fallback))
+            continue;
+        space = space ? space : report_object(to, "space");
+        list = report_list(space, p->name);
+        for (size_t i = 0; i < n; i++)
+            report_put_parameter(list, NULL, p, value[i]);
+    }
+    report_put(to, V_GIVEN(space, V_COUNT("refused", points->n_refused)));
+}
+
+static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p, dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
     char name[STRATEGY_NAME_MAX];
@@ -104,21 +182,26 @@ static void print_summary(const sweep_options *o, const drv_progress *p, dse_str
                         "%" PRIu64 " simulated in %.1f s (%.1f s of CPU), %" PRIu64 " in %s already, %" PRIu64
                         " failed\n",
                         run, p->seconds, p->cpu_seconds, p->cached, o->db, p->failed);
+    print_space(points, out);
     if (o->prune)
         print_skipped(p, out);
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     if (p->has_best) {
-        strategy_name(&p->best, NULL, name);
-        dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s (dp_tp_sp_pp_recompute): %s\n", p->best_model,
-                        p->best_system, *p->best_settings ? " with " : "", p->best_settings, name,
-                        report_time(p->best_wall_time).text);
+        dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s%s: %s", p->best_model, p->best_system,
+                        *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p, name),
+                        p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)", report_time(p->best_wall_time).text);
+        if (p->best_tokens && p->best_wall_time)
+            dse_strbuf_addf(out, ", %.0f tokens/s", (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
+        dse_strbuf_addc(out, '\n');
     }
     if (p->sizes.n) {
         report_sizes_print(&p->sizes, out);
         dse_strbuf_addc(out, '\n');
     }
     report_traps_print(&p->traps, NULL, out);
+    if (p->best_tokens)
+        dse_strbuf_adds(out, REPORT_TRAIN_NOTE);
     print_fallbacks(p, out);
 }
 
@@ -134,7 +217,7 @@ static void put_fallbacks(const drv_progress *p, report_node *to)
         }
 }
 
-static void print_summary_json(const sweep_options *o, const drv_progress *p, dse_strbuf *out)
+static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_progress *p, dse_strbuf *out)
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
@@ -144,6 +227,7 @@ static void print_summary_json(const sweep_options *o, const drv_progress *p, ds
                V_COUNT("failed", p->failed));
     if (o->prune)
         put_skipped(p, root);
+    put_space(points, root);
     put_fallbacks(p, root);
     if (p->sizes.n)
         report_put(root, V_TEXT("memory_counts", report_sizes_key(&p->sizes)));
@@ -281,9 +365,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     if (o->json)
-        print_summary_json(o, &p, r->out);
+        print_summary_json(o, &points, &p, r->out);
     else
-        print_summary(o, &p, r->out);
+        print_summary(o, &points, &p, r->out);
     if (p.failed)
         r->code = EXIT_NO;
     return DSE_OK;
@@ -293,8 +377,9 @@ const command command_sweep = {
     .name = "sweep",
     .summary = "simulate every strategy of a model on a system and store the results",
     .details =
-        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system), or takes the points of a "
-        "space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
+        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system; with a model of profile train what engineers "
+        "try of tp, pp, vp, micro-batches, sharding and recomputation, and dp takes the other NPUs), or takes the points "
+        "of a space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
         "in the database as it arrives. What is there is not simulated again; after Ctrl-C the same "
         "command finishes the rest. Points that failed are tried again; one that takes longer than "
         "--point-timeout has failed, and holds up no other. With --prune points are skipped "
@@ -302,7 +387,8 @@ const command command_sweep = {
         "then ranks the same. configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
         "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "
         "point; their logs stay in results/astrasim.",
-    .example = "ccldse sweep --model llama70b --system system1.yaml",
+    .example = "ccldse sweep --model llama70b --system system1.yaml\n"
+               "ccldse sweep --model llama-3.1-70b --system hgx_h100 --nodes 16 --batch 1024",
     COMMAND_OPTIONS(options, sweep_options),
     .run = run,
 };

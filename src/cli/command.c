@@ -301,6 +301,13 @@ static void print_usage(const command *c)
     printf("\n\n");
 }
 
+static const char *next_line(const char *line)
+{
+    const char *newline = strchr(line, '\n');
+
+    return newline ? newline + 1 : NULL;
+}
+
 void command_help(const command *c)
 {
     const size_t width = command_help_width();
@@ -311,7 +318,9 @@ void command_help(const command *c)
     print_usage(c);
     print_wrapped(c->details ? c->details : c->summary, 0, width);
     if (c->example)
-        printf("\nexample:\n  %s\n", c->example);
+        printf("\nexample:\n");
+    for (const char *line = c->example; line; line = next_line(line))
+        printf("  %.*s\n", (int)strcspn(line, "\n"), line);
     if (c->n_options)
         printf("\noptions:\n");
     for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {

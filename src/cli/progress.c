@@ -36,6 +36,20 @@ void progress_begin(void *user, const drv_progress *p)
             p->total - p->cached);
 }
 
+const char *progress_best_text(const drv_progress *p, char out[STRATEGY_NAME_MAX])
+{
+    dse_strbuf text;
+
+    strategy_name(&p->best, NULL, out);
+    if (!p->best_tokens)
+        return out;
+    dse_strbuf_init(&text);
+    strategy_say(&p->best, STRATEGY_PROFILE_TRAIN, " ", &text);
+    snprintf(out, STRATEGY_NAME_MAX, "%s", text.data);
+    dse_strbuf_free(&text);
+    return out;
+}
+
 static void format_left(char *out, size_t size, double seconds)
 {
     uint64_t left = (uint64_t)seconds;
@@ -58,8 +72,7 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
 
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
-        strategy_name(&p->best, NULL, name);
-        snprintf(best, sizeof best, ", best %s with %s", time, name);
+        snprintf(best, sizeof best, ", best %s with %s", time, progress_best_text(p, name));
     }
     if (rate > 0) {
         format_left(time, sizeof time, (double)left / rate);

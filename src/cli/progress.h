@@ -16,6 +16,9 @@ typedef struct {
 /* `what` is counted: "runs simulated", "traces read". */
 void progress_init(progress_screen *s, const char *what);
 
+/* The best point so far: its name, or with profile train "dp 8, micro_batch 2". Returns out. */
+const char *progress_best_text(const drv_progress *p, char out[STRATEGY_NAME_MAX]);
+
 /* The calls of a sweep; `user` is the screen. */
 void progress_begin(void *user, const drv_progress *p);
 void progress_show(void *user, const drv_progress *p);

@@ -165,7 +165,7 @@ dse_status results_column(const char *name, bool ranked, const store_column **ou
     size_t n, n_known = 0;
     const store_column *c = store_columns(&n);
 
-    *out = store_column_find(name);
+    *out = store_column_find(strcmp(name, "tokens") ? name : "tokens_per_s");
     if (*out && !(ranked && (*out)->better == STORE_NEITHER))
         return DSE_OK;
     for (size_t i = 0; i < n && n_known < DSE_COUNT(known); i++)

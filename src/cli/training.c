@@ -1,6 +1,7 @@
 #include "cli/training.h"
 
 #include "report/parts.h"
+#include "report/ranking.h"
 #include "report/tree.h"
 #include "step/list.h"
 
@@ -50,6 +51,34 @@ static void put_collectives(const step_list *l, report_node *list)
     dse_strbuf_free(&phase);
 }
 
+/* What a rank does until the last pass of any rank has ended is a pass, with the communication in it, or the bubble:
+ * waiting for a tensor, or for the others to end. */
+static dse_time bubble_of(const step_result *r, uint32_t rank) { return r->pipeline - r->times.busy[rank]; }
+
+static void put_stages(const step_result *r, report_node *list)
+{
+    for (uint32_t rank = 0; rank < r->plan.n_ranks; rank++)
+        report_row(list, V_COUNT("pipeline_rank", rank), V_COUNT("passes_ns", r->times.busy[rank]),
+                   V_COUNT("bubble_ns", bubble_of(r, rank)), V_COUNT("last_pass_ends_ns", r->times.last[rank]),
+                   V_COUNT("peak_bytes", r->memory[rank].peak));
+}
+
+/* "5.1 .. 5.9 % of the step over the stages" */
+static void bubble_text(const step_result *r, dse_strbuf *out)
+{
+    dse_time least = UINT64_MAX, most = 0;
+
+    for (uint32_t rank = 0; rank < r->plan.n_ranks; rank++) {
+        dse_time t = bubble_of(r, rank);
+
+        least = t < least ? t : least;
+        most = t > most ? t : most;
+    }
+    if (r->plan.n_ranks > 1)
+        dse_strbuf_addf(out, "  %-22s %.1f .. %.1f %% of the step over the pipeline ranks\n", "bubble",
+                        (double)least / (double)r->step * 100, (double)most / (double)r->step * 100);
+}
+
 /* Whether any rank holds such at its peak. */
 static bool is_held(const step_result *r, int kind)
 {
@@ -93,6 +122,7 @@ dse_status training_json(const training_shown *s, const training_lists *lists, c
     report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"), V_COUNT("tokens", s->result.tokens));
     for (size_t i = 0; i < n; i++)
         report_put_known(root, &s->metrics, &c[i]);
+    put_stages(&s->result, report_lines(root, "pipeline"));
     if (lists->memory)
         put_memory(&s->result, report_lines(root, "memory"));
     if (lists->collectives)
@@ -140,6 +170,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
     dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    bubble_text(&s->result, out);
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,
                     m->peak_memory);
     if (!isnan(capacity))
@@ -161,8 +192,7 @@ dse_status training_text(const training_shown *s, const training_lists *lists, c
         memory_text(&s->result, run->out);
     if (lists->collectives)
         collectives_text(&list, lists->rank, run->out);
-    dse_strbuf_adds(run->out, "Profile train. Kernels last as long as the roofline of the data sheet says; real ones take "
-                              "longer.\n");
+    dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
     step_list_free(&list);
     return DSE_OK;
 }

@@ -249,7 +249,8 @@ typedef struct {
     strategy base; /* of them */
     strategy *strategy;
     size_t n_strategies;
-    dse_error refusal; /* of profile train, the first */
+    dse_error refusal; /* of profile train, the first, */
+    uint64_t n_refused; /* and how many */
 } walk;
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
@@ -271,6 +272,7 @@ static bool trains(walk *w, const drv_study *study, const strategy *p)
 
     if (drv_point_check(study, p, &why) == DSE_OK)
         return true;
+    w->n_refused++;
     if (w->refusal.status == DSE_OK)
         w->refusal = why;
     return false;
@@ -598,7 +600,8 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
         st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
         *out = (drv_points){s, c.n_variants, dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
-                            c.n, dse_arena_copy(a, c.point, c.n, sizeof *c.point)};
+                            c.n, dse_arena_copy(a, c.point, c.n, sizeof *c.point),
+                            w.n_refused, dse_arena_strdup(a, w.refusal.text)};
     dse_free(c.variant);
     dse_free(c.point);
     dse_free(w.survivors);

@@ -343,6 +343,8 @@ dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err
 
     if (st != DSE_OK)
         return st;
+    if (s->training && (st = drv_training_check_ranks(s, p, err)) != DSE_OK)
+        return st;
     if (ranks != npus) {
         dse_strbuf product;
 

@@ -72,13 +72,18 @@ static void note_best(state *s, size_t task, uint64_t wall_time)
     drv_progress *g = &s->progress;
     const drv_space_point *p = &s->points->point[task];
     const drv_study *base = &s->points->space->study[s->points->variant[p->variant].study];
+    const card_model *model = &s->tasks.at->study.model;
+    const uint64_t tokens = s->tasks.at->study.training ? (uint64_t)(model->batch * model->sequence) : 0;
+    const double cost = (double)wall_time / (double)(tokens ? tokens : 1);
+    const double best = (double)g->best_wall_time / (double)(g->best_tokens ? g->best_tokens : 1);
 
-    if (g->has_best && (wall_time > g->best_wall_time || (wall_time == g->best_wall_time && task > s->best)))
+    if (g->has_best && (cost > best || (wall_time == g->best_wall_time && task > s->best)))
         return;
     s->best = task;
     g->has_best = true;
     g->best = p->point;
     g->best_wall_time = wall_time;
+    g->best_tokens = tokens;
     g->best_model = base->model_name;
     g->best_system = base->system_name;
 }

@@ -1,6 +1,7 @@
 #include "driver/training.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err)
@@ -158,6 +159,32 @@ void drv_training_fill_dp(const drv_study *s, strategy *p)
         p->dp = (uint32_t)(npus / others);
 }
 
+dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_error *err)
+{
+    const uint64_t npus = card_system_npus(&s->system), others = strategy_ranks(p) / p->dp;
+    uint64_t below = others < npus ? others : npus, above = others;
+    char or_above[32] = "";
+
+    if (others <= npus && npus % others == 0) {
+        if (p->dp == npus / others)
+            return DSE_OK;
+        return dse_fail(err, DSE_E_RANGE,
+                        "dp %" PRIu32 " x tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64
+                        ", but %s has %" PRIu64 " NPUs; take dp %" PRIu64,
+                        p->dp, p->tp, p->cp, p->pp, strategy_ranks(p), s->system_name, npus, npus / others);
+    }
+    while (npus % below)
+        below--;
+    while (above < npus && npus % above)
+        above++;
+    if (above <= npus)
+        snprintf(or_above, sizeof or_above, " or %" PRIu64, above);
+    return dse_fail(err, DSE_E_RANGE,
+                    "tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64 " does not divide the %" PRIu64
+                    " NPUs of %s; take a product of %" PRIu64 "%s",
+                    p->tp, p->cp, p->pp, others, npus, s->system_name, below, or_above);
+}
+
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
@@ -249,7 +276,23 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
-void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, store_metrics *out)
+/* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward pass begins with
+ * what they have left. */
+static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
+{
+    const uint32_t at = r->memory[r->largest].at;
+    const sched_action *action;
+
+    if (at == DSE_NONE)
+        return;
+    action = &r->plan.action[at];
+    out->peak_time = action->kind == SCHED_F ? r->times.end[at] : r->times.start[at];
+    out->peak_pass = action->kind == SCHED_F ? "forward" : "backward";
+    out->peak_node = dse_arena_printf(a, "micro-batch %" PRIu32 " in stage %" PRIu32, action->micro_batch,
+                                      (uint32_t)action->stage);
+}
+
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a, store_metrics *out)
 {
     const double seconds = (double)r->step * 1e-9, npus = (double)strategy_ranks(p);
     const double peak = s->training->settings.peak_ops_per_s;
@@ -273,6 +316,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->tokens_per_s_npu = out->tokens_per_s / npus;
     out->peak_memory = r->memory[r->largest].peak;
     out->peak_memory_rank0 = r->memory[0].peak;
+    add_peak(r, a, out);
     out->peak_weights = out->peak_weight_gradients = out->peak_updated_weights = out->peak_activations = 0;
     out->peak_recomputed = out->peak_activation_gradients = out->peak_inputs = out->peak_optimizer = 0;
     out->peak_gathered = 0;
@@ -288,6 +332,6 @@ dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a,
     dse_status st = drv_training_step(s, p, a, &r, err);
 
     if (st == DSE_OK)
-        drv_training_metrics(s, p, &r, out);
+        drv_training_metrics(s, p, &r, a, out);
     return st;
 }

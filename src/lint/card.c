@@ -126,6 +126,9 @@ static const char bytes[] =
     "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
     "such key and counts elements";
 
+static const char trains[] =
+    "profile train: sizes are bytes, and how many an element has is said by the program whose habits count (--like)";
+
 static dse_status fill_in_defaults(card_model *m, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -153,7 +156,12 @@ void lint_model_card(lint *l, const cfg_doc *doc)
         return;
     }
     precision = card_model_precision(&values);
-    lint_add(l, LINT_NOTE, doc->path, "", "%s", wl_in_bytes(&precision) ? bytes : elements);
+    if (card_model_settle_profile(&values, l->arena, &why) != DSE_OK) {
+        lint_add_error(l, "operators", "", &why);
+        return;
+    }
+    lint_add(l, LINT_NOTE, doc->path, "", "%s",
+             card_model_trains(&values) ? trains : wl_in_bytes(&precision) ? bytes : elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)
@@ -380,5 +388,5 @@ void lint_hf_config(lint *l, const cfg_doc *doc)
                  "not modelled: %s", notes.item[i].text);
     if (card_hf_check(&sizes, NULL, &why) != DSE_OK)
         lint_add(l, LINT_NOTE, doc->path, "", "%s", why.text);
-    lint_add(l, LINT_NOTE, doc->path, "", "%s", elements);
+    lint_add(l, LINT_NOTE, doc->path, "", "%s", cfg_get(sizes.root, "operators") ? trains : elements);
 }

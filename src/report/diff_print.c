@@ -73,6 +73,7 @@ static const store_row *only(const report_pair *p, int which)
 static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
 {
     const store_row *first = only(&g->pair[i], which), *r;
+    const size_t in_a_line = store_row_profile(first) == STRATEGY_PROFILE_TRAIN ? 1 : NAMES_IN_A_LINE;
     size_t count = 0;
 
     for (size_t k = 0; k < i; k++)
@@ -81,7 +82,7 @@ static void print_only_by(const group *g, int which, size_t i, dse_strbuf *out)
     dse_strbuf_addf(out, "only in %s, by %s:", which ? "B" : "A", first->engine);
     for (size_t k = i; k < g->n; k++)
         if ((r = only(&g->pair[k], which)) && !strcmp(r->engine, first->engine))
-            dse_strbuf_addf(out, "%s%s", count++ % NAMES_IN_A_LINE ? " " : "\n  ", report_point_name(r).text);
+            dse_strbuf_addf(out, "%s%s", count++ % in_a_line ? " " : "\n  ", report_point_text(r).text);
     dse_strbuf_addc(out, '\n');
 }
 
@@ -99,7 +100,8 @@ static report_node *put_change(report_node *list, const report_pair *p, const ch
     const char *between = one ? "" : ", ", *second = one ? "" : p->b->engine;
 
     return report_row(
-        list, V_AS("point", V_TEXT("point", report_point_name(p->a).text)),
+        list, V_TEXT("point", report_point_name(p->a).text),
+        V_NOTE("point", report_point_text(p->a).text),
         V_NOTE("engine", dse_arena_printf(list->arena, "%s%s%s", p->a->engine, between, second)),
         V_TEXT("engine_a", p->a->engine), V_TEXT("engine_b", p->b->engine),
         V_AS("figure", V_TEXT("figure", figure)));
@@ -197,8 +199,8 @@ static void print_best(const group *g, const report_diff_options *o, dse_strbuf 
 
     if (!g->best[0] || !g->best[1])
         return;
-    a = report_point_name(g->best[0]);
-    b = report_point_name(g->best[1]);
+    a = report_point_text(g->best[0]);
+    b = report_point_text(g->best[1]);
     if (strcmp(a.text, b.text))
         dse_strbuf_addf(out, "The best point by %s is %s in A and %s in B.\n", o->by->name, a.text, b.text);
     else

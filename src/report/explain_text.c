@@ -47,8 +47,9 @@ static void add_cell(const role *of, const char *text, report_node *row)
 static bool is_shown(uint32_t parameter, const role *roles, size_t n)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
-    bool shown = !p->omit_default && (p->is_axis || p->in_name) &&
-                 strategy_has_profile(parameter, store_row_profile(roles[0].row));
+    const unsigned profile = store_row_profile(roles[0].row);
+    bool shown = !p->omit_default && strategy_has_profile(parameter, profile) &&
+                 (p->is_axis || (p->in_name && profile == STRATEGY_PROFILE_STAGE));
 
     for (size_t i = 0; i < n; i++)
         shown |= strategy_get(&roles[i].row->strategy, parameter) != p->fallback;
@@ -118,7 +119,7 @@ static void part_rows(const role *roles, size_t n, const report_part *parts, siz
         }
         if (!any)
             continue;
-        row = begin_row(dse_arena_printf(list->arena, "  %s", parts[k].label), list);
+        row = begin_row(dse_arena_printf(list->arena, "  %s", report_part_label(&parts[k], &roles[0].row->metrics)), list);
         for (size_t i = 0; i < n; i++) {
             const store_metrics *m = &roles[i].row->metrics;
             uint64_t v = report_part_of(m, &parts[k]), whole = time ? m->wall_time : m->peak_memory;

@@ -17,16 +17,18 @@ static bool limit_matters(const report_trend *t)
     return false;
 }
 
-static void put_best(const char *heading, const store_row *r, report_node *row)
+static void put_best(const char *heading, const store_row *r, bool named, report_node *row)
 {
     report_put(row, V_CELL(heading, r ? report_time(r->metrics.wall_time).text : "none"),
                V_CELL("peak\nmemory", r ? report_bytes(r->metrics.peak_memory).text : "-"),
-               V_NOTE("point", r ? report_point_name(r).text : "-"));
+               V_GIVEN(named, V_NOTE("point", r ? report_point_text(r).text : "-")));
 }
 
-/* `limited`: with the best points that fit beside the best. */
-static void print_table(const report_explanation *e, bool limited, dse_strbuf *out)
+/* `limited`: with the best points that fit beside the best. With profile train only they are named then, as its points
+ * have long names. */
+static void print_table(const report_study *s, const report_explanation *e, bool limited, dse_strbuf *out)
 {
+    const bool both = !limited || !report_trains(s);
     report_tree t;
     report_node *list = report_tree_begin(&t);
 
@@ -40,9 +42,9 @@ static void print_table(const report_explanation *e, bool limited, dse_strbuf *o
 
             strategy_print(&strategy_parameters[axis], p->value, value);
             row = report_row(list, V_NOTE("", report_format("%s %s", strategy_heading(axis), value).text));
-            put_best("best\nstep", p->best, row);
+            put_best("best\nstep", p->best, both, row);
             if (limited)
-                put_best("that\nfits", p->best_fits, row);
+                put_best("that\nfits", p->best_fits, true, row);
         }
     }
     report_table_end(&t, out);
@@ -227,7 +229,7 @@ void report_trends_print(const report_study *s, const report_explanation *e, dse
         limited |= s->n_ranked && limit_matters(&e->trend[i]);
     report_paragraph(out, "The best point by %s at each value of an axis%s; the other axes follow.",
                      s->by->name, s->n_skipped ? ", of those that were run" : "");
-    print_table(e, limited, out);
+    print_table(s, e, limited, out);
     for (size_t i = 0; i < e->n_trends; i++) {
         const bool is_switch = strategy_parameters[e->trend[i].axis].kind == STRATEGY_SWITCH;
 

@@ -33,6 +33,8 @@ static const char *word_of(const char *settings, const char *key, size_t *n)
 
 static bool comparable(const report_study *a, const report_study *b)
 {
+    if (report_trains(a) != report_trains(b))
+        return false;
     for (size_t i = 0; i < sizeof model_keys / sizeof model_keys[0]; i++) {
         size_t n, m;
         const char *of_a = word_of(a->row[0].settings, model_keys[i], &n);
@@ -114,6 +116,7 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
     dse_strbuf words;
     report_tree t;
     report_node *list = report_tree_begin(&t);
+    const bool trains = report_trains(group);
     bool links = false;
 
     for (size_t i = 0; i < shown; i++) {
@@ -130,10 +133,13 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
         dse_strbuf_clear(&words);
         add_settings(e[i].study, group, n, &words);
         report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)), V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
-                   V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
+                   V_GIVEN(!trains, V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text)),
+                   V_GIVEN(trains, V_CELL("tokens\n/s", report_format("%.0f", m->tokens_per_s).text)),
+                   V_GIVEN(trains, V_CELL("per\nNPU", report_format("%.0f", m->tokens_per_s_npu).text)),
+                   V_GIVEN(trains, V_CELL("MFU", report_percent(m->mfu).text)),
                    V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
                    V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)),
-                   V_NOTE("point", report_point_name(r).text), V_NOTE("settings", words.data));
+                   V_NOTE("point", report_point_text(r).text), V_NOTE("settings", words.data));
     }
     report_table_end(&t, out);
     dse_strbuf_free(&words);
@@ -146,10 +152,25 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
 
     for (size_t i = 0; i < n; i++)
         report_sizes_add(&sizes, &group[i].row[0].sizes);
-    if (!sizes.differ && !report_in_bytes(&group->row[0].sizes))
+    if (!sizes.differ && (report_trains(group) || !report_in_bytes(&group->row[0].sizes)))
         return;
     report_sizes_print(&sizes, out);
     dse_strbuf_addc(out, '\n');
+}
+
+/* Configurations of profile train may have batches of different sizes: instead of the time of a step that of a token
+ * counts. */
+static const store_column *ranked_by(const report_study *s)
+{
+    return report_trains(s) && s->by == store_column_find("wall_time") ? store_column_find("tokens_per_s") : s->by;
+}
+
+static double value_of(const report_study *s)
+{
+    report_study by = *s;
+
+    by.by = ranked_by(s);
+    return report_rank_value(&by, s->ranked[0]);
 }
 
 static void print_group(const report_study *group, size_t n, dse_arena *a, dse_strbuf *out)
@@ -163,18 +184,20 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     for (size_t i = 0; i < n; i++) {
         skipped += group[i].n_skipped;
         if (group[i].n_ranked)
-            e[count++] = (entry){&group[i], report_rank_value(&group[i], group[i].ranked[0])};
+            e[count++] = (entry){&group[i], value_of(&group[i])};
     }
     if (!count)
         return;
     qsort(e, count, sizeof *e, compare);
     dse_strbuf_init(&common);
+    if (group->says_profile)
+        dse_strbuf_addf(out, "profile %s: ", report_trains(group) ? "train" : "stage");
     dse_strbuf_addf(out, "%s on %s", r->model, r->system);
     if (add_words(group, group, n, true, &common))
         dse_strbuf_addf(out, " with %s", common.data);
     if (!store_is_native(r->engine))
         dse_strbuf_addf(out, " by %s", r->engine);
-    dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n, group->by->name);
+    dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n, ranked_by(group)->name);
     table_of(e, count, group, n, out);
     print_sizes(group, n, out);
     if (count < n)

@@ -1,12 +1,17 @@
 #include "report/parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define AT(f) .column = #f, .offset = offsetof(store_metrics, f)
 
 const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
-    {AT(step_compute_bound), .label = "compute-bound", .words = "compute-bound compute"},
+    {AT(step_compute_bound),
+     .label = "compute-bound",
+     .words = "compute-bound compute",
+     .train_label = "compute",
+     .train_words = "compute"},
     {AT(step_memory_bound), .label = "memory-bound", .words = "memory-bound compute"},
     {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline and fixed costs"},
 #define STRATEGY_PARAMETER(name, ...)
@@ -17,7 +22,7 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
      .words = "communication along " #name},
 #include "strategy/parameters.h"
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
-    {AT(step_idle), .label = "idle", .words = "idle time"},
+    {AT(step_idle), .label = "idle", .words = "idle time", .train_label = "bubble", .train_words = "pipeline bubble"},
 };
 
 const report_part report_peak_parts[REPORT_N_PEAK_PARTS] = {
@@ -50,10 +55,23 @@ void report_peak_pass(const store_metrics *m, dse_strbuf *out)
     }
 }
 
-static void print_part(const report_part *p, uint64_t v, uint64_t whole, report_text size, dse_strbuf *out)
+/* Only steps of profile train count tokens. */
+static bool trains(const store_metrics *m) { return !isnan(m->tokens_per_s); }
+
+const char *report_part_label(const report_part *p, const store_metrics *m)
+{
+    return trains(m) && p->train_label ? p->train_label : p->label;
+}
+
+const char *report_part_words(const report_part *p, const store_metrics *m)
+{
+    return trains(m) && p->train_words ? p->train_words : p->words;
+}
+
+static void print_part(const char *label, uint64_t v, uint64_t whole, report_text size, dse_strbuf *out)
 {
     if (v)
-        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", p->label, size.text,
+        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, size.text,
                         (double)v / (double)whole * 100);
 }
 
@@ -64,7 +82,7 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
         for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
             uint64_t v = report_part_of(m, &report_step_parts[i]);
 
-            print_part(&report_step_parts[i], v, m->wall_time, report_time(v), out);
+            print_part(report_part_label(&report_step_parts[i], m), v, m->wall_time, report_time(v), out);
         }
     }
     if (report_has_peak(m) && m->peak_memory) {
@@ -72,11 +90,11 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
         report_peak_pass(m, out);
         dse_strbuf_addc(out, '\n');
         if (m->peak_node)
-            dse_strbuf_addf(out, "    (node %s)\n", m->peak_node);
+            dse_strbuf_addf(out, "    (%s%s)\n", trains(m) ? "" : "node ", m->peak_node);
         for (size_t i = 0; i < REPORT_N_PEAK_PARTS; i++) {
             uint64_t v = report_part_of(m, &report_peak_parts[i]);
 
-            print_part(&report_peak_parts[i], v, m->peak_memory, report_bytes(v), out);
+            print_part(report_part_label(&report_peak_parts[i], m), v, m->peak_memory, report_bytes(v), out);
         }
     }
 }

@@ -8,8 +8,13 @@ typedef struct {
     const char *column; /* of the store */
     const char *label;  /* in a table: "exposed dp" */
     const char *words;  /* in a sentence: "communication along dp" */
+    const char *train_label, *train_words; /* the same with profile train; NULL: as they are */
     size_t offset;      /* of a count in store_metrics */
 } report_part;
+
+/* What a part of this step or peak is called. */
+const char *report_part_label(const report_part *p, const store_metrics *m);
+const char *report_part_words(const report_part *p, const store_metrics *m);
 
 /* They add up to wall_time, and to peak_memory. */
 #define REPORT_N_STEP_PARTS (5 + STRATEGY_N_AXES)

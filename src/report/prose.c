@@ -65,7 +65,7 @@ size_t report_say_parts(const store_metrics *m, const report_part *parts, size_t
         const double size = (double)list[i].size;
         const report_text text = time ? report_say_time(list[i].size) : report_say_bytes(size);
 
-        dse_strbuf_addf(p, "%s (%s, %s)%s", list[i].part->words, text.text,
+        dse_strbuf_addf(p, "%s (%s, %s)%s", report_part_words(list[i].part, m), text.text,
                         report_say_share(size, (double)whole).text, report_separator(i, end));
     }
     return count;
@@ -84,7 +84,7 @@ void report_say_differences(const store_metrics *m, const store_metrics *than, d
     }
     for (size_t i = 0; i < count; i++)
         dse_strbuf_addf(p, "%s %s for %s%s", report_say_time(list[i].size).text,
-                        list[i].less ? "less" : "more", list[i].part->words, report_separator(i, count));
+                        list[i].less ? "less" : "more", report_part_words(list[i].part, m), report_separator(i, count));
 }
 
 /* ---- paragraphs ----------------------------------------------------------------------------- */

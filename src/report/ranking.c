@@ -12,13 +12,17 @@
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies)
 {
     report_study *studies = DSE_ARENA_NEW(a, report_study, n);
+    bool trains = false;
     size_t count = 0;
 
+    for (size_t i = 0; i < n; i++)
+        trains |= store_row_profile(&rows[i]) == STRATEGY_PROFILE_TRAIN;
     for (size_t i = 0; i < n; i++) {
         if (!i || rows[i].study != rows[i - 1].study || strcmp(rows[i].model, rows[i - 1].model) ||
             strcmp(rows[i].system, rows[i - 1].system))
             studies[count++].row = &rows[i];
         studies[count - 1].n++;
+        studies[count - 1].says_profile = trains;
     }
     *n_studies = count;
     return studies;
@@ -111,6 +115,8 @@ report_text report_slowdown(uint64_t step, uint64_t fastest)
 
 report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.1f%%", v); }
 
+bool report_trains(const report_study *s) { return store_row_profile(s->row) == STRATEGY_PROFILE_TRAIN; }
+
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -119,15 +125,16 @@ static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
     return false;
 }
 
-/* Of the study's profile, a parameter with a place in names always has a column, a switch with a suffix where a row has it on, any
- * other where rows differ; what all rows have in common stands in the heading. */
+/* A parameter of the other profile has no column. Of the others an axis always has one, and with profile stage each
+ * with a place in names; a switch with a suffix where a row has it on, any other where rows differ. What all rows have in
+ * common stands in the heading. */
 static bool shows(const report_study *s, uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
 
-    if (!strategy_has_profile(parameter, store_row_profile(&s->row[0])))
+    if (!strategy_has_profile(parameter, store_row_profile(s->row)))
         return false;
-    return p->in_name ||
+    return (report_trains(s) ? p->is_axis && !p->omit_default : p->in_name) ||
            differs(s, parameter, p->suffix ? p->fallback : strategy_get(&s->row[0].strategy, parameter));
 }
 
@@ -139,9 +146,43 @@ static void say_common(const report_study *s, dse_strbuf *out)
         const uint32_t value = strategy_get(&s->row[0].strategy, k);
         char text[STRATEGY_VALUE_MAX];
 
-        if (!shows(s, k) && value != p->fallback)
+        if (!shows(s, k) && value != p->fallback && strategy_has_profile(k, store_row_profile(s->row)))
             dse_strbuf_addf(out, ", %s %s", p->name, strategy_print(p, value, text));
     }
+}
+
+/* "micro\nbatch": a heading in two lines. */
+static const char *two_lines(const char *heading, dse_arena *a)
+{
+    char *copy = dse_arena_strdup(a, heading), *break_at = strchr(copy, '_');
+
+    if (break_at)
+        *break_at = '\n';
+    return copy;
+}
+
+static void put_stage_figures(const report_study *s, const store_metrics *m, uint64_t fastest, report_node *row)
+{
+    bool links = false;
+
+    for (size_t i = 0; i < s->n; i++)
+        links |= !isnan(s->row[i].metrics.busiest_link_util);
+    report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
+               V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
+               V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
+               V_AS("exposed\ncomm", V_TIME(NULL, m->exposed_comm)),
+               V_CELL("compute\nutil", report_percent(m->compute_util).text),
+               V_CELL("mem\nutil", report_percent(m->mem_util).text),
+               V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
+}
+
+static void put_train_figures(const store_metrics *m, report_node *row)
+{
+    report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
+               V_CELL("tokens\n/s", report_format("%.0f", m->tokens_per_s).text),
+               V_CELL("per\nNPU", report_format("%.0f", m->tokens_per_s_npu).text),
+               V_CELL("MFU", report_percent(m->mfu).text),
+               V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)));
 }
 
 /* Headings of two lines, so that a row fits a terminal of 80 columns. */
@@ -150,15 +191,14 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
     uint64_t fastest = fastest_of(s);
     report_tree t;
     report_node *list = report_tree_begin(&t);
-    bool links = false, shown[STRATEGY_N];
+    const char *heading[STRATEGY_N];
 
     for (uint32_t k = 0; k < STRATEGY_N; k++)
-        shown[k] = shows(s, k);
-    for (size_t i = 0; i < s->n; i++)
-        links |= !isnan(s->row[i].metrics.busiest_link_util);
+        heading[k] = !shows(s, k)        ? NULL
+                     : report_trains(s) ? two_lines(strategy_heading(k), &t.arena)
+                                        : strategy_heading(k);
     for (size_t i = 0; i < n; i++) {
         const strategy *point = &s->ranked[i]->strategy;
-        const store_metrics *m = &s->ranked[i]->metrics;
         report_node *row = report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)));
 
         for (uint32_t k = 0; k < STRATEGY_N; k++) {
@@ -167,17 +207,13 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
             char value[STRATEGY_VALUE_MAX];
 
             strategy_print(p, strategy_get(point, k), value);
-            if (shown[k])
-                report_put(row,
-                           number ? V_CELL(strategy_heading(k), value) : V_NOTE(strategy_heading(k), value));
+            if (heading[k])
+                report_put(row, number ? V_CELL(heading[k], value) : V_NOTE(heading[k], value));
         }
-        report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
-                   V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
-                   V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
-                   V_AS("exposed\ncomm", V_TIME(NULL, m->exposed_comm)),
-                   V_CELL("compute\nutil", report_percent(m->compute_util).text),
-                   V_CELL("mem\nutil", report_percent(m->mem_util).text),
-                   V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
+        if (report_trains(s))
+            put_train_figures(&s->ranked[i]->metrics, row);
+        else
+            put_stage_figures(s, &s->ranked[i]->metrics, fastest, row);
     }
     report_table_end(&t, out);
 }
@@ -233,6 +269,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
     const char *rounding = rounding_engine(s);
 
+    if (s->says_profile)
+        dse_strbuf_addf(out, "profile %s: ", report_trains(s) ? "train" : "stage");
     dse_strbuf_addf(out, "%s on %s", s->row[0].model, s->row[0].system);
     if (*s->row[0].settings)
         dse_strbuf_addf(out, " with %s", s->row[0].settings);
@@ -247,6 +285,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     dse_strbuf_addc(out, '\n');
     if (n)
         table_of(s, n, out);
+    if (n && report_trains(s))
+        dse_strbuf_addf(out, "The best in full: ccldse show %s\n", report_point_name(s->ranked[0]).text);
     if (!isnan(s->hbm_bytes))
         print_dropped(s, n_done, out);
     if (s->n_skipped)
@@ -278,10 +318,14 @@ static void add_traps(const report_study *s, size_t n, report_traps *out)
 
 void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 {
-    bool several = false;
+    bool several = false, trains = false;
 
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         several |= !same_system(&s[i], s);
+        trains |= report_trains(&s[i]);
+    }
+    if (trains)
+        dse_strbuf_adds(out, REPORT_TRAIN_NOTE);
     for (size_t i = 0; i < n; i++) {
         report_traps t = {0};
         size_t before = 0;
@@ -306,6 +350,7 @@ static void put_study(const report_study *s, size_t top, report_node *to)
 
     report_put(to, V_TEXT("model", first->model), V_TEXT("system", first->system), V_TEXT("by", s->by->name),
                V_TEXT("engine", first->engine),
+               V_GIVEN(report_trains(s), V_TEXT("profile", "train")),
                V_GIVEN(*first->settings, V_TEXT("settings", first->settings)),
                V_GIVEN(!isnan(s->hbm_bytes), V_FIXED("hbm_bytes", s->hbm_bytes, 0)),
                V_TEXT("memory_counts", report_sizes_word(&first->sizes)),

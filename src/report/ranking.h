@@ -10,6 +10,7 @@ typedef struct {
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */
     const store_column *by;
+    bool says_profile; /* tables name the profile: train, or stage beside studies of train */
 
     /* Filled in by report_rank: */
     const store_row *
@@ -27,6 +28,13 @@ typedef struct {
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
 void report_rank(report_study *s, dse_arena *a);
+
+/* Whether the study is of profile train. */
+bool report_trains(const report_study *s);
+
+/* Stands below all that is said of steps of profile train. */
+#define REPORT_TRAIN_NOTE                                                                                    \
+    "Profile train: kernels last as long as the roofline of the data sheet says; real ones take longer.\n"
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);

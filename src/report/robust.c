@@ -13,6 +13,12 @@ static report_name name_of(const report_robust *r, size_t candidate)
     return candidate == CMP_NOBODY ? (report_name){"none fits"} : report_point_name(r->candidate[candidate]);
 }
 
+/* The same for people. */
+static report_name text_of(const report_robust *r, size_t candidate)
+{
+    return candidate == CMP_NOBODY ? name_of(r, candidate) : report_point_text(r->candidate[candidate]);
+}
+
 /* ---- the winners ---------------------------------------------------------------------------- */
 
 /* The candidates that win most draws, of equals the one that is ranked first; how many are listed. */
@@ -115,7 +121,7 @@ static void say_regret(const report_robust *r, dse_strbuf *p)
 static void say_trust(const report_study *s, const report_robust *r, dse_strbuf *p)
 {
     const cmp_robust_result *x = &r->result;
-    report_name winner = name_of(r, x->winner);
+    report_name winner = text_of(r, x->winner);
     uint32_t stays = x->wins[x->winner];
 
     dse_strbuf_addf(p,
@@ -135,7 +141,7 @@ static void say_trust(const report_study *s, const report_robust *r, dse_strbuf 
 /* The name of a candidate with its mark. */
 static const char *marked(const report_study *s, const report_robust *r, size_t candidate, dse_arena *a)
 {
-    return dse_arena_printf(a, "%s%s", name_of(r, candidate).text, mark(s, r, candidate));
+    return dse_arena_printf(a, "%s%s", text_of(r, candidate).text, mark(s, r, candidate));
 }
 
 static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
@@ -217,7 +223,7 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
         report_paragraph(out,
                          "%" PRIu64 " of %" PRIu64
                          " simulations failed, and count as points that do not fit. The first, %s: %s.",
-                         r->n_failed, r->n_simulated, name_of(r, r->failed_first).text, r->failure);
+                         r->n_failed, r->n_simulated, text_of(r, r->failed_first).text, r->failure);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

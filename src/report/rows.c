@@ -2,6 +2,7 @@
 
 #include "report/sizes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 report_name report_point_name(const store_row *r)
@@ -9,6 +10,20 @@ report_name report_point_name(const store_row *r)
     report_name name;
 
     strategy_name(&r->strategy, NULL, name.text);
+    return name;
+}
+
+report_name report_point_text(const store_row *r)
+{
+    report_name name;
+    dse_strbuf text;
+
+    if (store_row_profile(r) == STRATEGY_PROFILE_STAGE)
+        return report_point_name(r);
+    dse_strbuf_init(&text);
+    strategy_say(&r->strategy, STRATEGY_PROFILE_TRAIN, " ", &text);
+    snprintf(name.text, sizeof name.text, "%s", text.data);
+    dse_strbuf_free(&text);
     return name;
 }
 

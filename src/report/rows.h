@@ -12,6 +12,9 @@ typedef struct {
 } report_name;
 report_name report_point_name(const store_row *r);
 
+/* The same for people: of profile train "dp 8, micro_batch 2", as its names are long. */
+report_name report_point_text(const store_row *r);
+
 /* Orders by model, system and settings, then as points are: by pp, dp, tp, sp, weight sharding,
  * recomputation. 0: the same strategy of the same names, by whatever engine. */
 int report_compare(const store_row *a, const store_row *b);

@@ -171,12 +171,13 @@ const char *strategy_words(const strategy_parameter *p, uint32_t value, char out
     return out;
 }
 
-/* Whether a text for people says it: a value that is not the default, or that always belongs there. */
-static bool is_said(uint32_t parameter, uint32_t value)
+/* Whether a text for people says it: a value that is not the default, or, of profile stage, that always belongs
+ * there. Profile train has too many parameters to say what is not used. */
+static bool is_said(uint32_t parameter, uint32_t value, unsigned profile)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
 
-    if (value != p->fallback || p->omit_default)
+    if (value != p->fallback || p->omit_default || profile == STRATEGY_PROFILE_TRAIN)
         return value != p->fallback;
     return p->is_axis || (p->kind == STRATEGY_SWITCH && (value ? p->on : p->off));
 }
@@ -189,12 +190,14 @@ void strategy_say(const strategy *s, unsigned profile, const char *blank, dse_st
         const uint32_t value = strategy_get(s, i);
         char words[STRATEGY_WORDS_MAX];
 
-        if (!strategy_has_profile(i, profile) || !is_said(i, value))
+        if (!strategy_has_profile(i, profile) || !is_said(i, value, profile))
             continue;
         dse_strbuf_adds(out, between);
         add_words(strategy_words(&strategy_parameters[i], value, words), blank, out);
         between = ", ";
     }
+    if (!*between)
+        dse_strbuf_adds(out, "no parallelism");
 }
 
 /* ---- values as text ------------------------------------------------------------------------ */
@@ -317,8 +320,9 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
         dse_status st;
 
         if (value != p->fallback && !strategy_has_profile(i, profile))
-            return dse_fail(err, DSE_E_RANGE, "%s %s: this profile has no such parameter", p->name,
-                            strategy_print(p, value, text));
+            return dse_fail(err, DSE_E_RANGE, "%s %s: profile %s has no such parameter; 'ccldse models' shows the profile of each card",
+                            p->name, strategy_print(p, value, text),
+                            profile == STRATEGY_PROFILE_TRAIN ? "train" : "stage");
         if (p->check && (st = p->check(s, err)) != DSE_OK)
             return st;
     }

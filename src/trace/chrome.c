@@ -56,7 +56,7 @@ static void read_peaks(chrome_reader *r)
     }
 }
 
-enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS };
+enum { T_EVENTS, T_INFO, T_DEVICES, T_BASE, T_SIMULATOR, T_WORLD, T_SIZES, T_PEAKS, T_PROFILE };
 
 static const trace_json_key_row top_rows[] = {
     {"traceEvents", T_EVENTS, 0},
@@ -67,6 +67,7 @@ static const trace_json_key_row top_rows[] = {
     {"world_size", T_WORLD, 0},
     {"sizes", T_SIZES, 0},
     {"peak_memory", T_PEAKS, 0},
+    {"profile", T_PROFILE, 0},
 };
 
 static void read_key(chrome_reader *r, const trace_json_key_row *row)
@@ -94,6 +95,7 @@ static void read_key(chrome_reader *r, const trace_json_key_row *row)
     case T_SIMULATOR:
         r->is_simulated = trace_json_enter(j, TRACE_JSON_STRING) && trace_json_is(j, "ccldse");
         break;
+    case T_PROFILE: r->is_step = trace_json_enter(j, TRACE_JSON_STRING) && trace_json_is(j, "train"); break;
     case T_WORLD: r->world_size = trace_json_small(j); break;
     case T_SIZES: r->in_bytes = trace_json_enter(j, TRACE_JSON_STRING) && trace_json_is(j, "bytes"); break;
     case T_PEAKS:
@@ -194,6 +196,10 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
 
     if (!r->has_events || (r->json.fault && !r->n_read))
         return refuse(r, path, err);
+    if (r->is_simulated && r->is_step)
+        return dse_fail_at(err, DSE_E_CONFIG, path,
+                           "a step of profile train has passes of micro-batches and no kernels, so there is nothing to "
+                           "compute metrics from; 'ccldse simulate --json' gives its figures");
     rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
     rank->base_ns += r->base_time_ns; /* each at most TRACE_MAX_NS */
     if (rank->base_ns > TRACE_MAX_NS)

@@ -25,6 +25,7 @@ typedef struct {
     bool has_base;
     int64_t base_us;
     bool is_xla, is_simulated;
+    bool is_step;         /* a simulated step of passes, without kernels (driver/training_timeline.h) */
     bool has_events;      /* the file has traceEvents, or is a list of events */
     uint64_t n_read;      /* events of any kind */
     int64_t base_time_ns; /* origin of the times, if the file gives one */

@@ -130,10 +130,24 @@ CLAIM(a_default_that_came_later_is_said_nowhere)
     assert_string_equal(text.data, "dp 1, tp 1, sp 1, pp 1, no recomputation");
     dse_strbuf_clear(&text);
     strategy_say(&s, STRATEGY_PROFILE_TRAIN, " ", &text);
-    assert_string_equal(text.data, "dp 1, tp 1, pp 1, no recomputation");
+    assert_string_equal(text.data, "no parallelism");
     dse_strbuf_clear(&text);
     strategy_print_product(&s, &text);
     assert_string_equal(text.data, "dp 1 * tp 1 * sp 1 * pp 1");
+    dse_strbuf_free(&text);
+}
+
+/* It has too many parameters for a text to say those that are not used. */
+CLAIM(of_profile_train_only_what_is_not_the_default_is_said)
+{
+    strategy s = strategy_default();
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    s.dp = 8;
+    s.micro_batch = 2;
+    strategy_say(&s, STRATEGY_PROFILE_TRAIN, "_", &text);
+    assert_string_equal(text.data, "dp_8, micro_batch_2");
     dse_strbuf_free(&text);
 }
 
@@ -293,6 +307,7 @@ int main(void)
         cmocka_unit_test(every_value_goes_with_every_other),
         cmocka_unit_test(a_profile_refuses_what_only_the_other_has),
         cmocka_unit_test(a_default_that_came_later_is_said_nowhere),
+        cmocka_unit_test(of_profile_train_only_what_is_not_the_default_is_said),
         cmocka_unit_test(an_axis_that_came_later_stands_behind_the_others),
         cmocka_unit_test(a_name_says_the_places_and_what_is_not_the_default),
         cmocka_unit_test(a_name_is_read_over_a_base),

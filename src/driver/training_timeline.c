@@ -1,0 +1,167 @@
+#include "driver/training_timeline.h"
+
+#include "trace/text_file.h"
+
+#include <inttypes.h>
+
+enum { THREAD_PASSES, THREAD_END };
+
+static const struct {
+    const char *letter, *category, *words;
+} passes[SCHED_KINDS] = {[SCHED_F] = {"F", "forward", "forward"},
+                         [SCHED_B] = {"B", "backward", "backward"},
+                         [SCHED_I] = {"I", "backward", "backward, gradient of the input"},
+                         [SCHED_W] = {"W", "backward", "backward, gradient of the weights"}};
+
+typedef struct {
+    const step_result *r;
+    trace_text_file file;
+    uint32_t *chunk;   /* per stage: which of its rank's */
+    uint32_t *from[2]; /* per stage and micro-batch: the action that makes its activation, its gradient */
+    bool begun;        /* an event was written */
+} writer;
+
+/* ---- what goes where --------------------------------------------------------------------------- */
+
+static size_t slot(const sched_plan *p, uint32_t stage, uint32_t micro_batch)
+{
+    return (size_t)stage * p->n_micro_batches + micro_batch;
+}
+
+static void find_places(writer *w, dse_arena *a)
+{
+    const sched_plan *p = &w->r->plan;
+    const uint32_t n_stages = p->n_directions * p->n_stages;
+    uint32_t *count = DSE_ARENA_NEW(a, uint32_t, p->n_ranks);
+
+    w->chunk = DSE_ARENA_NEW(a, uint32_t, n_stages);
+    for (uint32_t s = 0; s < n_stages; s++)
+        w->chunk[s] = count[p->stage_rank[s]]++;
+    for (int back = 0; back < 2; back++)
+        w->from[back] = DSE_ARENA_NEW(a, uint32_t, sched_n_slots(p));
+    for (uint32_t i = 0; i < sched_n_actions(p); i++) {
+        const sched_action *x = &p->action[i];
+
+        if (x->kind != SCHED_W)
+            w->from[x->kind != SCHED_F][slot(p, x->stage, x->micro_batch)] = i;
+    }
+}
+
+/* The action on another rank whose tensor this one takes; DSE_NONE: it takes none. */
+static uint32_t producer(const writer *w, const sched_action *x)
+{
+    const sched_plan *p = &w->r->plan;
+    const uint32_t place = x->stage % p->n_stages;
+    uint32_t stage;
+
+    if (x->kind == SCHED_W || place == (x->kind == SCHED_F ? 0 : p->n_stages - 1))
+        return DSE_NONE;
+    stage = x->kind == SCHED_F ? x->stage - 1u : x->stage + 1u;
+    return p->stage_rank[stage] == p->stage_rank[x->stage]
+               ? DSE_NONE
+               : w->from[x->kind != SCHED_F][slot(p, stage, x->micro_batch)];
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static void add_us(const char *key, dse_time ns, dse_strbuf *b)
+{
+    dse_strbuf_addf(b, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static dse_strbuf *begin(writer *w, const char *ph, uint32_t rank, int thread)
+{
+    dse_strbuf *b = &w->file.text;
+
+    dse_strbuf_addf(b, "%s{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%d", w->begun ? ",\n" : "\n", ph, rank, thread);
+    w->begun = true;
+    return b;
+}
+
+static void add_label(writer *w, const char *what, uint32_t rank, int thread, const char *text)
+{
+    dse_strbuf_addf(begin(w, "M", rank, thread), ",\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", what, text);
+}
+
+static void add_pass(writer *w, uint32_t rank, uint32_t i)
+{
+    const sched_action *x = &w->r->plan.action[i];
+    const uint32_t chunk = w->chunk[x->stage];
+    dse_strbuf *b = begin(w, "X", rank, THREAD_PASSES);
+
+    dse_strbuf_addf(b, ",\"cat\":\"%s\",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"", passes[x->kind].category,
+                    passes[x->kind].letter, x->micro_batch, chunk);
+    add_us("ts", w->r->times.start[i], b);
+    add_us("dur", w->r->times.end[i] - w->r->times.start[i], b);
+    dse_strbuf_addf(b, ",\"args\":{\"pass\":\"%s\",\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"stage\":%u}}",
+                    passes[x->kind].words, x->micro_batch, chunk, x->stage);
+}
+
+/* From the end of the pass that makes the tensor to the start of this one. */
+static void add_transfer(writer *w, uint32_t rank, uint32_t i)
+{
+    const sched_plan *p = &w->r->plan;
+    const sched_action *x = &p->action[i];
+    const uint32_t from = producer(w, x);
+    const char *what = x->kind == SCHED_F ? "activation" : "gradient";
+
+    if (from == DSE_NONE)
+        return;
+    for (int end = 0; end < 2; end++) {
+        dse_strbuf *b = begin(w, end ? "e" : "b", rank, THREAD_PASSES);
+
+        dse_strbuf_addf(b, ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"", i, what,
+                        x->micro_batch, w->chunk[x->stage]);
+        add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
+        dse_strbuf_addf(b, ",\"args\":{\"from_rank\":%" PRIu32 "}}", p->stage_rank[p->action[from].stage]);
+    }
+}
+
+static void add_end(writer *w, uint32_t rank, const char *name, dse_time start, dse_time end)
+{
+    dse_strbuf *b;
+
+    if (start >= end)
+        return;
+    b = begin(w, "X", rank, THREAD_END);
+    dse_strbuf_addf(b, ",\"cat\":\"end\",\"name\":\"%s\"", name);
+    add_us("ts", start, b);
+    add_us("dur", end - start, b);
+    dse_strbuf_adds(b, ",\"args\":{}}");
+}
+
+static dse_status write_rank(writer *w, uint32_t rank, dse_arena *a, dse_error *err)
+{
+    const step_result *r = w->r;
+    const dse_time optimizer = r->step - r->part[STEP_PART_OPTIMIZER];
+    dse_status st = DSE_OK;
+
+    add_label(w, "process_name", rank, THREAD_PASSES, dse_arena_printf(a, "pipeline rank %" PRIu32, rank));
+    add_label(w, "thread_name", rank, THREAD_PASSES, "passes");
+    add_label(w, "thread_name", rank, THREAD_END, "end of step");
+    dse_strbuf_addf(begin(w, "M", rank, THREAD_PASSES),
+                    ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}", rank);
+    for (uint32_t i = r->plan.first[rank]; st == DSE_OK && i < r->plan.first[rank + 1]; i++) {
+        add_transfer(w, rank, i);
+        add_pass(w, rank, i);
+        st = trace_text_file_flush(&w->file, err);
+    }
+    add_end(w, rank, "gradient reduction, sums, wait for all ranks", r->times.last[rank], optimizer);
+    add_end(w, rank, "optimizer", optimizer, r->step);
+    return st;
+}
+
+dse_status drv_training_timeline_save(const step_result *r, const char *path, dse_arena *a, dse_error *err)
+{
+    writer w = {.r = r};
+    dse_status st = trace_text_file_open(&w.file, path, err);
+
+    if (st != DSE_OK)
+        return st;
+    find_places(&w, a);
+    dse_strbuf_adds(&w.file.text, "{\"simulator\":\"ccldse\",\"profile\":\"train\",\"traceEvents\":[");
+    for (uint32_t rank = 0; st == DSE_OK && rank < r->plan.n_ranks; rank++)
+        st = write_rank(&w, rank, a, err);
+    dse_strbuf_adds(&w.file.text, "\n]}\n");
+    return trace_text_file_close(&w.file, st, err);
+}
