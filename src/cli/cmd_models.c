@@ -40,10 +40,10 @@ static dse_status add_model(const char *name, const char *path, dse_arena *a, re
     if ((st = card_model_settle_profile(&m, a, err)) != DSE_OK)
         return st;
     report_row(list, V_NOTE("model", name), V_NOTE("profile", card_model_trains(&m) ? "train" : "stage"),
-               V_AS("layers", V_INTEGER(NULL, m.layers)),
-               V_AS("d_model", V_INTEGER(NULL, m.d_model)), V_AS("d_ff", V_INTEGER(NULL, m.d_ff)),
-               V_AS("heads", V_INTEGER(NULL, m.heads)), V_AS("vocabulary", V_INTEGER(NULL, m.vocabulary)),
-               V_AS("batch", V_INTEGER(NULL, m.batch)), V_AS("sequence", V_INTEGER(NULL, m.sequence)));
+               V_AS("layers", V_INTEGER(NULL, m.layers)), V_AS("d_model", V_INTEGER(NULL, m.d_model)),
+               V_AS("d_ff", V_INTEGER(NULL, m.d_ff)), V_AS("heads", V_INTEGER(NULL, m.heads)),
+               V_AS("vocabulary", V_INTEGER(NULL, m.vocabulary)), V_AS("batch", V_INTEGER(NULL, m.batch)),
+               V_AS("sequence", V_INTEGER(NULL, m.sequence)));
     return DSE_OK;
 }
 

@@ -52,13 +52,14 @@ static const option options[] = {
      "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
-     "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed if it "
+     "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed "
+     "if it "
      "ends in .gz",
      FIELD(timeline)},
     {"--collectives", OPT_FLAG, NULL, "false",
      "also list the collectives that a rank calls in the step; profile train", FIELD(collectives)},
-    {"--memory", OPT_FLAG, NULL, "false", "also list what the peak of each pipeline rank holds; profile train",
-     FIELD(memory)},
+    {"--memory", OPT_FLAG, NULL, "false",
+     "also list what the peak of each pipeline rank holds; profile train", FIELD(memory)},
     {"--rank", OPT_INT, "N", "0", "the rank of --collectives", .min = 0, .max = 1e9, FIELD(rank)},
     {"--links", OPT_FLAG, NULL, "false",
      "also print what the links carried: the bottleneck, each dimension, the 20 busiest; with --json every "
@@ -323,17 +324,21 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_simulate = {
     .name = "simulate",
     .summary = "simulate one strategy of a model on a system",
-    .details = "Simulates a training step in memory. The profile is the model card's ('ccldse models'). Profile train is "
-               "the step that training programs run, with micro-batches, pipeline schedules and sharding; --like, "
-               "--schedule, --zero and others below say how. Profile stage generates STAGE's workload; the figures are "
-               "those that STAGE and "
-               "ASTRA-sim give; --emit "
-               "writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
-               "With network.backend=congestion_aware messages queue for links, and --links says what each "
-               "direction of a link carried and for which share of the run it was busy.",
-    .example = "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute\n"
-               "ccldse simulate --model gpt3-175b --system selene_a100_80gb --npus 1024 --tp 8 --pp 16 --vp 6 "
-               "--batch 1536",
+    .details =
+        "Simulates a training step in memory. The profile is the model card's ('ccldse models'). Profile "
+        "train is "
+        "the step that training programs run, with micro-batches, pipeline schedules and sharding; --like, "
+        "--schedule, --zero and others below say how. Profile stage generates STAGE's workload; the figures "
+        "are "
+        "those that STAGE and "
+        "ASTRA-sim give; --emit "
+        "writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
+        "With network.backend=congestion_aware messages queue for links, and --links says what each "
+        "direction of a link carried and for which share of the run it was busy.",
+    .example =
+        "ccldse simulate --model llama70b --system system1 --dp 8 --sp 8 --recompute\n"
+        "ccldse simulate --model gpt3-175b --system selene_a100_80gb --npus 1024 --tp 8 --pp 16 --vp 6 "
+        "--batch 1536",
     COMMAND_OPTIONS(options, simulate_options),
     .run = run,
 };

@@ -119,7 +119,8 @@ static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t
     return n;
 }
 
-/* "dp 1 2 4, tp 1 2": what was tried of each parameter that is not always at its default; and what was not. */
+/* "dp 1 2 4, tp 1 2": what was tried of each parameter that is not always at its default; and what was
+ * not. */
 static void print_space(const drv_points *points, dse_strbuf *out)
 {
     dse_strbuf text;
@@ -138,8 +139,8 @@ static void print_space(const drv_points *points, dse_strbuf *out)
             dse_strbuf_addf(&text, " %s", strategy_print(p, value[i], word));
     }
     if (text.len && points->n_refused)
-        dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s", points->n_refused,
-                        points->n_refused == 1 ? " is" : "s are", points->refusal);
+        dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s",
+                        points->n_refused, points->n_refused == 1 ? " is" : "s are", points->refusal);
     if (text.len) {
         dse_strbuf_add_wrapped(out, text.data, 0, REPORT_WIDTH);
         dse_strbuf_addc(out, '\n');
@@ -167,7 +168,8 @@ static void put_space(const drv_points *points, report_node *to)
     report_put(to, V_GIVEN(space, V_COUNT("refused", points->n_refused)));
 }
 
-static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p, dse_strbuf *out)
+static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p,
+                          dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
     char name[STRATEGY_NAME_MAX];
@@ -190,9 +192,11 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
     if (p->has_best) {
         dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s%s: %s", p->best_model, p->best_system,
                         *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p, name),
-                        p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)", report_time(p->best_wall_time).text);
+                        p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)",
+                        report_time(p->best_wall_time).text);
         if (p->best_tokens && p->best_wall_time)
-            dse_strbuf_addf(out, ", %.0f tokens/s", (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
+            dse_strbuf_addf(out, ", %.0f tokens/s",
+                            (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
         dse_strbuf_addc(out, '\n');
     }
     if (p->sizes.n) {
@@ -217,7 +221,8 @@ static void put_fallbacks(const drv_progress *p, report_node *to)
         }
 }
 
-static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_progress *p, dse_strbuf *out)
+static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_progress *p,
+                               dse_strbuf *out)
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
@@ -377,9 +382,10 @@ const command command_sweep = {
     .name = "sweep",
     .summary = "simulate every strategy of a model on a system and store the results",
     .details =
-        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system; with a model of profile train what engineers "
-        "try of tp, pp, vp, micro-batches, sharding and recomputation, and dp takes the other NPUs), or takes the points "
-        "of a space, a list or a sample, simulates each in a pool of worker processes, and stores every result "
+        "Enumerates the strategies (dp * tp * sp * pp = NPUs of the system; with a model of profile train "
+        "what engineers try of tp, pp, vp, micro-batches, sharding and recomputation, and dp takes the other "
+        "NPUs), or takes the points of a space, a list or a sample, simulates each in a pool of worker "
+        "processes, and stores every result "
         "in the database as it arrives. What is there is not simulated again; after Ctrl-C the same "
         "command finishes the rest. Points that failed are tried again; one that takes longer than "
         "--point-timeout has failed, and holds up no other. With --prune points are skipped "

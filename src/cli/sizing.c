@@ -43,8 +43,9 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
     if (o->npus)
         outer = (uint64_t)o->npus / inner;
     if (system.npus_count.n > 1 && outer < 2)
-        return dse_fail(err, DSE_E_RANGE, "%s has a network between nodes, and takes at least 2 nodes, %" PRIu64 " NPUs",
-                        stem, 2 * inner);
+        return dse_fail(err, DSE_E_RANGE,
+                        "%s has a network between nodes, and takes at least 2 nodes, %" PRIu64 " NPUs", stem,
+                        2 * inner);
     *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, system.npus_count.n - 1, outer);
     return DSE_OK;
 }

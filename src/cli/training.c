@@ -51,15 +51,16 @@ static void put_collectives(const step_list *l, report_node *list)
     dse_strbuf_free(&phase);
 }
 
-/* What a rank does until the last pass of any rank has ended is a pass, with the communication in it, or the bubble:
- * waiting for a tensor, or for the others to end. */
+/* What a rank does until the last pass of any rank has ended is a pass, with the communication in it, or
+ * the bubble: waiting for a tensor, or for the others to end. */
 static dse_time bubble_of(const step_result *r, uint32_t rank) { return r->pipeline - r->times.busy[rank]; }
 
 static void put_stages(const step_result *r, report_node *list)
 {
     for (uint32_t rank = 0; rank < r->plan.n_ranks; rank++)
         report_row(list, V_COUNT("pipeline_rank", rank), V_COUNT("passes_ns", r->times.busy[rank]),
-                   V_COUNT("bubble_ns", bubble_of(r, rank)), V_COUNT("last_pass_ends_ns", r->times.last[rank]),
+                   V_COUNT("bubble_ns", bubble_of(r, rank)),
+                   V_COUNT("last_pass_ends_ns", r->times.last[rank]),
                    V_COUNT("peak_bytes", r->memory[rank].peak));
 }
 

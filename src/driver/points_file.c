@@ -246,9 +246,13 @@ static void hand_over(reader *r, drv_space *space, drv_points *out)
                          .model = dse_arena_copy(a, r->model, r->n_studies, sizeof *r->model),
                          .system = dse_arena_copy(a, r->system, r->n_studies, sizeof *r->system),
                          .study = dse_arena_copy(a, r->study, r->n_studies, sizeof *r->study)};
-    *out =
-        (drv_points){space, r->n_variants, dse_arena_copy(a, r->variant, r->n_variants, sizeof *r->variant),
-                     r->n, dse_arena_copy(a, r->point, r->n, sizeof *r->point), 0, NULL};
+    *out = (drv_points){space,
+                        r->n_variants,
+                        dse_arena_copy(a, r->variant, r->n_variants, sizeof *r->variant),
+                        r->n,
+                        dse_arena_copy(a, r->point, r->n, sizeof *r->point),
+                        0,
+                        NULL};
 }
 
 dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,

@@ -249,7 +249,7 @@ typedef struct {
     strategy base; /* of them */
     strategy *strategy;
     size_t n_strategies;
-    dse_error refusal; /* of profile train, the first, */
+    dse_error refusal;  /* of profile train, the first, */
     uint64_t n_refused; /* and how many */
 } walk;
 
@@ -599,9 +599,13 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     if (st == DSE_OK && !c.n)
         st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
-        *out = (drv_points){s, c.n_variants, dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
-                            c.n, dse_arena_copy(a, c.point, c.n, sizeof *c.point),
-                            w.n_refused, dse_arena_strdup(a, w.refusal.text)};
+        *out = (drv_points){s,
+                            c.n_variants,
+                            dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
+                            c.n,
+                            dse_arena_copy(a, c.point, c.n, sizeof *c.point),
+                            w.n_refused,
+                            dse_arena_strdup(a, w.refusal.text)};
     dse_free(c.variant);
     dse_free(c.point);
     dse_free(w.survivors);

@@ -50,8 +50,8 @@ typedef struct {
     drv_variant *variant;
     size_t n;
     drv_space_point *point;
-    uint64_t n_refused; /* combinations that rules of profile train refuse, and what the first of them is refused for */
-    const char *refusal;
+    uint64_t n_refused;  /* combinations that rules of profile train refuse, */
+    const char *refusal; /* and what the first of them is refused for */
 } drv_points;
 
 /* Loads the studies of models x systems, models outermost; names or paths. A model may lack what an axis

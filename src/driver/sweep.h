@@ -20,7 +20,7 @@ typedef struct {
     bool has_best;                    /* the fastest so far, cached ones included */
     strategy best;
     uint64_t best_wall_time; /* ns */
-    uint64_t best_tokens;    /* of its step: with profile train the fastest is so for each token; 0: profile stage */
+    uint64_t best_tokens;    /* of its step: of profile train, the fastest for each token; 0: of stage */
     const char *best_model, *best_system, *best_settings;
     uint64_t fallbacks
         [SIM_N_FALLBACKS]; /* of the same: points that the fast engine could not simulate, by the reason */

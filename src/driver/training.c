@@ -180,8 +180,8 @@ dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_e
     if (above <= npus)
         snprintf(or_above, sizeof or_above, " or %" PRIu64, above);
     return dse_fail(err, DSE_E_RANGE,
-                    "tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64 " does not divide the %" PRIu64
-                    " NPUs of %s; take a product of %" PRIu64 "%s",
+                    "tp %" PRIu32 " x cp %" PRIu32 " x pp %" PRIu32 " = %" PRIu64
+                    " does not divide the %" PRIu64 " NPUs of %s; take a product of %" PRIu64 "%s",
                     p->tp, p->cp, p->pp, others, npus, s->system_name, below, or_above);
 }
 
@@ -276,8 +276,8 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
-/* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward pass begins with
- * what they have left. */
+/* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward
+ * pass begins with what they have left. */
 static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
 {
     const uint32_t at = r->memory[r->largest].at;
@@ -292,7 +292,8 @@ static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
                                       (uint32_t)action->stage);
 }
 
-void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a, store_metrics *out)
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
+                          store_metrics *out)
 {
     const double seconds = (double)r->step * 1e-9, npus = (double)strategy_ranks(p);
     const double peak = s->training->settings.peak_ops_per_s;

@@ -23,8 +23,8 @@ step_options drv_training_options(const drv_study *s, const strategy *p);
 /* Gives dp the NPUs that the other axes leave, as programs do; leaves it if they do not divide. */
 void drv_training_fill_dp(const drv_study *s, strategy *p);
 
-/* Refuses degrees that leave no whole number of data parallel ranks, or another one than dp, with the nearest that do.
- * DSE_E_RANGE. */
+/* Refuses degrees that leave no whole number of data parallel ranks, or another one than dp, with the
+ * nearest that do. DSE_E_RANGE. */
 dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_error *err);
 
 /* Refuses a point with the rule that it breaks, and what would do. DSE_E_RANGE. */
@@ -39,6 +39,7 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
 
 /* The same, as it is stored. */
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
-void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a, store_metrics *out);
+void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
+                          store_metrics *out);
 
 #endif

@@ -73,7 +73,8 @@ static dse_strbuf *begin(writer *w, const char *ph, uint32_t rank, int thread)
 {
     dse_strbuf *b = &w->file.text;
 
-    dse_strbuf_addf(b, "%s{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%d", w->begun ? ",\n" : "\n", ph, rank, thread);
+    dse_strbuf_addf(b, "%s{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%d", w->begun ? ",\n" : "\n", ph, rank,
+                    thread);
     w->begun = true;
     return b;
 }
@@ -93,8 +94,9 @@ static void add_pass(writer *w, uint32_t rank, uint32_t i)
                     passes[x->kind].letter, x->micro_batch, chunk);
     add_us("ts", w->r->times.start[i], b);
     add_us("dur", w->r->times.end[i] - w->r->times.start[i], b);
-    dse_strbuf_addf(b, ",\"args\":{\"pass\":\"%s\",\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"stage\":%u}}",
-                    passes[x->kind].words, x->micro_batch, chunk, x->stage);
+    dse_strbuf_addf(
+        b, ",\"args\":{\"pass\":\"%s\",\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"stage\":%u}}",
+        passes[x->kind].words, x->micro_batch, chunk, x->stage);
 }
 
 /* From the end of the pass that makes the tensor to the start of this one. */
@@ -110,8 +112,9 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
     for (int end = 0; end < 2; end++) {
         dse_strbuf *b = begin(w, end ? "e" : "b", rank, THREAD_PASSES);
 
-        dse_strbuf_addf(b, ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"", i, what,
-                        x->micro_batch, w->chunk[x->stage]);
+        dse_strbuf_addf(b,
+                        ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"",
+                        i, what, x->micro_batch, w->chunk[x->stage]);
         add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
         dse_strbuf_addf(b, ",\"args\":{\"from_rank\":%" PRIu32 "}}", p->stage_rank[p->action[from].stage]);
     }

@@ -2,13 +2,14 @@
  *
  *     {"simulator":"ccldse","profile":"train","traceEvents":[...]}
  *
- * A process is a rank of one pipeline. Its thread "passes" has an event "X" for each action of the schedule: "F m3 c1" is
- * the forward pass of micro-batch 3 through chunk 1, B the backward pass, I and W its halves; the args say the same in
- * words. Its thread "end of step" has what follows the last pass: communication (reductions that go on, sums of gradients,
- * the wait for the slowest rank) until the optimizer. A tensor between two ranks is an asynchronous event from the end of
- * the pass that makes it to the start of the pass that takes it, so the time that it lies there counts as well.
- * Communication within a pass is part of the pass. Parameters that are gathered behind the optimizer stand before it.
- * Times are ticks (ns) as microseconds with three decimals. */
+ * A process is a rank of one pipeline. Its thread "passes" has an event "X" for each action of the
+ * schedule: "F m3 c1" is the forward pass of micro-batch 3 through chunk 1, B the backward pass, I and W
+ * its halves; the args say the same in words. Its thread "end of step" has what follows the last pass:
+ * communication (reductions that go on, sums of gradients, the wait for the slowest rank) until the
+ * optimizer. A tensor between two ranks is an asynchronous event from the end of the pass that makes it to
+ * the start of the pass that takes it, so the time that it lies there counts as well. Communication within
+ * a pass is part of the pass. Parameters that are gathered behind the optimizer stand before it. Times are
+ * ticks (ns) as microseconds with three decimals. */
 #ifndef DSE_DRIVER_TRAINING_TIMELINE_H
 #define DSE_DRIVER_TRAINING_TIMELINE_H
 

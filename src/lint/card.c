@@ -126,8 +126,8 @@ static const char bytes[] =
     "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
     "such key and counts elements";
 
-static const char trains[] =
-    "profile train: sizes are bytes, and how many an element has is said by the program whose habits count (--like)";
+static const char trains[] = "profile train: sizes are bytes, and how many an element has is said by the "
+                             "program whose habits count (--like)";
 
 static dse_status fill_in_defaults(card_model *m, dse_error *err)
 {
@@ -161,7 +161,9 @@ void lint_model_card(lint *l, const cfg_doc *doc)
         return;
     }
     lint_add(l, LINT_NOTE, doc->path, "", "%s",
-             card_model_trains(&values) ? trains : wl_in_bytes(&precision) ? bytes : elements);
+             card_model_trains(&values) ? trains
+             : wl_in_bytes(&precision)  ? bytes
+                                        : elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)

@@ -100,8 +100,7 @@ static report_node *put_change(report_node *list, const report_pair *p, const ch
     const char *between = one ? "" : ", ", *second = one ? "" : p->b->engine;
 
     return report_row(
-        list, V_TEXT("point", report_point_name(p->a).text),
-        V_NOTE("point", report_point_text(p->a).text),
+        list, V_TEXT("point", report_point_name(p->a).text), V_NOTE("point", report_point_text(p->a).text),
         V_NOTE("engine", dse_arena_printf(list->arena, "%s%s%s", p->a->engine, between, second)),
         V_TEXT("engine_a", p->a->engine), V_TEXT("engine_b", p->b->engine),
         V_AS("figure", V_TEXT("figure", figure)));

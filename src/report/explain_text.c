@@ -119,7 +119,9 @@ static void part_rows(const role *roles, size_t n, const report_part *parts, siz
         }
         if (!any)
             continue;
-        row = begin_row(dse_arena_printf(list->arena, "  %s", report_part_label(&parts[k], &roles[0].row->metrics)), list);
+        row = begin_row(
+            dse_arena_printf(list->arena, "  %s", report_part_label(&parts[k], &roles[0].row->metrics)),
+            list);
         for (size_t i = 0; i < n; i++) {
             const store_metrics *m = &roles[i].row->metrics;
             uint64_t v = report_part_of(m, &parts[k]), whole = time ? m->wall_time : m->peak_memory;

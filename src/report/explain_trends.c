@@ -24,8 +24,8 @@ static void put_best(const char *heading, const store_row *r, bool named, report
                V_GIVEN(named, V_NOTE("point", r ? report_point_text(r).text : "-")));
 }
 
-/* `limited`: with the best points that fit beside the best. With profile train only they are named then, as its points
- * have long names. */
+/* `limited`: with the best points that fit beside the best. With profile train only they are named then,
+ * as its points have long names. */
 static void print_table(const report_study *s, const report_explanation *e, bool limited, dse_strbuf *out)
 {
     const bool both = !limited || !report_trains(s);

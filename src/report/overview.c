@@ -158,11 +158,12 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* Configurations of profile train may have batches of different sizes: instead of the time of a step that of a token
- * counts. */
+/* Configurations of profile train may have batches of different sizes: instead of the time of a step that
+ * of a token counts. */
 static const store_column *ranked_by(const report_study *s)
 {
-    return report_trains(s) && s->by == store_column_find("wall_time") ? store_column_find("tokens_per_s") : s->by;
+    return report_trains(s) && s->by == store_column_find("wall_time") ? store_column_find("tokens_per_s")
+                                                                       : s->by;
 }
 
 static double value_of(const report_study *s)

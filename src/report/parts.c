@@ -1,17 +1,13 @@
 #include "report/parts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define AT(f) .column = #f, .offset = offsetof(store_metrics, f)
 
 const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
-    {AT(step_compute_bound),
-     .label = "compute-bound",
-     .words = "compute-bound compute",
-     .train_label = "compute",
-     .train_words = "compute"},
+    {AT(step_compute_bound), .label = "compute-bound", .words = "compute-bound compute",
+     .train_label = "compute", .train_words = "compute"},
     {AT(step_memory_bound), .label = "memory-bound", .words = "memory-bound compute"},
     {AT(step_compute_other), .label = "other compute", .words = "compute without a roofline and fixed costs"},
 #define STRATEGY_PARAMETER(name, ...)
@@ -22,7 +18,8 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
      .words = "communication along " #name},
 #include "strategy/parameters.h"
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
-    {AT(step_idle), .label = "idle", .words = "idle time", .train_label = "bubble", .train_words = "pipeline bubble"},
+    {AT(step_idle), .label = "idle", .words = "idle time", .train_label = "bubble",
+     .train_words = "pipeline bubble"},
 };
 
 const report_part report_peak_parts[REPORT_N_PEAK_PARTS] = {
@@ -56,7 +53,7 @@ void report_peak_pass(const store_metrics *m, dse_strbuf *out)
 }
 
 /* Only steps of profile train count tokens. */
-static bool trains(const store_metrics *m) { return !isnan(m->tokens_per_s); }
+static bool trains(const store_metrics *m) { return m->tokens_per_s > 0; }
 
 const char *report_part_label(const report_part *p, const store_metrics *m)
 {
@@ -71,8 +68,7 @@ const char *report_part_words(const report_part *p, const store_metrics *m)
 static void print_part(const char *label, uint64_t v, uint64_t whole, report_text size, dse_strbuf *out)
 {
     if (v)
-        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, size.text,
-                        (double)v / (double)whole * 100);
+        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, size.text, (double)v / (double)whole * 100);
 }
 
 void report_parts_print(const store_metrics *m, dse_strbuf *out)

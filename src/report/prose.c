@@ -84,7 +84,8 @@ void report_say_differences(const store_metrics *m, const store_metrics *than, d
     }
     for (size_t i = 0; i < count; i++)
         dse_strbuf_addf(p, "%s %s for %s%s", report_say_time(list[i].size).text,
-                        list[i].less ? "less" : "more", report_part_words(list[i].part, m), report_separator(i, count));
+                        list[i].less ? "less" : "more", report_part_words(list[i].part, m),
+                        report_separator(i, count));
 }
 
 /* ---- paragraphs ----------------------------------------------------------------------------- */

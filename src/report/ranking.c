@@ -125,9 +125,9 @@ static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
     return false;
 }
 
-/* A parameter of the other profile has no column. Of the others an axis always has one, and with profile stage each
- * with a place in names; a switch with a suffix where a row has it on, any other where rows differ. What all rows have in
- * common stands in the heading. */
+/* A parameter of the other profile has no column. Of the others an axis always has one, and with profile
+ * stage each with a place in names; a switch with a suffix where a row has it on, any other where rows
+ * differ. What all rows have in common stands in the heading. */
 static bool shows(const report_study *s, uint32_t parameter)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
@@ -161,7 +161,8 @@ static const char *two_lines(const char *heading, dse_arena *a)
     return copy;
 }
 
-static void put_stage_figures(const report_study *s, const store_metrics *m, uint64_t fastest, report_node *row)
+static void put_stage_figures(const report_study *s, const store_metrics *m, uint64_t fastest,
+                              report_node *row)
 {
     bool links = false;
 
@@ -194,7 +195,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
     const char *heading[STRATEGY_N];
 
     for (uint32_t k = 0; k < STRATEGY_N; k++)
-        heading[k] = !shows(s, k)        ? NULL
+        heading[k] = !shows(s, k)       ? NULL
                      : report_trains(s) ? two_lines(strategy_heading(k), &t.arena)
                                         : strategy_heading(k);
     for (size_t i = 0; i < n; i++) {
@@ -349,8 +350,7 @@ static void put_study(const report_study *s, size_t top, report_node *to)
     report_node *ranking;
 
     report_put(to, V_TEXT("model", first->model), V_TEXT("system", first->system), V_TEXT("by", s->by->name),
-               V_TEXT("engine", first->engine),
-               V_GIVEN(report_trains(s), V_TEXT("profile", "train")),
+               V_TEXT("engine", first->engine), V_GIVEN(report_trains(s), V_TEXT("profile", "train")),
                V_GIVEN(*first->settings, V_TEXT("settings", first->settings)),
                V_GIVEN(!isnan(s->hbm_bytes), V_FIXED("hbm_bytes", s->hbm_bytes, 0)),
                V_TEXT("memory_counts", report_sizes_word(&first->sizes)),

@@ -90,12 +90,23 @@ bool store_column_has_profile(const store_column *c, unsigned profile)
     static const size_t of_training[] = {AT(tokens_per_s), AT(tokens_per_s_npu), AT(mfu), AT(hfu)};
 
     /* Of the nodes and messages of a workload. */
-    static const size_t of_workloads[] = {
-        AT(compute_util),         AT(mem_util),          AT(compute_bound),      AT(op_intensity),
-        AT(nodes),                AT(messages),          AT(step_memory_bound),  AT(step_compute_other),
-        AT(step_comm_mixed),      AT(peak_layer),        AT(peak_inputs),        AT(peak_updated_weights),
-        AT(undercharged_messages), AT(flat_ring_collectives), AT(busiest_link_util), AT(busiest_link),
-        AT(fallback)};
+    static const size_t of_workloads[] = {AT(compute_util),
+                                          AT(mem_util),
+                                          AT(compute_bound),
+                                          AT(op_intensity),
+                                          AT(nodes),
+                                          AT(messages),
+                                          AT(step_memory_bound),
+                                          AT(step_compute_other),
+                                          AT(step_comm_mixed),
+                                          AT(peak_layer),
+                                          AT(peak_inputs),
+                                          AT(peak_updated_weights),
+                                          AT(undercharged_messages),
+                                          AT(flat_ring_collectives),
+                                          AT(busiest_link_util),
+                                          AT(busiest_link),
+                                          AT(fallback)};
 
     for (size_t i = 0; i < sizeof of_workloads / sizeof of_workloads[0]; i++)
         if (c->offset == of_workloads[i])

@@ -64,7 +64,8 @@ STRATEGY_PARAMETER(zero, .kind = STRATEGY_DEGREE, .min = 0, .max = 3, .fallback 
                            "parameters, too (FSDP)",
                    .help_of_list = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, "
                                    "too, 3 parameters, too (FSDP)")
-STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, TRAIN_ONLY, .heading = "recompute",
+STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, TRAIN_ONLY,
+                   .heading = "recompute",
                    .choices = (const char *const[]){"none", "selective", "full", NULL},
                    .help = "what is made again in the backward pass: nothing, the core of attention, whole "
                            "layers",

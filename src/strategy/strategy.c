@@ -171,8 +171,8 @@ const char *strategy_words(const strategy_parameter *p, uint32_t value, char out
     return out;
 }
 
-/* Whether a text for people says it: a value that is not the default, or, of profile stage, that always belongs
- * there. Profile train has too many parameters to say what is not used. */
+/* Whether a text for people says it: a value that is not the default, or, of profile stage, that always
+ * belongs there. Profile train has too many parameters to say what is not used. */
 static bool is_said(uint32_t parameter, uint32_t value, unsigned profile)
 {
     const strategy_parameter *p = &strategy_parameters[parameter];
@@ -320,9 +320,11 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
         dse_status st;
 
         if (value != p->fallback && !strategy_has_profile(i, profile))
-            return dse_fail(err, DSE_E_RANGE, "%s %s: profile %s has no such parameter; 'ccldse models' shows the profile of each card",
-                            p->name, strategy_print(p, value, text),
-                            profile == STRATEGY_PROFILE_TRAIN ? "train" : "stage");
+            return dse_fail(
+                err, DSE_E_RANGE,
+                "%s %s: profile %s has no such parameter; 'ccldse models' shows the profile of each card",
+                p->name, strategy_print(p, value, text),
+                profile == STRATEGY_PROFILE_TRAIN ? "train" : "stage");
         if (p->check && (st = p->check(s, err)) != DSE_OK)
             return st;
     }

@@ -159,9 +159,9 @@ void strategy_print_product(const strategy *s, dse_strbuf *out);
 /* "recomputing", or "stages neighbours": a value for people. Returns out, or words of the row. */
 const char *strategy_words(const strategy_parameter *p, uint32_t value, char out[STRATEGY_WORDS_MAX]);
 
-/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and every
- * other parameter that is not at its default; of those that the profile has. Of profile train: "dp 8, micro_batch 2",
- * what is not at its default alone. `blank` stands between the words of one part. */
+/* "dp 8, tp 1, sp 8, pp 1, no recomputation": for people. The axes, what switches have words for, and
+ * every other parameter that is not at its default; of those that the profile has. Of profile train: "dp
+ * 8, micro_batch 2", what is not at its default alone. `blank` stands between the words of one part. */
 void strategy_say(const strategy *s, unsigned profile, const char *blank, dse_strbuf *out);
 
 /* -1, 0, 1: in the order in which points are enumerated and listed. */

@@ -197,9 +197,10 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
     if (!r->has_events || (r->json.fault && !r->n_read))
         return refuse(r, path, err);
     if (r->is_simulated && r->is_step)
-        return dse_fail_at(err, DSE_E_CONFIG, path,
-                           "a step of profile train has passes of micro-batches and no kernels, so there is nothing to "
-                           "compute metrics from; 'ccldse simulate --json' gives its figures");
+        return dse_fail_at(
+            err, DSE_E_CONFIG, path,
+            "a step of profile train has passes of micro-batches and no kernels, so there is nothing to "
+            "compute metrics from; 'ccldse simulate --json' gives its figures");
     rank->kind = r->is_simulated ? TRACE_SIMULATED : r->is_xla ? TRACE_XLA : TRACE_KINETO;
     rank->base_ns += r->base_time_ns; /* each at most TRACE_MAX_NS */
     if (rank->base_ns > TRACE_MAX_NS)

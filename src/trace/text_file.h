@@ -1,5 +1,5 @@
-/* trace_text_file -- a large text that is written a part at a time, compressed if the name ends in ".gz". A temporary file
- * replaces `path` once it is complete. */
+/* trace_text_file -- a large text that is written a part at a time, compressed if the name ends in ".gz".
+ * A temporary file replaces `path` once it is complete. */
 #ifndef DSE_TRACE_TEXT_FILE_H
 #define DSE_TRACE_TEXT_FILE_H
 

@@ -88,7 +88,8 @@ static void add_label(writer *w, const char *what, uint32_t pid, uint32_t tid, c
                       uint32_t number)
 {
     begin(w, 'M', pid, tid);
-    dse_strbuf_addf(&w->file.text, ",\"name\":\"%s\",\"args\":{\"name\":\"%s %" PRIu32 "\"}}", what, text, number);
+    dse_strbuf_addf(&w->file.text, ",\"name\":\"%s\",\"args\":{\"name\":\"%s %" PRIu32 "\"}}", what, text,
+                    number);
 }
 
 static void add_rank(writer *w, uint32_t rank, dse_time wall)

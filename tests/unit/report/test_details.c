@@ -70,7 +70,8 @@ CLAIM(every_column_of_its_profile_has_its_line)
             char line[80];
 
             snprintf(line, sizeof line, "\n%s ", c[i].name);
-            assert_int_equal(strstr(out.data, line) != NULL, store_column_has_profile(&c[i], store_row_profile(&r)));
+            assert_int_equal(strstr(out.data, line) != NULL,
+                             store_column_has_profile(&c[i], store_row_profile(&r)));
         }
         assert_int_equal(strstr(out.data, "\nmfu ") != NULL, training);
         assert_int_equal(strstr(out.data, "\nstep_comm_sp ") != NULL, !training);
