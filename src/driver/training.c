@@ -243,7 +243,7 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
         return st;
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, a, out, err);
+    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, STEP_UNITS, a, out, err);
 }
 
 /* ---- what is stored ---------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "step/issue.h"
 
+#include "step/module.h"
+
 #include <string.h>
 
 void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
@@ -255,13 +257,6 @@ void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *o
         backward(c, kind, is_last, out);
 }
 
-bool step_recomputes(const step_options *o, uint32_t layer)
-{
-    if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer >= o->recompute_layers))
-        return false;
-    return o->recompute_every <= 1 || (layer + 1) % o->recompute_every == 0;
-}
-
 void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
                         step_program *out)
 {
@@ -269,7 +264,7 @@ void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind,
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
     step_shape shape = step_shape_of(c->model, c->options);
-    bool again = block == STEP_LAYER && step_recomputes(c->options, position - c->stage.has_embedding);
+    bool again = block == STEP_LAYER && step_layer_is_again(c->options, position - c->stage.has_embedding);
 
     if (kind == SCHED_F)
         step_program_forward(&c->model->block[block], &shape, a, out);

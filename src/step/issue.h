@@ -58,9 +58,6 @@ void step_chunk_gather(const step_chunk *c, step_items *out);
 /* After the reduction of all chunks of a rank: sums of gradients over tp, and of tied embeddings. */
 void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
 
-/* The layer of a stage, from 0, is made again in its backward pass. */
-bool step_recomputes(const step_options *o, uint32_t layer);
-
 /* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. */
 void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
                         step_program *out);

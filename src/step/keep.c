@@ -54,5 +54,5 @@ bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage)
 {
     if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer_of_stage >= o->recompute_layers))
         return false;
-    return o->recompute_every < 2 || layer_of_stage % o->recompute_every == 0;
+    return o->recompute_every < 2 || (layer_of_stage + 1) % o->recompute_every == 0;
 }

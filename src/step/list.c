@@ -66,7 +66,7 @@ static void put_items(lister *l, step_phase phase)
 static const step_program *program_of(lister *l, const step_chunk *c, uint32_t block, sched_kind kind)
 {
     bool again = step_stage_block(&c->stage, block) == STEP_LAYER &&
-                 step_recomputes(l->options, block - c->stage.has_embedding);
+                 step_layer_is_again(l->options, block - c->stage.has_embedding);
     step_program **p = &l->program[step_stage_block(&c->stage, block)][kind][again];
 
     if (!*p) {
