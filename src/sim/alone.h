@@ -2,7 +2,7 @@
  *
  * The groups of one kind are the ranks that differ along a set of axes of a mesh; each group runs the collective,
  * and the slowest counts. The answer is that of sim_run for a workload of this one collective: a group smaller than
- * the system is a flat ring, whose end circle.c has in closed form; one of all ranks goes through the dimensions. */
+ * the system is a flat ring, whose end circle.c mostly has in closed form; one of all ranks goes through the dimensions. */
 #ifndef DSE_SIM_ALONE_H
 #define DSE_SIM_ALONE_H
 
@@ -23,7 +23,7 @@ dse_status sim_alone_collective(const sim_settings *set, const net_network *net,
                                 uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err);
 
 /* The same of listed groups of equal size, smaller than the system: `member` has the n ranks of each in the order of
- * its ring. */
+ * its ring. Ranks may be in no group, but in no more than one. */
 typedef struct {
     uint32_t n_groups, n;
     const uint32_t *member;

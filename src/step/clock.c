@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "sim/kernel_time.h"
+#include "sim/sim.h"
 
 #include <string.h>
 
@@ -195,4 +196,24 @@ sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t f
     if (!*place)
         keep(c, place, &k, sim_alone_transfer(c->net, &ranks->mesh, ranks->pipeline, from, to, bytes));
     return (*place)->time;
+}
+
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err)
+{
+    sim_settings set = *c->set;
+    sim_result result;
+    dse_status st;
+
+    set.roofline = true;
+    set.replay_only = set.track_memory = false;
+    set.peak_ops_per_s = STEP_OPERATIONS_OF(1e9) - 1;
+    set.memory_bytes_per_s = 1e18; /* never the bound: a kernel moves a byte */
+    set.kernel_overhead_ns = 0;
+    set.step_overhead = 0;
+    *out = 0;
+    if ((st = sim_run(&set, c->net, w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) != DSE_OK)
+        return st;
+    for (uint32_t r = 0; r < result.n_ranks; r++)
+        *out = result.rank[r].wall > *out ? result.rank[r].wall : *out;
+    return DSE_OK;
 }

@@ -37,6 +37,11 @@ bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what)
 dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
                                  dse_arena *scratch, sim_alone *out, dse_error *err);
 
+/* The slowest rank's end of a workload in which a kernel of so many operations lasts so many ticks: half an operation more
+ * than that, as ticks are truncated. */
+#define STEP_OPERATIONS_OF(ticks) (2 * (ticks) + 1)
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
+
 /* From the ranks of one place in the pipeline to those of another one, which differ. */
 sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes);
 

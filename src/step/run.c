@@ -1,5 +1,7 @@
 #include "step/run.h"
 
+#include "step/unroll.h"
+
 #include <string.h>
 
 /* What a pass takes if the unit that may still reduce gradients is busy for `busy` ticks after its begin. */
@@ -166,39 +168,62 @@ static dse_time collectives(runner *r, const step_collective *list, uint32_t n)
     return sum;
 }
 
-/* After the last pass each thing waits for the one before, and the norm of the gradients for all ranks. */
-static void run_ending(runner *r, step_result *out)
+/* When each rank of the pipeline has summed up its gradients. */
+static dse_time *run_sums(runner *r, step_result *out)
 {
-    uint32_t n = out->plan.n_ranks, last = n - 1;
-    dse_time *end = DSE_ARENA_RAW(r->arena, dse_time, n), latest = 0, rest = 0;
+    dse_time *end = DSE_ARENA_RAW(r->arena, dse_time, out->plan.n_ranks);
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < out->plan.n_ranks; i++) {
         const step_ending *e = &r->passes->ending[i];
 
         end[i] = later(out->times.last[i], r->busy_until[i]) + collectives(r, e->reduction, e->n_reductions) +
                  collective(r, &e->tp_sum);
-    }
-    if (r->passes->ending[0].ends_sum.in_bytes)
-        end[0] = end[last] = later(end[0], end[last]) + collective(r, &r->passes->ending[0].ends_sum);
-    for (uint32_t i = 0; i < n; i++) {
-        if (end[i] > latest)
+        if (end[i] > end[out->slowest])
             out->slowest = i;
-        latest = later(latest, end[i]);
     }
-    latest += collective(r, &r->passes->ending[0].norm);
-    for (uint32_t i = 0; i < n; i++) {
-        const step_ending *e = &r->passes->ending[i];
-        dse_time optimizer = step_clock_kernel(r->clock, &e->optimizer);
-        dse_time gathers = collectives(r, e->gather, e->n_gathers);
+    return end;
+}
 
-        if (optimizer + gathers < rest)
-            continue;
-        rest = optimizer + gathers;
-        out->part[STEP_PART_OPTIMIZER] = optimizer;
-        out->part[STEP_PART_DP] = gathers;
+/* Each thing waits for the one before, and all ranks begin together what they do together. */
+static void add_ending(runner *r, dse_time *end, const dse_time *optimizer, step_result *out)
+{
+    uint32_t n = out->plan.n_ranks, last = n - 1;
+    const step_ending *ending = r->passes->ending;
+    dse_time latest = 0, rest = 0;
+
+    if (ending[0].ends_sum.in_bytes)
+        end[0] = end[last] = later(end[0], end[last]) + collective(r, &ending[0].ends_sum);
+    for (uint32_t i = 0; i < n; i++) {
+        out->slowest = end[i] > latest ? i : out->slowest;
+        latest = later(latest, end[i]);
+        rest = later(rest, optimizer[i] + collectives(r, ending[i].gather, ending[i].n_gathers));
     }
-    out->part[STEP_PART_DP] += latest - out->times.last[out->slowest];
-    out->step = latest + rest;
+    out->step = latest + collective(r, &ending[0].norm) + rest;
+}
+
+/* With one unit exactly: ranks that come early to a collective of several stages have sent before the last one comes. */
+static void simulate_ending(runner *r, const dse_time *end, const dse_time *optimizer, step_result *out)
+{
+    wl_workload w;
+
+    if (r->status == DSE_OK)
+        r->status = step_unroll_ending(r->passes, end, optimizer, r->arena, &w, r->err);
+    if (r->status == DSE_OK)
+        r->status = step_clock_run(r->clock, &w, r->arena, &out->step, r->err);
+}
+
+static void run_ending(runner *r, step_result *out)
+{
+    dse_time *end = run_sums(r, out), *optimizer = DSE_ARENA_RAW(r->arena, dse_time, out->plan.n_ranks);
+
+    for (uint32_t i = 0; i < out->plan.n_ranks; i++)
+        optimizer[i] = step_clock_kernel(r->clock, &r->passes->ending[i].optimizer);
+    if (r->one_unit && out->plan.n_ranks > 1)
+        simulate_ending(r, end, optimizer, out);
+    else
+        add_ending(r, end, optimizer, out);
+    out->part[STEP_PART_OPTIMIZER] = optimizer[out->slowest];
+    out->part[STEP_PART_DP] = out->step - optimizer[out->slowest] - out->times.last[out->slowest];
 }
 
 /* ---- the parts --------------------------------------------------------------------------------- */

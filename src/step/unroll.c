@@ -18,6 +18,7 @@ typedef struct {
     dse_arena *arena;
     wl_workload *out;
     uint32_t n_places;      /* ranks of the pipeline */
+    const dse_time *begin, *optimizer; /* per place, of an ending alone; else NULL */
     uint32_t *slot_of;      /* per kind of group; DSE_NONE: not used */
     uint32_t n_slots;
     step_group group_of[STEP_N_GROUPS]; /* per slot */
@@ -189,8 +190,23 @@ static void put_operation(unroller *u, const step_pass *p, uint32_t i, ends begi
     u->of[i] = e;
 }
 
-/* An action; `before`: what the one before it on the rank ends with, and then what this one does. */
-static void put_action(unroller *u, uint32_t action, uint32_t producer, const uint32_t *receiver, ends *before)
+/* Of each action: the one on another rank whose tensor it needs, the place of the rank that gets its tensor; DSE_NONE. */
+typedef struct {
+    uint32_t *producer, *receiver;
+} tensors;
+
+static void put_receive(unroller *u, uint32_t producer, ends *begin)
+{
+    const sched_plan *p = u->passes->plan;
+
+    if (producer != DSE_NONE)
+        add_end(u, begin, put_message(u, "receive", false, u->passes->transfer.in_bytes, producer,
+                                      p->stage_rank[p->action[producer].stage]));
+}
+
+/* An action; `before`: what the one before it on the rank ends with, and then what this one does. The first of a pair
+ * begins when both have their tensors. */
+static void put_action(unroller *u, uint32_t action, const tensors *t, bool ends_pair, ends *before)
 {
     const step_passes *all = u->passes;
     const step_pass *p = &all->pass[all->pass_of[action]];
@@ -198,16 +214,17 @@ static void put_action(unroller *u, uint32_t action, uint32_t producer, const ui
 
     begin_ends(u, &begin);
     add_ends(u, &begin, *before);
-    if (producer != DSE_NONE)
-        add_end(u, &begin, put_message(u, "receive", false, all->transfer.in_bytes, producer,
-                                       all->plan->stage_rank[all->plan->action[producer].stage]));
+    if (!ends_pair)
+        put_receive(u, t->producer[action], &begin);
+    if (all->plan->action[action].with_next)
+        put_receive(u, t->producer[action + 1], &begin);
     DSE_GROW(u->of, u->cap_operations, p->n);
     for (uint32_t i = 0; i < p->n; i++)
         put_operation(u, p, i, begin);
     over = p->over == DSE_NONE ? begin : u->of[p->over];
-    if (receiver[action] != DSE_NONE) {
+    if (t->receiver[action] != DSE_NONE) {
         depend_on(u, over);
-        put_message(u, "send", true, all->transfer.in_bytes, action, receiver[action]);
+        put_message(u, "send", true, all->transfer.in_bytes, action, t->receiver[action]);
     }
     *before = over;
 }
@@ -225,21 +242,34 @@ static void put_after_all(unroller *u, const char *name, const step_collective *
     put_communication(u, name, c, &e);
 }
 
-static void put_ending(unroller *u, uint32_t place)
+/* What the ranks of a place do for themselves. */
+static void put_sums(unroller *u, uint32_t place)
 {
     const step_ending *e = &u->passes->ending[place];
-    uint32_t optimizer;
 
     for (uint32_t i = 0; i < e->n_reductions; i++)
         put_after_all(u, "gradients", &e->reduction[i]);
     put_after_all(u, "sum_over_tp", &e->tp_sum);
+}
+
+static wl_kernel kernel_of_ticks(dse_time ticks)
+{
+    return (wl_kernel){.operations = STEP_OPERATIONS_OF(ticks), .bytes = 1};
+}
+
+static void put_ending(unroller *u, uint32_t place)
+{
+    const step_ending *e = &u->passes->ending[place];
+    wl_kernel kernel = u->optimizer ? kernel_of_ticks(u->optimizer[place]) : e->optimizer;
+    uint32_t optimizer;
+
     if (place == 0 || place + 1 == u->n_places)
         put_after_all(u, "sum_of_embeddings", &e->ends_sum);
     put_after_all(u, "gradient_norm", &e->norm);
-    if (!e->optimizer.bytes)
+    if (!kernel.bytes)
         return;
     depend(u, u->last[COMMUNICATION]);
-    optimizer = put_kernel(u, "optimizer", &e->optimizer);
+    optimizer = put_kernel(u, "optimizer", &kernel);
     for (uint32_t i = 0; i < e->n_gathers; i++) {
         depend(u, optimizer);
         put_collective(u, "parameters", &e->gather[i]);
@@ -315,17 +345,31 @@ static void bind_messages(unroller *u, uint32_t place)
     }
 }
 
-static dse_status make_graph(unroller *u, uint32_t place, const uint32_t *producer, const uint32_t *receiver,
-                             dse_error *err)
+static void put_passes(unroller *u, uint32_t place, const tensors *t)
 {
     const sched_plan *p = u->passes->plan;
     ends before;
+
+    begin_ends(u, &before);
+    for (uint32_t i = p->first[place]; i < p->first[place + 1]; i++)
+        put_action(u, i, t, i > p->first[place] && p->action[i - 1].with_next, &before);
+    put_sums(u, place);
+}
+
+/* `t`: NULL of an ending alone. */
+static dse_status make_graph(unroller *u, uint32_t place, const tensors *t, dse_error *err)
+{
+    const sched_plan *p = u->passes->plan;
     dse_status st;
 
     begin_graph(u);
-    begin_ends(u, &before);
-    for (uint32_t i = p->first[place]; i < p->first[place + 1]; i++)
-        put_action(u, i, producer[i], receiver, &before);
+    if (u->begin) {
+        wl_kernel wait = kernel_of_ticks(u->begin[place]);
+
+        put_kernel(u, "wait", &wait);
+    } else {
+        put_passes(u, place, t);
+    }
     put_ending(u, place);
     if (sched_n_actions(p) + u->n_p2p >= N_TAGS)
         return dse_fail(err, DSE_E_RANGE, "the unrolled step has %" PRIu32 " messages on a rank; at most %u are possible",
@@ -379,47 +423,65 @@ static dse_status make_graphs(unroller *u, dse_error *err)
 {
     const sched_plan *p = u->passes->plan;
     uint32_t n = sched_n_actions(p);
-    uint32_t *producer = DSE_ARENA_RAW(u->arena, uint32_t, n), *receiver = DSE_ARENA_RAW(u->arena, uint32_t, n);
+    const tensors t = {DSE_ARENA_RAW(u->arena, uint32_t, n), DSE_ARENA_RAW(u->arena, uint32_t, n)};
     sched_order order;
-    dse_status st = sched_order_make(p, u->arena, &order, err);
+    dse_status st;
 
-    if (st != DSE_OK)
+    if ((st = sched_order_make(p, u->arena, &order, err)) != DSE_OK)
         return st;
-    memset(receiver, 0xff, n * sizeof *receiver); /* DSE_NONE */
+    memset(t.receiver, 0xff, n * sizeof *t.receiver); /* DSE_NONE */
     for (uint32_t i = 0; i < n; i++) {
-        producer[order.step[i].action] = order.step[i].producer;
+        t.producer[order.step[i].action] = order.step[i].producer;
         if (order.step[i].producer != DSE_NONE)
-            receiver[order.step[i].producer] = order.step[i].rank;
+            t.receiver[order.step[i].producer] = order.step[i].rank;
     }
     for (uint32_t place = 0; place < u->n_places && st == DSE_OK; place++)
-        st = make_graph(u, place, producer, receiver, err);
+        st = make_graph(u, place, &t, err);
+    return st;
+}
+
+static dse_status unroll(unroller *u, dse_error *err)
+{
+    const step_ranks *ranks = &u->passes->ranks;
+    uint32_t slot_of[STEP_N_GROUPS];
+    wl_workload *out = u->out;
+    dse_status st = DSE_OK;
+
+    memset(slot_of, 0xff, sizeof slot_of); /* DSE_NONE */
+    u->slot_of = slot_of;
+    u->n_places = u->passes->plan->n_ranks;
+    *out = (wl_workload){.n_ranks = (uint32_t)mesh_size(&ranks->mesh, mesh_all(&ranks->mesh)),
+                         .n_graphs = u->n_places,
+                         .in_bytes = true,
+                         .mesh = ranks->mesh};
+    out->graph = DSE_ARENA_NEW(u->arena, wl_graph, out->n_graphs);
+    out->rank = DSE_ARENA_NEW(u->arena, wl_rank, out->n_ranks);
+    if (u->begin)
+        for (uint32_t place = 0; place < u->n_places && st == DSE_OK; place++)
+            st = make_graph(u, place, NULL, err);
+    else
+        st = make_graphs(u, err);
+    if (st == DSE_OK)
+        bind_groups(u);
+    dse_free(u->node);
+    dse_free(u->kernel);
+    dse_free(u->dep);
+    dse_free(u->dep_start);
+    dse_free(u->end);
+    dse_free(u->of);
+    dse_free(u->message);
     return st;
 }
 
 dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse_error *err)
 {
-    uint32_t slot_of[STEP_N_GROUPS];
-    unroller u = {.passes = p, .arena = a, .out = out, .n_places = p->plan->n_ranks, .slot_of = slot_of};
-    dse_status st;
+    return unroll(&(unroller){.passes = p, .arena = a, .out = out}, err);
+}
 
-    memset(slot_of, 0xff, sizeof slot_of); /* DSE_NONE */
-    *out = (wl_workload){.n_ranks = (uint32_t)mesh_size(&p->ranks.mesh, mesh_all(&p->ranks.mesh)),
-                         .n_graphs = u.n_places,
-                         .in_bytes = true,
-                         .mesh = p->ranks.mesh};
-    out->graph = DSE_ARENA_NEW(a, wl_graph, out->n_graphs);
-    out->rank = DSE_ARENA_NEW(a, wl_rank, out->n_ranks);
-    st = make_graphs(&u, err);
-    if (st == DSE_OK)
-        bind_groups(&u);
-    dse_free(u.node);
-    dse_free(u.kernel);
-    dse_free(u.dep);
-    dse_free(u.dep_start);
-    dse_free(u.end);
-    dse_free(u.of);
-    dse_free(u.message);
-    return st;
+dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, const dse_time *optimizer, dse_arena *a,
+                              wl_workload *out, dse_error *err)
+{
+    return unroll(&(unroller){.passes = p, .arena = a, .out = out, .begin = begin, .optimizer = optimizer}, err);
 }
 
 step_unrolled_size step_unrolled_size_of(const step_passes *p)

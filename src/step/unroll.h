@@ -22,4 +22,10 @@ step_unrolled_size step_unrolled_size_of(const step_passes *p);
 /* Everything belongs to the arena. DSE_E_RANGE: too many nodes or messages for the tags of a workload. */
 dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse_error *err);
 
+/* Only what ranks of different places in the pipeline do together, and what comes after it: from the sum of tied embeddings
+ * on. `begin` and `optimizer`, per place: when it gets there, and how long its optimizer takes; as kernels of
+ * STEP_OPERATIONS_OF(ticks) operations, for step_clock_run. */
+dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, const dse_time *optimizer, dse_arena *a,
+                              wl_workload *out, dse_error *err);
+
 #endif
