@@ -1,5 +1,6 @@
 /* What a rank issues in a step, of models small enough to follow by hand. The hidden state of a
  * micro-batch is one of 4 tokens, 8 features and 2 bytes: 64. */
+#include "step/module.h"
 #include "unit/step/small.h"
 
 static dse_arena arena;
@@ -297,16 +298,16 @@ CLAIM(layers_are_made_again_as_the_options_say)
     step_options o = small_options();
 
     (void)state;
-    assert_false(step_recomputes(&o, 0));
+    assert_false(step_layer_is_again(&o, 0));
     o.recompute = STEP_RECOMPUTE_FULL;
-    assert_true(step_recomputes(&o, 0));
+    assert_true(step_layer_is_again(&o, 0));
     o.recompute_layers = 2;
-    assert_true(step_recomputes(&o, 1));
-    assert_false(step_recomputes(&o, 2));
+    assert_true(step_layer_is_again(&o, 1));
+    assert_false(step_layer_is_again(&o, 2));
     o.recompute_layers = 0;
     o.recompute_every = 2;
-    assert_false(step_recomputes(&o, 0));
-    assert_true(step_recomputes(&o, 1));
+    assert_false(step_layer_is_again(&o, 0));
+    assert_true(step_layer_is_again(&o, 1));
 }
 
 int main(void)
