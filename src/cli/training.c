@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/units.h"
+#include "cli/unrolled.h"
 #include "report/parts.h"
 #include "report/value.h"
 #include "step/list.h"
@@ -107,6 +108,8 @@ dse_status training_json(const training_shown *s, const training_lists *lists, c
         memory_json(&s->result, &j);
     if (lists->collectives)
         collectives_json(&list, &j);
+    if (s->unrolled)
+        unrolled_json(s->unrolled, &j);
     dse_json_close(&j);
     step_list_free(&list);
     return DSE_OK;
@@ -190,6 +193,8 @@ dse_status training_text(const training_shown *s, const training_lists *lists, c
         collectives_text(&list, lists->rank, run->out);
     dse_strbuf_adds(run->out, "Profile train. Kernels last as long as the roofline of the data sheet says; real ones take "
                               "longer.\n");
+    if (s->unrolled)
+        unrolled_text(s->unrolled, run->out);
     step_list_free(&list);
     return DSE_OK;
 }

@@ -78,6 +78,8 @@ dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
     return moving.bytes ? sim_kernel_time(&moving, &c->device).ticks : 0;
 }
 
+dse_time step_clock_overhead(const step_clock *c) { return c->set->step_overhead; }
+
 static key key_of(const step_ranks *ranks, const step_collective *what)
 {
     key k;

@@ -29,6 +29,8 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a);
 uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out);
 
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k);
+/* The host's work of a step, after a rank's last operation. */
+dse_time step_clock_overhead(const step_clock *c);
 
 /* Whether it is more than a call: its group has several ranks, and there is something to send. */
 bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what);

@@ -222,8 +222,9 @@ static void run_ending(runner *r, step_result *out)
         simulate_ending(r, end, optimizer, out);
     else
         add_ending(r, end, optimizer, out);
-    out->part[STEP_PART_OPTIMIZER] = optimizer[out->slowest];
+    out->part[STEP_PART_OPTIMIZER] = optimizer[out->slowest] + step_clock_overhead(r->clock);
     out->part[STEP_PART_DP] = out->step - optimizer[out->slowest] - out->times.last[out->slowest];
+    out->step += step_clock_overhead(r->clock);
 }
 
 /* ---- the parts --------------------------------------------------------------------------------- */
@@ -259,7 +260,7 @@ static void add_parts(runner *r, const sched_order *order, step_result *out)
         free_at = t->end[s->action];
     }
     out->part[STEP_PART_COMPUTE] = out->compute;
-    out->compute += out->part[STEP_PART_OPTIMIZER];
+    out->compute += out->part[STEP_PART_OPTIMIZER] - step_clock_overhead(r->clock);
 }
 
 static void count_work(const step_model *m, const step_options *o, const step_work *w, step_result *out)

@@ -19,7 +19,7 @@ typedef enum {
     STEP_PART_DP,
     STEP_PART_PP,        /* transfers between stages that the rank waits for; of the whole, with the bubble */
     STEP_PART_BUBBLE,    /* the rank waits for another stage */
-    STEP_PART_OPTIMIZER,
+    STEP_PART_OPTIMIZER, /* and the host's work of a step */
     STEP_N_PARTS
 } step_part;
 

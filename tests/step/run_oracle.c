@@ -103,7 +103,7 @@ static dse_status draw_system(rng *r, dse_arena *a, drawn *c, dse_error *err)
     ADD(c, "}\ncompute: {peak_perf: %s}\nmemory: {bandwidth: %s}\n", rng_percent(r, 50) ? "0.77" : "0.05",
         rng_percent(r, 50) ? "123.4" : "20");
     if (rng_percent(r, 40))
-        ADD(c, "overheads: {per_kernel: %" PRIu32 "}\n", rng_range(r, 1, 2000));
+        ADD(c, "overheads: {per_kernel: %" PRIu32 ", per_step: 5000}\n", rng_range(r, 1, 2000));
     ADD(c, "scheduler: {endpoint_delay: %" PRIu32, rng_range(r, 1, 30));
     ADD(c, ", preferred_dataset_splits: %" PRIu32, splits);
     /* All at once: ranks that come to a collective of several dimensions at different times else may wait for each other
@@ -240,6 +240,7 @@ static dse_status run_alone(tester *t, drawn *c, const step_collective *what, si
                             dse_error *err)
 {
     step_ranks ranks = step_ranks_of(&c->options, &t->arena);
+    sim_settings without_host = c->set;
     step_clock *clock = step_clock_new(&c->set, &c->net, &t->arena);
     uint32_t n = c->options.pp, *first = DSE_ARENA_NEW(&t->arena, uint32_t, n + 1); /* no actions */
     sched_plan plan = {.n_ranks = n, .n_directions = 1, .first = first};
@@ -254,7 +255,8 @@ static dse_status run_alone(tester *t, drawn *c, const step_collective *what, si
     st = step_clock_collective(clock, &ranks, what, &t->arena, expected, err);
     if (st == DSE_OK)
         st = step_unroll(&passes, &t->arena, &w, err);
-    return st == DSE_OK ? sim_run(&c->set, &c->net, &w, (sim_shortcuts){0}, &t->arena, seen, NULL, err) : st;
+    without_host.step_overhead = 0;
+    return st == DSE_OK ? sim_run(&without_host, &c->net, &w, (sim_shortcuts){0}, &t->arena, seen, NULL, err) : st;
 }
 
 /* False if a random collective or message alone is not what the engine says. */
