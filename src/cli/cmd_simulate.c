@@ -243,11 +243,13 @@ static dse_status unroll(const simulate_options *o, const simulated *s, const st
                          drv_unrolled *u, dse_error *err)
 {
     const bool is_recorded = o->trace || o->timeline;
+    card_system system = s->study.system;
     trace_ticks record;
     dse_status st;
 
+    system.track_local_mem = false; /* its nodes have no tensors */
     if ((st = drv_unrolled_make(&s->study, &s->point, step, r->arena, u, err)) != DSE_OK ||
-        (o->emit && (st = drv_emit_point(&s->study.system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
+        (o->emit && (st = drv_emit_point(&system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
         (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, is_recorded ? &record : NULL, err)) != DSE_OK)
         return st;
     if (o->trace)
