@@ -196,35 +196,45 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
 /* ---- profile train ------------------------------------------------------------------------- */
 
-/* What only a workload has. */
-static dse_status refuse_workload_options(const simulate_options *o, dse_error *err)
+/* The step as a workload: written, and simulated if that is asked for. */
+static dse_status unroll(const simulate_options *o, const simulated *s, const step_result *step, command_run *r,
+                         drv_unrolled *u, dse_error *err)
 {
-    const struct {
-        const char *option;
-        bool given;
-    } workload[] = {{"--emit", o->emit != NULL},
-                    {"--trace", o->trace != NULL},
-                    {"--links", o->links},
-                    {"--links-csv", o->links_csv != NULL}};
+    const bool is_recorded = o->trace != NULL;
+    card_system system = s->study.system;
+    trace_ticks record;
+    dse_status st;
 
-    for (size_t i = 0; i < sizeof workload / sizeof workload[0]; i++)
-        if (workload[i].given)
-            return dse_fail(err, DSE_E_USAGE, "%s needs profile stage: give --set profile=stage", workload[i].option);
-    return DSE_OK;
+    system.track_local_mem = false; /* its nodes have no tensors */
+    if ((st = drv_unrolled_make(&s->study, &s->point, step, r->arena, u, err)) != DSE_OK ||
+        (o->emit && (st = drv_emit_point(&system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
+        (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, is_recorded ? &record : NULL, err)) != DSE_OK)
+        return st;
+    if (o->trace)
+        st = trace_ticks_save_csv(&record, o->trace, err);
+    if (st == DSE_OK && o->links_csv)
+        st = drv_links_save_csv(u->result.load, o->links_csv, r->arena, err);
+    return st;
 }
 
 static dse_status simulate_training(const simulate_options *o, simulated *s, command_run *r, dse_error *err)
 {
     const training_lists lists = {.collectives = o->collectives, .memory = o->memory, .rank = (uint32_t)o->rank};
+    const bool unrolls = o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
     training_shown shown = {.study = &s->study, .point = &s->point};
-    dse_status st = refuse_workload_options(o, err);
+    drv_unrolled unrolled;
+    dse_status st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err);
 
-    if (st != DSE_OK || (st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err)) != DSE_OK)
+    if (st != DSE_OK || (unrolls && (st = unroll(o, s, &shown.result, r, &unrolled, err)) != DSE_OK))
         return st;
+    shown.unrolled = unrolls ? &unrolled : NULL;
     drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
     if (o->timeline && (st = drv_training_timeline_save(&shown.result, o->timeline, r->arena, err)) != DSE_OK)
         return st;
-    return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
+    st = o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
+    if (st == DSE_OK && o->links && !o->json)
+        drv_links_print(unrolled.result.load, r->arena, r->out);
+    return st;
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

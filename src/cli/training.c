@@ -1,5 +1,6 @@
 #include "cli/training.h"
 
+#include "cli/unrolled.h"
 #include "report/parts.h"
 #include "report/ranking.h"
 #include "report/tree.h"
@@ -128,6 +129,8 @@ dse_status training_json(const training_shown *s, const training_lists *lists, c
         put_memory(&s->result, report_lines(root, "memory"));
     if (lists->collectives)
         put_collectives(&list, report_lines(root, "collectives"));
+    if (s->unrolled)
+        unrolled_put(s->unrolled, report_object(root, "unrolled"));
     report_tree_end(&t, run->out);
     dse_strbuf_free(&config);
     step_list_free(&list);
@@ -194,6 +197,8 @@ dse_status training_text(const training_shown *s, const training_lists *lists, c
     if (lists->collectives)
         collectives_text(&list, lists->rank, run->out);
     dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
+    if (s->unrolled)
+        unrolled_text(s->unrolled, run->out);
     step_list_free(&list);
     return DSE_OK;
 }

@@ -3,13 +3,14 @@
 #define DSE_CLI_TRAINING_H
 
 #include "cli/command.h"
-#include "driver/training.h"
+#include "driver/unrolled.h"
 
 typedef struct {
     const drv_study *study;
     const strategy *point;
     step_result result;
     store_metrics metrics;
+    const drv_unrolled *unrolled; /* that has been simulated besides; NULL */
 } training_shown;
 
 /* What is listed besides. */

@@ -260,7 +260,8 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
             set_values(&of[i], 1, &strategy_parameters[i].fallback);
 }
 
-dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)
+dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
+                           dse_error *err)
 {
     drv_training *t = s->training;
     step_options o;
@@ -271,7 +272,12 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
         return st;
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, a, out, err);
+    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, machine, a, out, err);
+}
+
+dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)
+{
+    return drv_training_on(s, p, STEP_UNITS, a, out, err);
 }
 
 /* ---- what is stored ---------------------------------------------------------------------------- */

@@ -34,7 +34,10 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
  * parallelism within a node, virtual stages with a pipeline, the choices of the programs. Sets the others of *axes. */
 void drv_training_axes(const drv_study *s, design_axes *axes);
 
-/* The step of a point; everything belongs to the arena. */
+/* The step of a point on a machine; everything belongs to the arena, and *out stays where it is. */
+dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
+                           dse_error *err);
+/* The same with all units. */
 dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err);
 
 /* The same, as it is stored. */

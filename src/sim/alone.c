@@ -7,9 +7,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One collective of all ranks, through the dimensions, as a workload. */
-static dse_status run_system(const sim_settings *set, const net_network *net, uint32_t collective, uint64_t bytes,
-                             dse_arena *a, dse_time *out, dse_error *err)
+/* Adds a rank's end, or a message's. */
+static void add_end(sim_alone *all, dse_time end, bool is_first)
+{
+    all->is_even = is_first || (all->is_even && end == all->ticks);
+    all->ticks = end > all->ticks ? end : all->ticks;
+}
+
+/* One collective of all groups as a workload. A group of all ranks goes through the dimensions. */
+static dse_status run_workload(const sim_settings *set, const net_network *net, const sim_groups *groups,
+                               uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
 {
     static const uint64_t id = 1;
     static uint32_t no_item;
@@ -17,30 +24,45 @@ static dse_status run_system(const sim_settings *set, const net_network *net, ui
                     .id = id,
                     .type = WL_NODE_COLL,
                     .coll = (uint8_t)collective,
-                    .comm_size = bytes,
-                    .slot = DSE_NONE,
-                    .involved_dims = (uint16_t)((1u << net->n_dims) - 1),
-                    .n_involved_dims = (uint8_t)net->n_dims};
+                    .comm_size = bytes};
     uint32_t start[2] = {0, 0};
-    wl_graph graph = {.n_nodes = 1,
-                      .node = &node,
-                      .data_deps = {start, &no_item},
-                      .ctrl_deps = {start, &no_item},
-                      .inputs = {start, NULL},
-                      .outputs = {start, NULL}};
-    wl_workload w = {.n_ranks = net->n_npus, .n_graphs = 1, .graph = &graph};
+    const wl_graph one = {.n_nodes = 1,
+                          .node = &node,
+                          .data_deps = {start, &no_item},
+                          .ctrl_deps = {start, &no_item},
+                          .inputs = {start, NULL},
+                          .outputs = {start, NULL},
+                          .n_group_slots = 1};
+    wl_graph graph[] = {one, one}; /* of the groups' ranks; of others, which do nothing */
+    wl_workload w = {.n_ranks = net->n_npus, .n_graphs = 2, .graph = graph, .n_groups = groups->n_groups};
+    uint32_t *group_of = DSE_ARENA_NEW(a, uint32_t, w.n_ranks), *member, n_members = groups->n_groups * groups->n;
     sim_settings without_memory = *set;
     sim_result result;
-    dse_status st = wl_graph_finish(&graph, &id, "collective", a, err);
+    dse_status st;
+
+    graph[1].n_nodes = 0;
+    if ((st = wl_graph_finish(&graph[0], &id, "collective", a, err)) != DSE_OK ||
+        (st = wl_graph_finish(&graph[1], &id, "nothing", a, err)) != DSE_OK)
+        return st;
 
     without_memory.track_memory = false;
     without_memory.step_overhead = 0;
     w.rank = DSE_ARENA_NEW(a, wl_rank, w.n_ranks);
-    if (st == DSE_OK)
-        st = sim_run(&without_memory, net, &w, SIM_ALL_SHORTCUTS, a, &result, NULL, err);
-    for (uint32_t r = 0; st == DSE_OK && r < result.n_ranks; r++)
-        *out = result.rank[r].wall > *out ? result.rank[r].wall : *out;
-    return st;
+    w.group = DSE_ARENA_RAW(a, wl_group, w.n_groups);
+    member = dse_arena_copy(a, groups->member, n_members, sizeof *member);
+    for (uint32_t r = 0; r < w.n_ranks; r++)
+        w.rank[r] = (wl_rank){.graph = 1, .group = &group_of[r]};
+    for (uint32_t i = 0; i < n_members; i++) {
+        w.rank[member[i]].graph = 0;
+        group_of[member[i]] = i / groups->n;
+    }
+    for (uint32_t g = 0; g < w.n_groups; g++)
+        w.group[g] = (wl_group){"group", groups->n, member + (size_t)g * groups->n};
+    if ((st = sim_run(&without_memory, net, &w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < n_members; i++)
+        add_end(out, result.rank[member[i]].wall, i == 0);
+    return DSE_OK;
 }
 
 /* All places of a group's ring; `member` in its order. */
@@ -56,80 +78,99 @@ static sim_circle circle_of(const uint32_t *member, uint32_t n, dse_arena *a)
     return c;
 }
 
-/* When the slowest rank of a group is done; 0: the collective has no closed form. */
-static dse_time run_group(sim_engine *e, const sim_cut *cut, uint32_t collective, uint64_t bytes)
+/* Adds the ends of a group's ranks. False: the collective has no closed form. */
+static bool run_group(sim_engine *e, const sim_cut *cut, uint32_t collective, uint64_t bytes, bool is_first,
+                      sim_alone *out)
 {
     sim_circle circle = circle_of(cut->group->rank, cut->group->n, e->arena);
-    dse_time latest = 0;
 
     circle.current = sim_circle_add_cost(e, &circle, collective, bytes, cut);
     if (circle.current == DSE_NONE || !sim_circle_run(&circle))
-        return 0;
+        return false;
     for (uint32_t i = 0; i < circle.n_places; i++)
-        latest = circle.begin[i] > latest ? circle.begin[i] : latest;
-    return latest;
+        add_end(out, circle.begin[i], is_first && i == 0);
+    return true;
 }
 
-dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
-                            uint32_t collective, uint64_t bytes, dse_arena *a, dse_time *out, dse_error *err)
+/* Whether all groups have a closed form. */
+static bool run_groups(const sim_settings *set, const net_network *net, const sim_groups *groups, uint32_t collective,
+                       uint64_t bytes, dse_arena *a, sim_alone *out)
 {
     wl_group group = {.name = "group", .n = groups->n};
     sim_engine engine = {.arena = a, .net = net, .set = set}; /* all that the costs of a circle read of it */
     sim_cut cut = {.group = &group, .is_ring = true};
     sim_chunks chunks;
 
-    *out = 0;
     if (!sim_collective_of(collective, &cut.collective))
-        return dse_fail(err, DSE_E_SIM, "a collective of type %" PRIu32 " cannot be simulated", collective);
+        return false;
     chunks = sim_cut_chunks(set, net->n_npus, cut.collective, bytes);
     cut.chunk_bytes = chunks.bytes;
     cut.n_chunks = chunks.n;
     group.rank = DSE_ARENA_RAW(a, uint32_t, groups->n);
     for (uint32_t g = 0; g < groups->n_groups; g++) {
-        dse_time end;
-
         memcpy(group.rank, groups->member + (size_t)g * groups->n, groups->n * sizeof *group.rank);
-        end = run_group(&engine, &cut, collective, bytes);
-        if (!end)
-            return dse_fail(err, DSE_E_SIM, "%s of %" PRIu64 " bytes in groups of %" PRIu32 " ranks cannot be simulated",
-                            wl_coll_type_name(collective), bytes, groups->n);
-        *out = end > *out ? end : *out;
+        if (!run_group(&engine, &cut, collective, bytes, g == 0, out))
+            return false;
     }
-    return DSE_OK;
+    return true;
+}
+
+dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
+                            uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
+{
+    *out = (sim_alone){.is_even = true};
+    if (run_groups(set, net, groups, collective, bytes, a, out))
+        return DSE_OK;
+    *out = (sim_alone){.is_even = true};
+    return run_workload(set, net, groups, collective, bytes, a, out, err);
 }
 
 dse_status sim_alone_collective(const sim_settings *set, const net_network *net, const mesh *m, mesh_set axes,
-                                uint32_t collective, uint64_t bytes, dse_arena *a, dse_time *out, dse_error *err)
+                                uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
 {
     uint32_t n = (uint32_t)mesh_size(m, axes), n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), at = 0;
-    uint32_t *member;
+    uint32_t *member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
+    sim_groups groups = {n_ranks / n, n, member};
 
-    *out = 0;
+    *out = (sim_alone){.is_even = true};
     if (n <= 1)
         return DSE_OK;
-    if (n == n_ranks)
-        return run_system(set, net, collective, bytes, a, out, err);
-    member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
     for (uint32_t r = 0; r < n_ranks; r++) {
         if (mesh_first(m, axes, r) != r)
             continue;
         for (uint32_t i = 0; i < n; i++)
             member[at++] = mesh_member(m, axes, r, i);
     }
-    return sim_alone_groups(set, net, &(sim_groups){n_ranks / n, n, member}, collective, bytes, a, out, err);
+    if (n == n_ranks)
+        return run_workload(set, net, &groups, collective, bytes, a, out, err);
+    return sim_alone_groups(set, net, &groups, collective, bytes, a, out, err);
 }
 
-dse_time sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes)
+sim_alone sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes)
 {
-    uint64_t n_ranks = mesh_size(m, mesh_all(m));
-    mesh_set line = mesh_only(axis);
-    dse_time slowest = 0;
+    uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), degree = m->axis[axis].degree;
+    sim_alone all = {.is_even = true};
 
-    for (uint32_t r = 0; m->axis[axis].degree > 1 && r < n_ranks; r++) {
-        uint32_t next = (mesh_coordinate(m, axis, r) + 1) % m->axis[axis].degree;
-        dse_time t = net_delay(net, r, mesh_member(m, line, mesh_first(m, line, r), next), bytes);
+    for (uint32_t r = 0; degree > 1 && r < n_ranks; r++) {
+        uint32_t at = mesh_coordinate(m, axis, r), next = r - at * m->axis[axis].stride;
 
-        slowest = t > slowest ? t : slowest;
+        next += (at + 1) % degree * m->axis[axis].stride;
+        add_end(&all, net_delay(net, r, next, bytes), r == 0);
     }
-    return slowest;
+    return all;
+}
+
+sim_alone sim_alone_transfer(const net_network *net, const mesh *m, uint32_t axis, uint32_t from, uint32_t to,
+                             uint64_t bytes)
+{
+    mesh_set beside = mesh_all(m) & ~mesh_only(axis);
+    uint32_t n = (uint32_t)mesh_size(m, beside), stride = m->axis[axis].stride;
+    sim_alone all = {.is_even = true};
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t first = mesh_member(m, beside, 0, i);
+
+        add_end(&all, net_delay(net, first + from * stride, first + to * stride, bytes), i == 0);
+    }
+    return all;
 }

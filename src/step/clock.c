@@ -1,8 +1,8 @@
 #include "step/clock.h"
 
 #include "base/hash.h"
-#include "sim/alone.h"
 #include "sim/kernel_time.h"
+#include "sim/sim.h"
 
 #include <string.h>
 
@@ -10,12 +10,13 @@
 typedef struct {
     uint64_t bytes;
     uint32_t type, group, to_next, n_axes;
+    uint32_t from, to; /* of a transfer: coordinates along its axis */
     uint32_t degree[6], stride[6]; /* of the axes above 1, in the mesh's order */
 } key;
 
 typedef struct entry {
     key key;
-    dse_time ticks;
+    sim_alone time;
     struct entry *next;
 } entry;
 
@@ -61,6 +62,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
     r.axes[STEP_GROUP_EMBEDDING] = mesh_only(PP); /* its first and its last rank */
     r.axes[STEP_GROUP_MODEL] = mesh_only(TP) | mesh_only(PP);
     r.axes[STEP_GROUP_WORLD] = mesh_all(&r.mesh);
+    r.axes[STEP_GROUP_SHARD_NEAR] = r.axes[STEP_GROUP_SHARD];
     for (int g = 0; g < STEP_N_GROUPS; g++)
         r.size[g] = (uint32_t)mesh_size(&r.mesh, r.axes[g]);
     r.size[STEP_GROUP_EMBEDDING] = o->pp > 1 ? 2 : 1;
@@ -75,6 +77,8 @@ dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
         moving.operations = 1;
     return moving.bytes ? sim_kernel_time(&moving, &c->device).ticks : 0;
 }
+
+dse_time step_clock_overhead(const step_clock *c) { return c->set->step_overhead; }
 
 static key key_of(const step_ranks *ranks, const step_collective *what)
 {
@@ -94,31 +98,36 @@ static key key_of(const step_ranks *ranks, const step_collective *what)
     return k;
 }
 
-/* The tied embeddings' sum: each rank of the first stage with that of the last. */
-static dse_status sum_of_ends(const step_clock *c, const step_ranks *ranks, const step_collective *what, dse_arena *a,
-                              dse_time *out, dse_error *err)
+uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out)
 {
-    const mesh_axis *pp = &ranks->mesh.axis[ranks->pipeline];
-    uint64_t n_ranks = mesh_size(&ranks->mesh, mesh_all(&ranks->mesh));
-    uint32_t n_groups = (uint32_t)(n_ranks / pp->degree), n = 0;
-    uint32_t *member = DSE_ARENA_RAW(a, uint32_t, 2 * (size_t)n_groups);
+    const mesh *m = &ranks->mesh;
+    const mesh_axis *pp = &m->axis[ranks->pipeline];
+    uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), n = ranks->size[group], at = 0;
+    uint32_t step = group == STEP_GROUP_EMBEDDING ? pp->degree - 1 : 1; /* over those between the ends */
+    uint32_t *member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
 
     for (uint32_t r = 0; r < n_ranks; r++) {
-        if (mesh_coordinate(&ranks->mesh, ranks->pipeline, r))
+        if (mesh_first(m, ranks->axes[group], r) != r)
             continue;
-        member[n++] = r;
-        member[n++] = r + pp->stride * (pp->degree - 1);
+        for (uint32_t i = 0; i < n; i++)
+            member[at++] = mesh_member(m, ranks->axes[group], r, i * step);
     }
-    return sim_alone_groups(c->set, c->net, &(sim_groups){n_groups, 2, member}, what->type, what->in_bytes, a, out, err);
+    *out = member;
+    return at / n;
 }
 
 static dse_status measure(const step_clock *c, const step_ranks *ranks, const step_collective *what, dse_arena *a,
-                          dse_time *out, dse_error *err)
+                          sim_alone *out, dse_error *err)
 {
-    if (what->group == STEP_GROUP_EMBEDDING)
-        return sum_of_ends(c, ranks, what, a, out, err);
-    return sim_alone_collective(c->set, c->net, &ranks->mesh, ranks->axes[what->group], what->type, what->in_bytes, a,
-                                out, err);
+    sim_groups groups = {.n = ranks->size[what->group]};
+    uint32_t *member;
+
+    if (groups.n == mesh_size(&ranks->mesh, mesh_all(&ranks->mesh)))
+        return sim_alone_collective(c->set, c->net, &ranks->mesh, mesh_all(&ranks->mesh), what->type, what->in_bytes, a,
+                                    out, err);
+    groups.n_groups = step_ranks_members(ranks, what->group, a, &member);
+    groups.member = member;
+    return sim_alone_groups(c->set, c->net, &groups, what->type, what->in_bytes, a, out, err);
 }
 
 /* The one axis along which neighbours send to each other. */
@@ -131,34 +140,82 @@ static uint32_t line_of(const step_ranks *ranks, step_group group)
     return axis;
 }
 
-dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
-                                 dse_arena *scratch, dse_time *out, dse_error *err)
+/* The place in the chain of its bucket that ends it if the key is new. */
+static entry **place_of(step_clock *c, const key *k)
 {
-    entry **bucket, *e;
+    entry **e = &c->bucket[dse_hash_words(k, sizeof *k) % N_BUCKETS];
+
+    while (*e && memcmp(&(*e)->key, k, sizeof *k))
+        e = &(*e)->next;
+    return e;
+}
+
+static void keep(step_clock *c, entry **place, const key *k, sim_alone time)
+{
+    *place = DSE_ARENA_RAW(c->arena, entry, 1);
+    **place = (entry){*k, time, NULL};
+}
+
+bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what)
+{
+    return ranks->size[what->group] > 1 && what->in_bytes;
+}
+
+dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
+                                 dse_arena *scratch, sim_alone *out, dse_error *err)
+{
     dse_status st = DSE_OK;
-    dse_time ticks;
+    entry **place;
     key k;
 
-    *out = 0;
-    if (ranks->size[what->group] == 1 || !what->in_bytes)
+    *out = (sim_alone){.is_even = true};
+    if (!step_clock_takes_time(ranks, what))
         return DSE_OK;
     k = key_of(ranks, what);
-    bucket = &c->bucket[dse_hash_words(&k, sizeof k) % N_BUCKETS];
-    for (e = *bucket; e; e = e->next) {
-        if (memcmp(&e->key, &k, sizeof k))
-            continue;
-        *out = e->ticks;
+    place = place_of(c, &k);
+    if (*place) {
+        *out = (*place)->time;
         return DSE_OK;
     }
     if (what->to_next)
-        ticks = sim_alone_message(c->net, &ranks->mesh, line_of(ranks, what->group), what->in_bytes);
+        *out = sim_alone_message(c->net, &ranks->mesh, line_of(ranks, what->group), what->in_bytes);
     else
-        st = measure(c, ranks, what, scratch, &ticks, err);
-    if (st != DSE_OK)
+        st = measure(c, ranks, what, scratch, out, err);
+    if (st == DSE_OK)
+        keep(c, place, &k, *out);
+    return st;
+}
+
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    const step_collective what = {.type = STEP_SEND, .group = STEP_GROUP_PP, .in_bytes = bytes};
+    entry **place;
+    key k = key_of(ranks, &what);
+
+    k.from = from;
+    k.to = to;
+    place = place_of(c, &k);
+    if (!*place)
+        keep(c, place, &k, sim_alone_transfer(c->net, &ranks->mesh, ranks->pipeline, from, to, bytes));
+    return (*place)->time;
+}
+
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err)
+{
+    sim_settings set = *c->set;
+    sim_result result;
+    dse_status st;
+
+    set.roofline = true;
+    set.replay_only = set.track_memory = false;
+    set.peak_ops_per_s = STEP_OPERATIONS_OF(1e9) - 1;
+    set.memory_bytes_per_s = 1e18; /* never the bound: a kernel moves a byte */
+    set.kernel_overhead_ns = 0;
+    set.step_overhead = 0;
+    *out = 0;
+    if ((st = sim_run(&set, c->net, w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) != DSE_OK)
         return st;
-    e = DSE_ARENA_RAW(c->arena, entry, 1);
-    *e = (entry){k, ticks, *bucket};
-    *bucket = e;
-    *out = ticks;
+    for (uint32_t r = 0; r < result.n_ranks; r++)
+        *out = result.rank[r].wall > *out ? result.rank[r].wall : *out;
     return DSE_OK;
 }

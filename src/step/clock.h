@@ -5,7 +5,7 @@
 #ifndef DSE_STEP_CLOCK_H
 #define DSE_STEP_CLOCK_H
 
-#include "sim/settings.h"
+#include "sim/alone.h"
 #include "step/program.h"
 
 typedef struct step_clock step_clock;
@@ -24,25 +24,27 @@ typedef struct {
 /* The order of the axes, the first with neighbours as consecutive ranks: tp, cp, shards, replicas, pp. */
 step_ranks step_ranks_of(const step_options *o, dse_arena *a);
 
+/* The ranks of all groups of a kind, group after group, each in the order of its ring; returns how many groups. In the
+ * arena. */
+uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out);
+
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k);
+/* The host's work of a step, after a rank's last operation. */
+dse_time step_clock_overhead(const step_clock *c);
+
+/* Whether it is more than a call: its group has several ranks, and there is something to send. */
+bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what);
 
 /* DSE_E_SIM, DSE_E_CONFIG: as sim_alone_collective. */
 dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
-                                 dse_arena *scratch, dse_time *out, dse_error *err);
+                                 dse_arena *scratch, sim_alone *out, dse_error *err);
 
-/* ---- a program -------------------------------------------------------------------------------- */
+/* The slowest rank's end of a workload in which a kernel of so many operations lasts so many ticks: half an operation more
+ * than that, as ticks are truncated. */
+#define STEP_OPERATIONS_OF(ticks) (2 * (ticks) + 1)
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
 
-/* Where the time of a piece goes. What no kernel covers is the time of the group that the next kernel waits for. */
-typedef struct {
-    dse_time ticks;   /* from the begin of the piece to the end of its last operation */
-    dse_time compute; /* of kernels */
-    dse_time exposed[STEP_N_GROUPS];
-    /* Of matrix products and attention: all, those of recomputation. */
-    double operations, operations_again;
-} step_cost;
-
-dse_status step_cost_of(step_clock *c, const step_ranks *ranks, const step_program *p, dse_arena *a, step_cost *out,
-                        dse_error *err);
-void step_cost_add(step_cost *sum, const step_cost *c, uint64_t times);
+/* From the ranks of one place in the pipeline to those of another one, which differ. */
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes);
 
 #endif

@@ -1,486 +1,322 @@
 #include "step/run.h"
 
-#include "step/module.h"
+#include "step/unroll.h"
 
 #include <string.h>
 
-/* What a stage is a chain of. */
-typedef enum { UNIT_EMBEDDING, UNIT_LAYER, UNIT_LAYER_AGAIN, UNIT_HEAD, N_UNITS } unit_kind;
+/* What a pass takes if the unit that may still reduce gradients is busy for `busy` ticks after its begin. */
+typedef struct {
+    bool is_known;
+    dse_time busy;
+    dse_time ticks, busy_until; /* from the begin; busy_until: of that unit, 0 if it did nothing */
+    dse_time compute, exposed[STEP_N_GROUPS];
+} pass_time;
 
 typedef struct {
-    step_cost cost[SCHED_KINDS]; /* forward, backward and its halves */
-    uint64_t elements;           /* of its parameters, on a rank of a tensor parallel group */
-    dse_time gather, reduce;     /* of fully sharded parameters and their gradients */
-} unit;
-
-/* A piece: one pass of a micro-batch through a stage. */
-typedef struct {
-    step_cost cost;
-    dse_time tail; /* gradients are still being reduced so long after its end */
-} piece;
-
-typedef struct {
-    const step_model *model;
     const step_options *options;
     step_clock *clock;
-    step_ranks ranks;
-    step_shape shape;
     dse_arena *arena;
     dse_error *err;
     dse_status status;
-    unit unit[N_UNITS];
-    uint32_t n_stages, n_units; /* of a stage; the most it may have */
-    uint8_t *chain;             /* unit_kind of each unit of the stage at hand */
-    piece *piece;               /* by sched_duration_at */
-    uint32_t *first_of, *last_of; /* per stage and kind of action: indexes into the plan */
-    uint32_t *last_gradient;      /* per stage: its last B or W */
-    dse_time *reduced;          /* per stage: all that its last backward pass reduces */
+    step_passes *passes;
+    bool one_unit;      /* communication is one unit, else each of its kinds is one */
+    pass_time *time;    /* per pass */
+    dse_time *end;      /* per operation of the pass at hand */
+    step_group *waited; /* per operation: the group whose collective is the reason for its end */
+    dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
+    dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
+    uint32_t *receiver;   /* per action: the rank that gets its tensor; DSE_NONE: none does */
 } runner;
 
-static dse_time collective(runner *r, uint32_t type, step_group group, double bytes, double element_bytes)
-{
-    step_collective c = {.type = type, .group = group, .in_bytes = (uint64_t)bytes, .element_bytes = element_bytes};
-    dse_time t = 0;
+static dse_time later(dse_time a, dse_time b) { return a > b ? a : b; }
 
-    if (r->status == DSE_OK)
-        r->status = step_clock_collective(r->clock, &r->ranks, &c, r->arena, &t, r->err);
+/* ---- a pass ------------------------------------------------------------------------------------ */
+
+/* When an operation can begin, and what made it wait last. */
+static dse_time ready(const runner *r, const step_pass *p, const step_pass_operation *op, step_group *waited)
+{
+    dse_time at = 0;
+
+    *waited = STEP_GROUP_NONE;
+    for (uint32_t k = op->first_need; k < op->first_need + op->n_needs; k++) {
+        uint32_t need = p->need[k];
+
+        if (r->end[need] < at || (r->end[need] == at && *waited != STEP_GROUP_NONE))
+            continue;
+        at = r->end[need];
+        *waited = r->waited[need];
+    }
+    return at;
+}
+
+static void walk(runner *r, const step_pass *p, dse_time busy, pass_time *out)
+{
+    const uint32_t shard = r->one_unit ? STEP_UNIT_LAYER : STEP_UNIT_SHARD;
+    dse_time free_at[STEP_N_UNITS] = {[0] = 0};
+    step_group waited;
+
+    *out = (pass_time){.is_known = true, .busy = busy};
+    free_at[shard] = busy;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const step_pass_operation *op = &p->operation[i];
+        dse_time begin = ready(r, p, op, &waited), *unit;
+
+        r->end[i] = begin;
+        r->waited[i] = waited;
+        if (!op->kernel && !op->collective)
+            continue;
+        unit = &free_at[op->unit == STEP_UNIT_SHARD ? shard : op->unit];
+        if (op->kernel) {
+            out->exposed[waited] += begin > *unit ? begin - *unit : 0;
+            out->compute += op->ticks;
+        }
+        *unit = r->end[i] = later(begin, *unit) + op->ticks;
+        r->waited[i] = op->kernel ? STEP_GROUP_NONE : op->collective->group;
+    }
+    if (p->over != DSE_NONE) {
+        out->ticks = r->end[p->over];
+        out->exposed[r->waited[p->over]] += out->ticks - free_at[STEP_UNIT_COMPUTE];
+    }
+    out->busy_until = free_at[shard] > busy ? free_at[shard] : 0;
+}
+
+/* Of an action that begins at `start`. */
+static const pass_time *time_pass(runner *r, uint32_t action, dse_time start, dse_time *busy_until)
+{
+    uint32_t number = r->passes->pass_of[action];
+    const step_pass *p = &r->passes->pass[number];
+    pass_time *t = &r->time[number];
+    dse_time busy = *busy_until > start && (r->one_unit || p->has_shard) ? *busy_until - start : 0;
+
+    if (!t->is_known || t->busy != busy)
+        walk(r, p, busy, t);
+    if (t->busy_until)
+        *busy_until = start + t->busy_until;
     return t;
-}
-
-/* ---- units ------------------------------------------------------------------------------------- */
-
-/* Gradients of so many elements: summed up on every rank, or each rank gets its shard, which replicas sum up. */
-static dse_time reduce_time(runner *r, uint64_t elements)
-{
-    const step_options *o = r->options;
-    double bytes = o->reduce_bytes * (double)elements;
-
-    if (!o->zero)
-        return collective(r, WL_ALL_REDUCE, STEP_GROUP_SHARD, bytes, o->reduce_bytes);
-    return collective(r, WL_REDUCE_SCATTER, STEP_GROUP_SHARD, bytes, o->reduce_bytes) +
-           collective(r, WL_ALL_REDUCE, STEP_GROUP_REPLICAS, bytes / r->ranks.size[STEP_GROUP_SHARD], o->reduce_bytes);
-}
-
-static dse_time gather_time(runner *r, uint64_t elements)
-{
-    const step_options *o = r->options;
-
-    return collective(r, WL_ALL_GATHER, STEP_GROUP_SHARD,
-                      o->weight_bytes * (double)elements / r->ranks.size[STEP_GROUP_SHARD], o->weight_bytes);
-}
-
-static void cost_program(runner *r, const step_program *p, step_cost *out)
-{
-    if (r->status == DSE_OK)
-        r->status = step_cost_of(r->clock, &r->ranks, p, r->arena, out, r->err);
-}
-
-static void make_unit(runner *r, unit_kind kind, const step_block *b)
-{
-    static const unsigned parts[SCHED_KINDS] = {
-        [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
-    unit *u = &r->unit[kind];
-    step_program p;
-
-    step_program_forward(b, &r->shape, r->arena, &p);
-    cost_program(r, &p, &u->cost[SCHED_F]);
-    for (int k = SCHED_B; k < SCHED_KINDS; k++) {
-        step_program_backward(b, &r->shape, parts[k], kind == UNIT_LAYER_AGAIN, r->arena, &p);
-        cost_program(r, &p, &u->cost[k]);
-    }
-    for (uint32_t i = 0; i < b->n_parameters; i++)
-        u->elements += step_parameter_share(&b->parameter[i], r->options->tp);
-    if (r->options->zero == 3) {
-        u->gather = gather_time(r, u->elements);
-        u->reduce = reduce_time(r, u->elements);
-    }
-}
-
-static void make_units(runner *r)
-{
-    const step_block *b = r->model->block;
-
-    make_unit(r, UNIT_EMBEDDING, &b[STEP_EMBEDDING]);
-    make_unit(r, UNIT_LAYER, &b[STEP_LAYER]);
-    if (r->options->recompute == STEP_RECOMPUTE_FULL)
-        make_unit(r, UNIT_LAYER_AGAIN, &b[STEP_LAYER]);
-    make_unit(r, UNIT_HEAD, &b[STEP_HEAD]);
-}
-
-/* ---- pieces ------------------------------------------------------------------------------------ */
-
-/* The units of a stage, in the order of the forward pass. */
-static void make_chain(runner *r, uint32_t stage)
-{
-    uint32_t n = 0, layers = r->model->n_layers / r->n_stages;
-
-    if (stage == 0)
-        r->chain[n++] = UNIT_EMBEDDING;
-    for (uint32_t i = 0; i < layers; i++)
-        r->chain[n++] = step_layer_is_again(r->options, i) ? UNIT_LAYER_AGAIN : UNIT_LAYER;
-    if (stage + 1 == r->n_stages)
-        r->chain[n++] = UNIT_HEAD;
-    r->n_units = n;
-}
-
-static void add_unit(piece *p, const step_cost *c, dse_time begin)
-{
-    p->cost.exposed[STEP_GROUP_SHARD] += begin - p->cost.ticks;
-    p->cost.ticks = begin;
-    step_cost_add(&p->cost, c, 1);
-}
-
-/* Parameters of a unit are gathered while the unit before it runs; `busy`: the links are taken so long. */
-static piece forward(const runner *r, bool gathers, dse_time busy)
-{
-    piece p = {0};
-    dse_time issued = 0, links = busy;
-
-    for (uint32_t i = 0; i < r->n_units; i++) {
-        const unit *u = &r->unit[r->chain[i]];
-        dse_time begin = p.cost.ticks;
-
-        if (gathers) {
-            links = (links > issued ? links : issued) + u->gather;
-            begin = begin > links ? begin : links;
-        }
-        issued = begin;
-        add_unit(&p, &u->cost[SCHED_F], begin);
-    }
-    return p;
-}
-
-/* Backward, kind B, I or W. `gathers`: parameters were freed after the forward pass, but for those of the last unit;
- * each is gathered while the one behind it runs. `bucket`: gradients are reduced as soon as so many elements are
- * there, which then counts to `reduced`; 0: at each unit; UINT64_MAX: at the end. */
-static piece backward(runner *r, sched_kind kind, bool gathers, bool reduces, uint64_t bucket, dse_time *reduced)
-{
-    piece p = {0};
-    dse_time links = 0, gathered = 0;
-    uint64_t ready = 0;
-
-    for (uint32_t i = r->n_units; i-- > 0;) {
-        const unit *u = &r->unit[r->chain[i]];
-        dse_time begin = p.cost.ticks > gathered ? p.cost.ticks : gathered, t;
-
-        if (gathers && i) {
-            links = (links > begin ? links : begin) + r->unit[r->chain[i - 1]].gather;
-            gathered = links;
-        }
-        add_unit(&p, &u->cost[kind], begin);
-        ready += u->elements;
-        if (!reduces || !(ready >= bucket || i == 0))
-            continue;
-        t = bucket ? reduce_time(r, ready) : u->reduce;
-        links = (links > p.cost.ticks ? links : p.cost.ticks) + t;
-        *reduced += t;
-        ready = 0;
-    }
-    p.tail = reduces && links > p.cost.ticks ? links - p.cost.ticks : 0;
-    return p;
-}
-
-static void make_pieces(runner *r, uint32_t stage)
-{
-    const step_options *o = r->options;
-    bool sharded = o->zero == 3, frees = sharded && o->reshard_after_forward;
-    /* Parameters stay gathered from one micro-batch to the next where a pipeline, or the program, says so. */
-    bool always = sharded && (frees || (o->pp == 1 && o->sync != STEP_SYNC_LAST_NO_RESHARD));
-    bool first = sharded || ((o->zero == 1 || o->zero == 2) && o->overlaps_parameters);
-    bool each = o->zero == 2 || (sharded && o->sync == STEP_SYNC_EACH);
-    uint64_t bucket = sharded ? 0 : o->overlaps_gradients && o->bucket_elements ? o->bucket_elements : UINT64_MAX;
-
-    for (int place = 0; place < SCHED_PLACES; place++) {
-        bool is_first = place == SCHED_FIRST || place == SCHED_ONLY, is_last = place == SCHED_LAST || place == SCHED_ONLY;
-
-        for (int kind = SCHED_B; kind < SCHED_KINDS; kind++) {
-            bool reduces = (each || is_last) && kind != SCHED_I;
-            dse_time reduced = 0;
-
-            r->piece[sched_duration_at(stage, (sched_kind)kind, (sched_place)place)] =
-                backward(r, (sched_kind)kind, frees && kind != SCHED_W, reduces, bucket, &reduced);
-            if (is_last && kind != SCHED_I)
-                r->reduced[stage] = reduced;
-        }
-        r->piece[sched_duration_at(stage, SCHED_F, (sched_place)place)] = forward(
-            r, is_first ? first : always,
-            o->pp == 1 && !is_first ? r->piece[sched_duration_at(stage, SCHED_B, SCHED_MIDDLE)].tail : 0);
-    }
-}
-
-/* Stages but the first and the last are alike. */
-static void make_all_pieces(runner *r)
-{
-    const size_t of_stage = SCHED_KINDS * SCHED_PLACES;
-
-    for (uint32_t s = 0; s < r->n_stages; s++) {
-        if (s > 1 && s + 1 < r->n_stages) {
-            memcpy(r->piece + s * of_stage, r->piece + of_stage, of_stage * sizeof *r->piece);
-            r->reduced[s] = r->reduced[1];
-            continue;
-        }
-        make_chain(r, s);
-        make_pieces(r, s);
-    }
 }
 
 /* ---- the schedule ------------------------------------------------------------------------------ */
 
-static dse_status compose(runner *r, const sched_def *schedule, const sched_options *order, step_result *out)
+static void send(runner *r, uint32_t from, uint32_t action, dse_time end)
 {
-    const step_options *o = r->options;
-    uint64_t transfer_bytes = (uint64_t)(o->activation_bytes * (double)(r->shape.split_tokens * r->model->hidden));
-    step_collective message = {.type = STEP_SEND,
-                               .group = STEP_GROUP_PP,
-                               .in_bytes = transfer_bytes,
-                               .element_bytes = o->activation_bytes,
-                               .to_next = true};
-    dse_time transfer = 0;
-    sched_order steps;
-    sched_costs costs;
-    dse_status st;
+    sim_alone time = step_clock_transfer(r->clock, &r->passes->ranks, from, r->receiver[action],
+                                         r->passes->transfer.in_bytes);
 
-    if ((st = sched_make(schedule, order, r->arena, &out->plan, r->err)) != DSE_OK ||
-        (st = sched_order_make(&out->plan, r->arena, &steps, r->err)) != DSE_OK ||
-        (st = step_clock_collective(r->clock, &r->ranks, &message, r->arena, &transfer, r->err)) != DSE_OK)
-        return st;
-    sched_costs_init(&costs, &out->plan, r->arena);
-    for (size_t i = 0; i < (size_t)r->n_stages * SCHED_KINDS * SCHED_PLACES; i++)
-        costs.duration[i] = r->piece[i].cost.ticks;
-    for (size_t i = 0; i < 2 * (size_t)r->n_stages; i++)
-        costs.transfer[i] = transfer;
-    sched_times_init(&out->times, &out->plan, r->arena);
-    sched_compose(&steps, &costs, &out->times);
-    out->pipeline = out->times.makespan;
-    out->part[STEP_PART_PP] = transfer; /* until the parts are added up */
-    return DSE_OK;
+    r->passes->is_even &= time.is_even;
+    if (!r->one_unit) {
+        r->arrival[action] = end + time.ticks;
+        return;
+    }
+    r->arrival[action] = r->busy_until[from] = later(end, r->busy_until[from]) + time.ticks;
+}
+
+static void run_action(runner *r, const sched_step *s, sched_times *t)
+{
+    dse_time start = later(t->last[s->rank], s->producer == DSE_NONE ? 0 : r->arrival[s->producer]), ticks;
+
+    if (s->with_next && s[1].producer != DSE_NONE)
+        start = later(start, r->arrival[s[1].producer]);
+    ticks = time_pass(r, s->action, start, &r->busy_until[s->rank])->ticks;
+    t->start[s->action] = start;
+    t->end[s->action] = t->last[s->rank] = start + ticks;
+    t->busy[s->rank] += ticks;
+    if (r->receiver[s->action] != DSE_NONE)
+        send(r, s->rank, s->action, start + ticks);
+}
+
+static void run_schedule(runner *r, const sched_order *order, step_result *out)
+{
+    const sched_plan *p = &out->plan;
+    uint32_t n = sched_n_actions(p);
+    sched_times *t = &out->times;
+
+    sched_times_init(t, p, r->arena);
+    memset(t->last, 0, p->n_ranks * sizeof *t->last);
+    memset(t->busy, 0, p->n_ranks * sizeof *t->busy);
+    r->receiver = DSE_ARENA_RAW(r->arena, uint32_t, n);
+    memset(r->receiver, 0xff, n * sizeof *r->receiver); /* DSE_NONE */
+    for (uint32_t i = 0; i < n; i++)
+        if (order->step[i].producer != DSE_NONE)
+            r->receiver[order->step[i].producer] = order->step[i].rank;
+    for (uint32_t i = 0; i < n; i++)
+        run_action(r, &order->step[i], t);
+    for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+        t->first[rank] = t->start[p->first[rank]];
+        t->makespan = later(t->makespan, t->last[rank]);
+    }
+    out->pipeline = t->makespan;
 }
 
 /* ---- the end of the step ----------------------------------------------------------------------- */
 
-static void find_ends(runner *r, const sched_plan *p)
+static dse_time collective(runner *r, const step_collective *c)
 {
-    r->first_of = DSE_ARENA_RAW(r->arena, uint32_t, (size_t)r->n_stages * SCHED_KINDS);
-    r->last_of = DSE_ARENA_RAW(r->arena, uint32_t, (size_t)r->n_stages * SCHED_KINDS);
-    r->last_gradient = DSE_ARENA_NEW(r->arena, uint32_t, r->n_stages);
-    memset(r->first_of, 0xff, (size_t)r->n_stages * SCHED_KINDS * sizeof *r->first_of); /* DSE_NONE */
-    for (uint32_t i = 0; i < sched_n_actions(p); i++) {
-        const sched_action *a = &p->action[i];
-        uint32_t at = (uint32_t)a->stage * SCHED_KINDS + a->kind;
+    sim_alone alone = {.is_even = true};
 
-        if (r->first_of[at] == DSE_NONE)
-            r->first_of[at] = i;
-        r->last_of[at] = i;
-        if (a->kind == SCHED_B || a->kind == SCHED_W)
-            r->last_gradient[a->stage] = i;
+    if (r->status == DSE_OK && c->in_bytes)
+        r->status = step_clock_collective(r->clock, &r->passes->ranks, c, r->arena, &alone, r->err);
+    r->passes->is_even &= alone.is_even;
+    return alone.ticks;
+}
+
+static dse_time collectives(runner *r, const step_collective *list, uint32_t n)
+{
+    dse_time sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += collective(r, &list[i]);
+    return sum;
+}
+
+/* When each rank of the pipeline has summed up its gradients. */
+static dse_time *run_sums(runner *r, step_result *out)
+{
+    dse_time *end = DSE_ARENA_RAW(r->arena, dse_time, out->plan.n_ranks);
+
+    for (uint32_t i = 0; i < out->plan.n_ranks; i++) {
+        const step_ending *e = &r->passes->ending[i];
+
+        end[i] = later(out->times.last[i], r->busy_until[i]) + collectives(r, e->reduction, e->n_reductions) +
+                 collective(r, &e->tp_sum);
+        if (end[i] > end[out->slowest])
+            out->slowest = i;
     }
+    return end;
 }
 
-static const piece *piece_of(const runner *r, const sched_plan *p, uint32_t i)
+/* Each thing waits for the one before, and all ranks begin together what they do together. */
+static void add_ending(runner *r, dse_time *end, const dse_time *optimizer, step_result *out)
 {
-    const sched_action *a = &p->action[i];
-    uint32_t at = (uint32_t)a->stage * SCHED_KINDS + a->kind;
-    bool first = r->first_of[at] == i, last = r->last_of[at] == i;
-    sched_place place = first && last ? SCHED_ONLY : first ? SCHED_FIRST : last ? SCHED_LAST : SCHED_MIDDLE;
+    uint32_t n = out->plan.n_ranks, last = n - 1;
+    const step_ending *ending = r->passes->ending;
+    dse_time latest = 0, rest = 0;
 
-    return &r->piece[sched_duration_at(a->stage, (sched_kind)a->kind, place)];
-}
-
-/* When the gradients of a rank's stages have been reduced: one after the other, as their last pieces end. */
-static dse_time reduction_end(const runner *r, const step_result *s, uint32_t rank)
-{
-    const sched_plan *p = &s->plan;
-    dse_time links = 0, end = s->times.last[rank], sum = 0;
-
-    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++) {
-        const sched_action *a = &p->action[i];
-        dse_time done;
-
-        if (r->last_gradient[a->stage] != i)
-            continue;
-        sum += r->reduced[a->stage];
-        done = s->times.end[i] + piece_of(r, p, i)->tail;
-        links = links + r->reduced[a->stage] > done ? links + r->reduced[a->stage] : done;
+    if (ending[0].ends_sum.in_bytes)
+        end[0] = end[last] = later(end[0], end[last]) + collective(r, &ending[0].ends_sum);
+    for (uint32_t i = 0; i < n; i++) {
+        out->slowest = end[i] > latest ? i : out->slowest;
+        latest = later(latest, end[i]);
+        rest = later(rest, optimizer[i] + collectives(r, ending[i].gather, ending[i].n_gathers));
     }
-    if (!r->options->overlaps_gradients && r->options->zero < 3)
-        return end + sum;
-    return end > links ? end : links;
+    out->step = latest + collective(r, &ending[0].norm) + rest;
 }
 
-/* Parameters of the stages of a rank, on a rank of a tensor parallel group. */
-static uint64_t elements_of_rank(runner *r, const sched_plan *p, uint32_t rank)
+/* With one unit exactly: ranks that come early to a collective of several stages have sent before the last one comes. */
+static void simulate_ending(runner *r, const dse_time *end, const dse_time *optimizer, step_result *out)
 {
-    uint64_t n = 0;
+    wl_workload w;
 
-    for (uint32_t s = 0; s < r->n_stages; s++) {
-        if (p->stage_rank[s] != rank)
-            continue;
-        make_chain(r, s);
-        for (uint32_t i = 0; i < r->n_units; i++)
-            n += r->unit[r->chain[i]].elements;
-    }
-    return n;
+    if (r->status == DSE_OK)
+        r->status = step_unroll_ending(r->passes, end, optimizer, r->arena, &w, r->err);
+    if (r->status == DSE_OK)
+        r->status = step_clock_run(r->clock, &w, r->arena, &out->step, r->err);
 }
 
-/* The gradients of parameters that a tensor parallel group has whole, which sequence parallelism leaves as sums of a
- * part of the tokens. */
-static uint64_t unsplit_elements(const step_block *b)
+static void run_ending(runner *r, step_result *out)
 {
-    uint64_t n = 0;
+    dse_time *end = run_sums(r, out), *optimizer = DSE_ARENA_RAW(r->arena, dse_time, out->plan.n_ranks);
 
-    for (uint32_t i = 0; i < b->n_parameters; i++)
-        n += b->parameter[i].is_split ? 0 : step_parameter_elements(&b->parameter[i]);
-    return n;
-}
-
-typedef struct {
-    dse_time sums, optimizer, gather;
-} ending;
-
-static ending end_of_step(runner *r, uint64_t elements)
-{
-    const step_options *o = r->options;
-    const step_block *layer = &r->model->block[STEP_LAYER], *first = &r->model->block[STEP_EMBEDDING];
-    uint64_t shard = o->zero ? elements / r->ranks.size[STEP_GROUP_SHARD] : elements;
-    /* Adam: reads the gradient, the master copy and two moments; writes all but the gradient, and the weight. */
-    wl_kernel adam = {.class = WL_KERNEL_OPTIMIZER,
-                      .extent = {shard, 1, 1, 1},
-                      .element_bytes = o->gradient_bytes,
-                      .operations = 12 * shard,
-                      .bytes = (uint64_t)((o->gradient_bytes + 2 * o->optimizer_bytes + o->weight_bytes) * (double)shard)};
-    ending e = {0};
-
-    if (o->sequence_parallel)
-        e.sums += collective(r, WL_ALL_REDUCE, STEP_GROUP_TP,
-                             o->gradient_bytes * (double)(unsplit_elements(layer) * (r->model->n_layers / o->pp)),
-                             o->gradient_bytes);
-    if (r->model->is_tied)
-        e.sums += collective(r, WL_ALL_REDUCE, STEP_GROUP_EMBEDDING,
-                             o->gradient_bytes * (double)step_parameter_share(&first->parameter[0], o->tp),
-                             o->gradient_bytes);
-    e.sums += collective(r, WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 4, 4); /* the norm */
-    e.optimizer = step_clock_kernel(r->clock, &adam);
-    if ((o->zero == 1 || o->zero == 2) && !o->overlaps_parameters)
-        e.gather = gather_time(r, elements);
-    return e;
+    for (uint32_t i = 0; i < out->plan.n_ranks; i++)
+        optimizer[i] = step_clock_kernel(r->clock, &r->passes->ending[i].optimizer);
+    if (r->one_unit && out->plan.n_ranks > 1)
+        simulate_ending(r, end, optimizer, out);
+    else
+        add_ending(r, end, optimizer, out);
+    out->part[STEP_PART_OPTIMIZER] = optimizer[out->slowest] + step_clock_overhead(r->clock);
+    out->part[STEP_PART_DP] = out->step - optimizer[out->slowest] - out->times.last[out->slowest];
+    out->step += step_clock_overhead(r->clock);
 }
 
 /* ---- the parts --------------------------------------------------------------------------------- */
 
-static void add_piece(const step_cost *c, step_result *out)
+/* Of the slowest rank. What it waits for the tensor of another one is transfer as long as that takes, and before that
+ * the bubble. */
+static void add_parts(runner *r, const sched_order *order, step_result *out)
 {
-    out->compute += c->compute;
-    out->part[STEP_PART_TP] += c->exposed[STEP_GROUP_TP];
-    out->part[STEP_PART_CP] += c->exposed[STEP_GROUP_CP];
-    out->part[STEP_PART_DP] += c->exposed[STEP_GROUP_SHARD];
-}
+    const sched_times *t = &out->times;
+    dse_time free_at = 0, busy_until = 0;
 
-static void add_rank(const runner *r, step_result *out, dse_time transfer)
-{
-    const sched_plan *p = &out->plan;
-    uint32_t first = p->first[out->slowest], end = p->first[out->slowest + 1];
-    dse_time free_at = 0;
+    for (uint32_t i = 0; i < sched_n_actions(&out->plan); i++) {
+        const sched_step *s = &order->step[i];
+        dse_time waited, moving = 0;
+        const pass_time *p;
 
-    for (uint32_t i = first; i < end; i++) {
-        dse_time waited = out->times.start[i] > free_at ? out->times.start[i] - free_at : 0;
-        dse_time moving = waited < transfer ? waited : transfer;
-
+        if (s->rank != out->slowest)
+            continue;
+        waited = t->start[s->action] - free_at;
+        if (s->producer != DSE_NONE)
+            moving = r->arrival[s->producer] - t->end[s->producer];
+        moving = waited < moving ? waited : moving;
+        p = time_pass(r, s->action, t->start[s->action], &busy_until);
+        if (r->one_unit && r->receiver[s->action] != DSE_NONE)
+            busy_until = r->arrival[s->action];
         out->part[STEP_PART_PP] += moving;
         out->part[STEP_PART_BUBBLE] += waited - moving;
-        add_piece(&piece_of(r, p, i)->cost, out);
-        free_at = out->times.end[i];
+        out->part[STEP_PART_TP] += p->exposed[STEP_GROUP_TP];
+        out->part[STEP_PART_CP] += p->exposed[STEP_GROUP_CP];
+        for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_REPLICAS; g++)
+            out->part[STEP_PART_DP] += p->exposed[g];
+        out->compute += p->compute;
+        free_at = t->end[s->action];
     }
-}
-
-static void count_work(runner *r, step_result *out)
-{
-    const step_options *o = r->options;
-    double per_pipeline = 0, again = 0, copies = (double)o->tp * o->cp * o->dp * o->n_micro_batches;
-
-    for (uint32_t s = 0; s < r->n_stages; s++) {
-        make_chain(r, s);
-        for (uint32_t i = 0; i < r->n_units; i++) {
-            const step_cost *c = r->unit[r->chain[i]].cost;
-
-            per_pipeline += c[SCHED_F].operations + c[SCHED_B].operations;
-            again += c[SCHED_B].operations_again;
-        }
-    }
-    out->executed_operations = per_pipeline * copies;
-    out->model_operations = (per_pipeline - again) * copies;
-    out->tokens = (uint64_t)o->dp * o->micro_batch * o->n_micro_batches * r->model->sequence;
-}
-
-static void finish(runner *r, step_result *out)
-{
-    dse_time transfer = out->part[STEP_PART_PP], latest = 0, reduced = 0, parts = 0;
-    ending worst = {0};
-
-    out->part[STEP_PART_PP] = 0;
-    for (uint32_t rank = 0; rank < out->plan.n_ranks; rank++) {
-        ending e = end_of_step(r, elements_of_rank(r, &out->plan, rank));
-        dse_time end = reduction_end(r, out, rank);
-
-        if (end + e.sums > latest) {
-            latest = end + e.sums;
-            out->slowest = rank;
-            reduced = end;
-        }
-        worst.optimizer = e.optimizer > worst.optimizer ? e.optimizer : worst.optimizer;
-        worst.gather = e.gather > worst.gather ? e.gather : worst.gather;
-    }
-    add_rank(r, out, transfer);
     out->part[STEP_PART_COMPUTE] = out->compute;
-    out->part[STEP_PART_OPTIMIZER] = worst.optimizer;
-    out->compute += worst.optimizer;
-    out->step = latest + worst.optimizer + worst.gather;
-    /* Reductions that go on after the last piece, the sums, and the gathering. */
-    out->part[STEP_PART_DP] += reduced - out->times.last[out->slowest] + (latest - reduced) + worst.gather;
-    for (int i = 0; i < STEP_N_PARTS; i++)
-        parts += out->part[i];
-    /* Within a pair of overlapping pieces the second has waited for the first, which counts already. */
-    out->part[STEP_PART_BUBBLE] -= parts > out->step ? parts - out->step : 0;
+    out->compute += out->part[STEP_PART_OPTIMIZER] - step_clock_overhead(r->clock);
 }
 
-static void measure_memory(runner *r, step_result *out)
+static void count_work(const step_model *m, const step_options *o, const step_work *w, step_result *out)
 {
-    step_memory *sizes = step_memory_new(r->model, r->options, r->n_stages, r->arena);
+    double copies = (double)o->tp * o->cp * o->dp * o->n_micro_batches;
 
-    out->memory = DSE_ARENA_NEW(r->arena, step_rank_memory, out->plan.n_ranks);
+    out->executed_operations = w->all * copies;
+    out->model_operations = (w->all - w->again) * copies;
+    out->tokens = (uint64_t)o->dp * o->micro_batch * o->n_micro_batches * m->sequence;
+}
+
+static void measure_memory(const step_model *m, const step_options *o, dse_arena *a, step_result *out)
+{
+    step_memory *sizes = step_memory_new(m, o, o->pp * o->vp, a);
+
+    out->memory = DSE_ARENA_NEW(a, step_rank_memory, out->plan.n_ranks);
     for (uint32_t rank = 0; rank < out->plan.n_ranks; rank++) {
-        step_memory_of(sizes, &out->plan, rank, r->arena, &out->memory[rank]);
+        step_memory_of(sizes, &out->plan, rank, a, &out->memory[rank]);
         if (out->memory[rank].peak > out->memory[out->largest].peak)
             out->largest = rank;
     }
 }
 
-dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    step_clock *clock, dse_arena *a, step_result *out, dse_error *err)
+/* ---- the step ---------------------------------------------------------------------------------- */
+
+static void prepare(runner *r, const step_result *out)
 {
-    runner r = {.model = m,
-                .options = o,
-                .clock = clock,
-                .ranks = step_ranks_of(o, a),
-                .shape = step_shape_of(m, o),
-                .arena = a,
-                .err = err,
-                .n_stages = o->pp * o->vp};
+    uint32_t most = 1;
+
+    for (uint32_t i = 0; i < r->passes->n_passes; i++)
+        most = r->passes->pass[i].n > most ? r->passes->pass[i].n : most;
+    r->end = DSE_ARENA_RAW(r->arena, dse_time, most);
+    r->waited = DSE_ARENA_RAW(r->arena, step_group, most);
+    r->time = DSE_ARENA_NEW(r->arena, pass_time, r->passes->n_passes);
+    r->busy_until = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
+    r->arrival = DSE_ARENA_RAW(r->arena, dse_time, sched_n_actions(&out->plan));
+}
+
+dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
+                    step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
+{
+    runner r = {.options = o, .clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
+    sched_order steps;
     dse_status st;
 
     *out = (step_result){0};
-    r.chain = DSE_ARENA_NEW(a, uint8_t, m->n_layers / r.n_stages + 2);
-    r.piece = DSE_ARENA_NEW(a, piece, (size_t)r.n_stages * SCHED_KINDS * SCHED_PLACES);
-    r.reduced = DSE_ARENA_NEW(a, dse_time, r.n_stages);
-    make_units(&r);
-    if (r.status == DSE_OK)
-        make_all_pieces(&r);
-    if (r.status != DSE_OK)
-        return r.status;
-    if ((st = compose(&r, schedule, order, out)) != DSE_OK)
+    r.passes = &out->passes;
+    if ((st = sched_make(schedule, order, a, &out->plan, err)) != DSE_OK ||
+        (st = sched_order_make(&out->plan, a, &steps, err)) != DSE_OK ||
+        (st = step_passes_make(m, o, &out->plan, clock, a, &out->passes, err)) != DSE_OK)
         return st;
-    find_ends(&r, &out->plan);
-    measure_memory(&r, out);
-    count_work(&r, out);
-    finish(&r, out);
+    prepare(&r, out);
+    run_schedule(&r, &steps, out);
+    run_ending(&r, out);
+    add_parts(&r, &steps, out);
+    measure_memory(m, o, a, out);
+    count_work(m, o, &out->passes.work, out);
     return r.status;
 }

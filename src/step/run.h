@@ -1,16 +1,15 @@
-/* step_run -- the time of a whole training step: pieces, each costed once, composed in the order of a pipeline
- * schedule.
+/* step_run -- the time of a whole training step: passes, each walked through once, in the order of a pipeline schedule.
  *
- * Only ranks of one pipeline are looked at: the others do the same beside them. A stage's piece (its chunk of layers in
- * one direction) has a duration by what it does besides: the first forward pass may gather parameters, the last
- * backward pass reduces gradients. The schedule gives the order, compose.h the times. What runs on after the last
- * backward pass, and the end of the step, follow. */
+ * Only ranks of one pipeline are looked at: the others do the same beside them, as long as the slowest of each kind of
+ * group does. A pass takes the time that its operations take (pass.h), which is always the same but for reductions of the
+ * pass before that still go on. The schedule gives the order. What runs on after the last backward pass, and the end of
+ * the step, follow. */
 #ifndef DSE_STEP_RUN_H
 #define DSE_STEP_RUN_H
 
 #include "schedule/compose.h"
-#include "step/clock.h"
 #include "step/memory.h"
+#include "step/pass.h"
 
 /* What the step of the slowest rank is made of; the parts add up to `step` of the result. */
 typedef enum {
@@ -20,7 +19,7 @@ typedef enum {
     STEP_PART_DP,
     STEP_PART_PP,        /* transfers between stages that the rank waits for; of the whole, with the bubble */
     STEP_PART_BUBBLE,    /* the rank waits for another stage */
-    STEP_PART_OPTIMIZER,
+    STEP_PART_OPTIMIZER, /* and the host's work of a step */
     STEP_N_PARTS
 } step_part;
 
@@ -38,14 +37,23 @@ typedef struct {
     step_rank_memory *memory;  /* of each pipeline rank */
     sched_plan plan;
     sched_times times;
+    step_passes passes;
 } step_result;
+
+/* Which communication of a rank runs beside each other. */
+typedef enum {
+    STEP_UNITS,   /* each unit of program.h does its own; a transfer to another stage keeps none busy */
+    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it */
+} step_machine;
 
 /* Refuses what does not divide or cannot be run: DSE_E_RANGE, with the rule and the nearest values that work.
  * `schedule` and o->vp fit each other or it says why not. */
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err);
 
-/* Everything belongs to the arena. */
+/* Everything belongs to the arena; result and plan stay where they are. If passes.is_even, the step with one unit is to the
+ * tick what a simulator makes of step_unroll (unroll.h); else ranks that are ahead of the slowest of their kind may make
+ * it shorter there. */
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    step_clock *clock, dse_arena *a, step_result *out, dse_error *err);
+                    step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err);
 
 #endif

@@ -1,0 +1,513 @@
+#include "step/pass.h"
+
+#include "step/issue.h"
+#include "step/memory.h"
+#include "step/module.h"
+
+#include <string.h>
+
+/* A block's program with its times. */
+typedef struct {
+    step_program program;
+    dse_time *ticks;
+    step_work work;
+} timed;
+
+/* Stages that do the same. */
+typedef struct kind_of_stage kind_of_stage;
+
+/* A pass that has been made: for these items of this kind of stage. */
+typedef struct made {
+    const kind_of_stage *stage;
+    sched_kind kind;
+    step_items items;
+    uint32_t pass;
+    struct made *next;
+} made;
+
+struct kind_of_stage {
+    step_stage stage;
+    bool overlaps;
+    made *made;
+    const made *latest[SCHED_KINDS][2][2]; /* by whether it is the first, the last; while parameters are not sharded */
+    kind_of_stage *next;
+};
+
+typedef struct {
+    const step_model *model;
+    const step_options *options;
+    step_clock *clock;
+    dse_arena *arena;
+    dse_error *err;
+    dse_status status;
+    step_passes *out;
+    timed *timed[STEP_N_BLOCKS][SCHED_KINDS][2]; /* by what is made again; NULL: not yet */
+    step_chunk *chunk;                           /* per stage */
+    kind_of_stage **kind;                        /* per stage */
+    kind_of_stage *kinds;
+    step_items items; /* of the pass at hand */
+    size_t cap_passes;
+
+    /* The pass that is being made. */
+    step_pass_operation *operation;
+    uint32_t n, *need, n_needs, first_need;
+    size_t cap, cap_needs;
+    uint32_t *place;     /* of an operation of the block's program */
+    size_t cap_places;
+    uint32_t *gathered;  /* per block: the last gathering for it; DSE_NONE */
+    bool has_shard;
+} maker;
+
+/* ---- operations -------------------------------------------------------------------------------- */
+
+static void needs(maker *m, uint32_t operation)
+{
+    if (operation == DSE_NONE)
+        return;
+    DSE_GROW(m->need, m->cap_needs, m->n_needs + 1);
+    m->need[m->n_needs++] = operation;
+}
+
+/* Adds an operation with the needs that were told since the one before it. */
+static uint32_t put(maker *m, const step_pass_operation *op)
+{
+    step_pass_operation *new;
+
+    DSE_GROW(m->operation, m->cap, m->n + 1);
+    new = &m->operation[m->n];
+    *new = *op;
+    new->first_need = m->first_need;
+    new->n_needs = m->n_needs - m->first_need;
+    m->first_need = m->n_needs;
+    return m->n++;
+}
+
+static uint32_t put_joint(maker *m) { return put(m, &(step_pass_operation){.name = "joint"}); }
+
+static dse_time time_of(maker *m, const step_collective *c)
+{
+    sim_alone alone = {0};
+
+    if (m->status == DSE_OK)
+        m->status = step_clock_collective(m->clock, &m->out->ranks, c, m->arena, &alone, m->err);
+    m->out->is_even &= alone.is_even;
+    return alone.ticks;
+}
+
+/* Of gradients or parameters. DSE_NONE: nothing is sent. */
+static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
+{
+    if (!step_clock_takes_time(&m->out->ranks, c))
+        return DSE_NONE;
+    m->has_shard = true;
+    needs(m, after);
+    return put(m, &(step_pass_operation){.name = wl_coll_type_name(c->type),
+                                         .collective = dse_arena_copy(m->arena, c, 1, sizeof *c),
+                                         .ticks = time_of(m, c),
+                                         .unit = STEP_UNIT_SHARD});
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+static void count_work(const step_operation *op, step_work *work)
+{
+    if (op->kernel.class != WL_KERNEL_MATMUL && op->kernel.class != WL_KERNEL_ATTENTION)
+        return;
+    work->all += (double)op->kernel.operations;
+    work->again += op->is_again ? (double)op->kernel.operations : 0;
+}
+
+static timed *time_program(maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
+{
+    timed *t = DSE_ARENA_NEW(m->arena, timed, 1);
+
+    step_block_program(c, block, kind, m->arena, &t->program);
+    t->ticks = DSE_ARENA_RAW(m->arena, dse_time, t->program.n);
+    for (uint32_t i = 0; i < t->program.n; i++) {
+        const step_operation *op = &t->program.operation[i];
+
+        if (op->unit == STEP_UNIT_COMPUTE) {
+            t->ticks[i] = step_clock_kernel(m->clock, &op->kernel);
+            count_work(op, &t->work);
+        } else {
+            t->ticks[i] = time_of(m, &op->collective);
+        }
+    }
+    return t;
+}
+
+static const timed *timed_of(maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
+{
+    step_block_kind of = step_stage_block(&c->stage, block);
+    bool again = of == STEP_LAYER && step_layer_is_again(m->options, block - c->stage.has_embedding);
+    timed **t = &m->timed[of][kind][again];
+
+    if (!*t)
+        *t = time_program(m, c, block, kind);
+    return *t;
+}
+
+/* An operation of a block that begins with `begin`. */
+static uint32_t put_operation(maker *m, const timed *t, uint32_t i, uint32_t begin)
+{
+    const step_operation *op = &t->program.operation[i];
+    step_pass_operation new = {.name = op->module->name, .ticks = t->ticks[i], .unit = (uint8_t)op->unit};
+
+    if (op->unit == STEP_UNIT_COMPUTE)
+        new.kernel = op->kernel.bytes ? &op->kernel : NULL;
+    else if (step_clock_takes_time(&m->out->ranks, &op->collective))
+        new.collective = &op->collective;
+    for (int k = 0; k < 2; k++)
+        if (op->needs[k] != DSE_NONE)
+            needs(m, m->place[op->needs[k]]);
+    if (op->needs[0] == DSE_NONE && op->needs[1] == DSE_NONE)
+        needs(m, begin);
+    return put(m, &new);
+}
+
+/* How far a block is. */
+typedef struct {
+    uint32_t begin; /* the joint with which it begins */
+    uint32_t last[STEP_N_UNITS]; /* DSE_NONE */
+} progress;
+
+static void note(progress *p, const maker *m, uint32_t operation)
+{
+    const step_pass_operation *op = &m->operation[operation];
+
+    if (op->kernel || op->collective)
+        p->last[op->unit] = operation;
+}
+
+static uint32_t last_kernel(const progress *p)
+{
+    return p->last[STEP_UNIT_COMPUTE] != DSE_NONE ? p->last[STEP_UNIT_COMPUTE] : p->begin;
+}
+
+static uint32_t put_end(maker *m, const progress *p)
+{
+    needs(m, last_kernel(p));
+    needs(m, p->last[STEP_UNIT_LAYER]);
+    return put_joint(m);
+}
+
+/* The block of item `at`, with the reductions behind its modules. Returns the joint with which it is over; *at: the last
+ * item that has been put. */
+static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32_t begin, uint32_t *at)
+{
+    const step_items *items = &m->items;
+    const timed *t = timed_of(m, c, items->item[*at].block, kind);
+    const step_program *p = &t->program;
+    progress so_far = {.begin = begin};
+    uint32_t next = *at + 1;
+
+    memset(so_far.last, 0xff, sizeof so_far.last); /* DSE_NONE */
+    DSE_GROW(m->place, m->cap_places, p->n);
+    for (uint32_t i = 0; i <= p->n; i++) {
+        for (; next < items->n && items->item[next].module != DSE_NONE &&
+               p->end_of[items->item[next].module] <= i;
+             next++)
+            put_shard(m, &items->item[next].collective, last_kernel(&so_far));
+        if (i == p->n)
+            break;
+        m->place[i] = put_operation(m, t, i, begin);
+        note(&so_far, m, m->place[i]);
+    }
+    *at = next - 1;
+    return put_end(m, &so_far);
+}
+
+/* ---- passes ------------------------------------------------------------------------------------ */
+
+static bool is_gathering(const step_item *item) { return !item->is_block && item->collective.type == WL_ALL_GATHER; }
+
+static void put_gathering(maker *m, const step_item *item, uint32_t after)
+{
+    uint32_t put = put_shard(m, &item->collective, after);
+
+    if (put != DSE_NONE)
+        m->gathered[item->block] = put;
+}
+
+static uint32_t next_block(const step_items *items, uint32_t at)
+{
+    while (at < items->n && !items->item[at].is_block)
+        at++;
+    return at;
+}
+
+/* Gatherings from item `from` on, before the next block: those for it, or those for others. */
+static void put_gatherings(maker *m, uint32_t from, bool for_next, uint32_t after)
+{
+    const step_item *item = m->items.item;
+    uint32_t next = next_block(&m->items, from);
+
+    for (uint32_t i = from; i < next; i++)
+        if (is_gathering(&item[i]) && (next < m->items.n && item[i].block == item[next].block) == for_next)
+            put_gathering(m, &item[i], after);
+}
+
+/* Parameters for the first block of a pass are gathered as it begins. */
+static uint32_t put_pass(maker *m, const step_chunk *c, sched_kind kind)
+{
+    const step_items *items = &m->items;
+    uint32_t over = DSE_NONE, from = 0; /* the first item behind the block before */
+
+    put_gatherings(m, 0, true, DSE_NONE);
+    for (uint32_t i = next_block(items, 0); i < items->n; i = next_block(items, from)) {
+        uint32_t begin, at = i;
+
+        needs(m, over);
+        needs(m, m->gathered[items->item[i].block]);
+        begin = put_joint(m);
+        put_gatherings(m, from, false, begin);
+        put_gatherings(m, i + 1, true, begin);
+        over = put_block(m, c, kind, begin, &at);
+        from = at + 1;
+        for (uint32_t k = from; k < items->n && !items->item[k].is_block; k++)
+            if (!is_gathering(&items->item[k]))
+                put_shard(m, &items->item[k].collective, over);
+    }
+    return over;
+}
+
+static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
+{
+    step_passes *out = m->out;
+    uint32_t over;
+
+    m->n = m->n_needs = m->first_need = 0;
+    m->has_shard = false;
+    memset(m->gathered, 0xff, (c->stage.n_blocks + 1) * sizeof *m->gathered); /* DSE_NONE */
+    over = put_pass(m, c, kind);
+    DSE_GROW(out->pass, m->cap_passes, out->n_passes + 1);
+    out->pass[out->n_passes] =
+        (step_pass){.n = m->n,
+                    .operation = dse_arena_copy(m->arena, m->operation, m->n, sizeof *m->operation),
+                    .need = dse_arena_copy(m->arena, m->need, m->n_needs, sizeof *m->need),
+                    .over = over,
+                    .has_shard = m->has_shard};
+    return out->n_passes++;
+}
+
+static bool is_same_item(const step_item *x, const step_item *y)
+{
+    return x->is_block == y->is_block && x->block == y->block &&
+           (x->is_block || (x->module == y->module && x->collective.type == y->collective.type &&
+                            x->collective.group == y->collective.group && x->collective.in_bytes == y->collective.in_bytes));
+}
+
+static bool is_same(const step_items *x, const step_items *y)
+{
+    if (x->n != y->n)
+        return false;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!is_same_item(&x->item[i], &y->item[i]))
+            return false;
+    return true;
+}
+
+/* The pass with the items at hand, made if there is none yet. */
+static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage, sched_kind kind)
+{
+    made *p = stage->made;
+
+    while (p && !(p->kind == kind && is_same(&p->items, &m->items)))
+        p = p->next;
+    if (p)
+        return p;
+    p = DSE_ARENA_NEW(m->arena, made, 1);
+    *p = (made){.stage = stage, .kind = kind, .items = m->items, .pass = make_pass(m, c, kind), .next = stage->made};
+    p->items.item = dse_arena_copy(m->arena, m->items.item, m->items.n, sizeof *m->items.item);
+    stage->made = p;
+    return p;
+}
+
+/* Unless parameters are sharded only the first and the last pass of a kind differ from the others. */
+static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last)
+{
+    kind_of_stage *stage = m->kind[a->stage];
+    const made **latest = &stage->latest[a->kind][is_first][is_last];
+    bool varies = m->options->zero == 3;
+
+    if (varies || !*latest) {
+        step_chunk *c = &m->chunk[a->stage];
+
+        c->n_passes = is_first ? 0 : 1;
+        if (!varies) { /* passes in between have not been asked for */
+            c->n_open = c->n_recorded = a->kind == SCHED_F ? 0 : 1;
+            c->open[0] = 0;
+        }
+        step_chunk_pass(c, (sched_kind)a->kind, is_last, &m->items);
+        *latest = find_pass(m, c, stage, (sched_kind)a->kind);
+    }
+    return (*latest)->pass;
+}
+
+static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
+
+static void make_rank(maker *m, uint32_t rank)
+{
+    const sched_plan *p = m->out->plan;
+    uint32_t *last = DSE_ARENA_RAW(m->arena, uint32_t, p->n_stages); /* of a stage, with gradients */
+    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages);
+
+    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++)
+        if (makes_gradients(&p->action[i]))
+            last[p->action[i].stage] = i;
+    for (uint32_t i = p->first[rank]; i < p->first[rank + 1] && m->status == DSE_OK; i++) {
+        const sched_action *a = &p->action[i];
+        bool is_first = a->kind == SCHED_F && !begun[a->stage];
+
+        begun[a->stage] |= is_first;
+        m->out->pass_of[i] = pass_of(m, a, is_first, makes_gradients(a) && last[a->stage] == i);
+    }
+}
+
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+static kind_of_stage *kind_of(maker *m, const step_chunk *c)
+{
+    const step_stage *s = &c->stage;
+    kind_of_stage *k = m->kinds;
+
+    while (k && !(k->stage.has_embedding == s->has_embedding && k->stage.has_head == s->has_head &&
+                  k->stage.n_layers == s->n_layers && k->overlaps == step_chunk_overlaps(c)))
+        k = k->next;
+    if (k)
+        return k;
+    k = DSE_ARENA_NEW(m->arena, kind_of_stage, 1);
+    *k = (kind_of_stage){.stage = *s, .overlaps = step_chunk_overlaps(c), .next = m->kinds};
+    return m->kinds = k;
+}
+
+/* A later step than the second, in which torch's ranks agree on buckets. */
+#define STEP 2
+
+static void make_stages(maker *m)
+{
+    const sched_plan *p = m->out->plan;
+    uint32_t most = 0;
+
+    m->chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
+    m->kind = DSE_ARENA_RAW(m->arena, kind_of_stage *, p->n_stages);
+    for (uint32_t i = 0; i < p->n_stages; i++) {
+        step_stage s = step_stage_of(m->model, i, p->n_stages);
+
+        step_chunk_init(&m->chunk[i], m->model, m->options, &s, p->stage_rank[i], STEP, m->arena);
+        m->kind[i] = kind_of(m, &m->chunk[i]);
+        most = s.n_blocks > most ? s.n_blocks : most;
+        for (uint32_t k = 0; k < s.n_blocks; k++) {
+            static const sched_kind both[] = {SCHED_F, SCHED_B};
+
+            for (int d = 0; d < 2; d++) {
+                const step_work *w = &timed_of(m, &m->chunk[i], k, both[d])->work;
+
+                m->out->work.all += w->all;
+                m->out->work.again += w->again;
+            }
+        }
+    }
+    m->gathered = DSE_ARENA_RAW(m->arena, uint32_t, most + 1);
+}
+
+/* ---- the end of the step ----------------------------------------------------------------------- */
+
+static wl_kernel adam(const step_options *o, uint64_t elements)
+{
+    /* Reads the gradient, the master copy and two moments; writes all but the gradient, and the weight. */
+    double bytes = o->gradient_bytes + 2 * o->optimizer_bytes + o->weight_bytes;
+
+    return (wl_kernel){.class = WL_KERNEL_OPTIMIZER,
+                       .extent = {elements, 1, 1, 1},
+                       .element_bytes = o->gradient_bytes,
+                       .operations = 12 * elements,
+                       .bytes = (uint64_t)(bytes * (double)elements)};
+}
+
+/* Adds the collectives of the items that send something. */
+static void add_items(const maker *m, step_collective **list, uint32_t *n)
+{
+    step_collective *longer = DSE_ARENA_RAW(m->arena, step_collective, *n + m->items.n);
+
+    if (*n)
+        memcpy(longer, *list, *n * sizeof *longer);
+    for (uint32_t i = 0; i < m->items.n; i++)
+        if (step_clock_takes_time(&m->out->ranks, &m->items.item[i].collective))
+            longer[(*n)++] = m->items.item[i].collective;
+    *list = longer;
+}
+
+static void make_ending(maker *m, uint32_t rank)
+{
+    const step_options *o = m->options;
+    step_ending *e = &m->out->ending[rank];
+    const sched_plan *p = m->out->plan;
+    step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
+    uint32_t n = 0;
+    uint64_t elements = 0;
+
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stage_rank[s] == rank)
+            chunk[n++] = m->chunk[s];
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < chunk[i].buckets.n; k++)
+            elements += chunk[i].buckets.bucket[k].elements;
+        if (!step_chunk_overlaps(&chunk[i])) {
+            step_chunk_reduce(&chunk[i], &m->items);
+            add_items(m, &e->reduction, &e->n_reductions);
+        }
+        if (o->zero && o->zero < 3 && !o->overlaps_parameters) {
+            step_chunk_gather(&chunk[i], &m->items);
+            add_items(m, &e->gather, &e->n_gathers);
+        }
+    }
+    step_finish(chunk, n, &m->items);
+    for (uint32_t i = 0; i < m->items.n; i++) {
+        const step_collective *sum = &m->items.item[i].collective;
+
+        *(sum->group == STEP_GROUP_TP ? &e->tp_sum : &e->ends_sum) = *sum;
+    }
+    e->norm = (step_collective){.type = WL_ALL_REDUCE,
+                                .group = o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL,
+                                .in_bytes = 4,
+                                .out_bytes = 4,
+                                .element_bytes = 4};
+    e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
+}
+
+dse_status step_passes_make(const step_model *model, const step_options *o, const sched_plan *plan, step_clock *clock,
+                            dse_arena *a, step_passes *out, dse_error *err)
+{
+    maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
+    step_shape shape = step_shape_of(model, o);
+    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(shape.split_tokens * model->hidden));
+
+    if (plan->n_directions > 1)
+        return dse_fail(err, DSE_E_RANGE, "the time of a step with two copies of the model is not known");
+    *out = (step_passes){.plan = plan, .ranks = step_ranks_of(o, a), .is_even = true};
+    out->transfer = (step_collective){.type = STEP_SEND,
+                                      .group = STEP_GROUP_PP,
+                                      .in_bytes = bytes,
+                                      .out_bytes = bytes,
+                                      .element_bytes = o->activation_bytes};
+    out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
+    out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);
+    m.items.arena = a;
+    make_stages(&m);
+    for (uint32_t r = 0; r < plan->n_ranks && m.status == DSE_OK; r++) {
+        make_rank(&m, r);
+        make_ending(&m, r);
+    }
+    m.items.arena = NULL;
+    if (out->n_passes) {
+        step_pass *own = out->pass;
+
+        out->pass = dse_arena_copy(a, own, out->n_passes, sizeof *own);
+        dse_free(own);
+    }
+    dse_free(m.operation);
+    dse_free(m.need);
+    dse_free(m.place);
+    return m.status;
+}
