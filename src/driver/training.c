@@ -243,7 +243,9 @@ dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a
         return st;
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, a, out, err);
+    st = step_run(&t->model, &o, schedule_of(p), &order, t->clock, a, out, err);
+    out->step += t->settings.step_overhead;
+    return st;
 }
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
@@ -266,7 +268,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
         out->comm_time += out->step_comm[i];
     out->exposed_comm = out->comm_time;
     out->step_compute_bound = r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER];
-    out->step_memory_bound = out->step_compute_other = out->step_comm_mixed = 0;
+    out->step_compute_other = s->training->settings.step_overhead;
+    out->step_memory_bound = out->step_comm_mixed = 0;
     out->step_idle = r->part[STEP_PART_BUBBLE];
     out->tokens_per_s = (double)r->tokens / seconds;
     out->tokens_per_s_npu = out->tokens_per_s / npus;
