@@ -19,6 +19,7 @@ const msr_gap_row msr_gap_rows[MSR_GAPS] = {
     [MSR_GAP_SEQUENCE_PARALLEL] = {"sequence parallelism along tp", "tensor parallelism without it"},
     [MSR_GAP_OPTIMIZER_SHARDED] = {"optimizer state sharded alone", "optimizer state on every rank"},
     [MSR_GAP_FLOAT8] = {"8-bit arithmetic", "16-bit arithmetic"},
+    [MSR_GAP_MICRO_BATCH_UNSAID] = {"an unknown micro-batch", "a rank's part of the batch at once"},
     [MSR_GAP_FLOAT32] = {"32-bit arithmetic", "16-bit arithmetic"},
     [MSR_GAP_RANK_ORDER] = {"another order of ranks", "tp, cp, dp, pp from the innermost"},
     [MSR_GAP_REFUSED] = {"a strategy that the step refuses", NULL},

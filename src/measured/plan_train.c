@@ -122,6 +122,13 @@ static int64_t micro_batch_of(planning *p)
     return j->pp > 1 ? p->program->stage_micro_batch : MSR_JOB_NONE;
 }
 
+static void take_all_at_once(planning *p)
+{
+    msr_plan_gap(p->plan, MSR_GAP_MICRO_BATCH_UNSAID, p->arena,
+                 "the source lacks the sequences of a micro-batch ('micro_batch')");
+    p->point->micro_batch = (uint32_t)(p->job->batch / p->job->dp);
+}
+
 static void choose_micro_batch(planning *p)
 {
     const msr_job *j = p->job;
@@ -135,6 +142,8 @@ static void choose_micro_batch(planning *p)
                      j->dp, j->micro_batches, j->batch);
     else if (MSR_GIVEN(j->micro_batches))
         p->point->micro_batch = (uint32_t)(j->batch / (j->dp * j->micro_batches));
+    else if (j->pp == 1 && j->batch % j->dp == 0)
+        take_all_at_once(p);
     else
         lacks(p, "the sequences of a micro-batch ('micro_batch')");
 }
