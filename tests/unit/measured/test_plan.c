@@ -117,6 +117,11 @@ CLAIM(sizes_alone_get_operators_and_that_is_said)
     assert_true(assumes("the operators of a Llama: the source gives sizes alone"));
     assert_string_equal(value("operators"), "llama");
     assert_string_equal(value("kv_heads"), "2");
+    j.kv_heads = 4;
+    j.family = "InternLM-7B";
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(assumes("the operators of a Llama, by the model's name"));
+    assert_string_equal(value("operators"), "llama");
 }
 
 CLAIM(the_rank_order_is_the_points_placement)
