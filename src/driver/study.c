@@ -280,8 +280,11 @@ dse_status drv_study_of(const cfg_doc *model, const char *model_name, const card
     out->system_name = system_name;
     out->model_card = *model;
     out->system = *system;
-    st = card_model_read(model, settings, &out->model, err);
-    return st == DSE_OK ? load_operators(out, a, err) : st;
+    if ((st = card_model_read(model, settings, &out->model, err)) != DSE_OK)
+        return st;
+    if ((st = card_model_settle_profile(&out->model, a, err)) != DSE_OK)
+        return st;
+    return load_operators(out, a, err);
 }
 
 bool drv_path_covers(const char *path, const char *other)

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "cards/resize.h"
 #include "exec/parallel.h"
+#include "measured/point.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -213,7 +214,7 @@ typedef struct {
     size_t same_as;     /* an earlier run of the same configuration, which was measured again; else itself */
     const char *config; /* by which that is found */
     uint64_t npus;
-    wl_workload workload;
+    wl_workload workload; /* of profile stage; a training step is made anew */
     uint32_t n_dims; /* of the machine's dimensions it uses the first so many */
     double *key;     /* SLOTS * p */
     step_time *step; /* SLOTS; NaN: empty */
@@ -257,21 +258,43 @@ static step_time step_of(const sim_result *r)
     return (step_time){(double)drv_step_time(r) / NS_PER_S, sum / r->n_ranks / NS_PER_S};
 }
 
-static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_error *err)
+/* All its ranks end with the last one: the update waits for the norm of all gradients. */
+static dse_status simulate_training(const calibration *c, size_t i, const card_system *on, dse_arena *a, step_time *out,
+                                    dse_error *err)
+{
+    store_metrics m;
+    dse_status st = msr_point_run(c->run[i].study, on, &c->run[i].point, a, &m, err);
+
+    if (st == DSE_OK)
+        out->slowest = out->mean = (double)m.wall_time / NS_PER_S;
+    return st;
+}
+
+static dse_status simulate_workload(const calibration *c, size_t i, const card_system *on, dse_arena *a, step_time *out,
+                                    dse_error *err)
 {
     drv_study study = *c->run[i].study;
-    card_system changed;
     sim_result result;
+    dse_status st;
+
+    study.system = *on;
+    st = drv_point_simulate(&study, &c->prepared[i].workload, a, &result, NULL, err);
+    if (st == DSE_OK)
+        *out = step_of(&result);
+    return st;
+}
+
+static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_error *err)
+{
+    card_system changed, part;
     dse_arena arena;
     dse_status st;
 
     apply(c, c->at, &changed);
-    if ((st = card_system_resize(&changed, c->prepared[i].npus, &study.system, err)) != DSE_OK)
+    if ((st = card_system_resize(&changed, c->prepared[i].npus, &part, err)) != DSE_OK)
         return st;
     dse_arena_init(&arena);
-    st = drv_point_simulate(&study, &c->prepared[i].workload, &arena, &result, NULL, err);
-    if (st == DSE_OK)
-        *out = step_of(&result);
+    st = (c->run[i].study->training ? simulate_training : simulate_workload)(c, i, &part, &arena, out, err);
     dse_arena_free(&arena);
     return st;
 }
@@ -362,6 +385,8 @@ static dse_status prepare_one(calibration *c, size_t i, dse_arena *a, dse_error 
     r->step = DSE_ARENA_NEW(a, step_time, SLOTS);
     no_predictions(r);
     r->n_dims = study.system.topology.n;
+    if (study.training)
+        return DSE_OK;
     study.generator = NULL; /* what that makes is good until the next one only */
     return drv_point_generate(&study, &c->run[i].point, a, &r->workload, err);
 }

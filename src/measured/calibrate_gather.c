@@ -1,6 +1,7 @@
 #include "measured/calibrate_gather.h"
 
 #include "measured/pairs.h"
+#include "measured/point.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -70,7 +71,7 @@ static dse_status try_run(const msr_run *r, dse_error *err)
     dse_status st;
 
     dse_arena_init(&arena);
-    st = drv_point_run(&r->study, &r->plan.point, &arena, &m, err);
+    st = msr_point_run(&r->study, NULL, &r->plan.point, &arena, &m, err);
     dse_arena_free(&arena);
     return st;
 }

@@ -3,6 +3,7 @@
 #include "driver/simulated.h"
 #include "exec/parallel.h"
 #include "measured/pairs.h"
+#include "measured/point.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,7 @@ static bool in_bytes(const drv_study *s)
 {
     const wl_precision p = card_model_precision(&s->model);
 
-    return wl_in_bytes(&p);
+    return s->training || wl_in_bytes(&p);
 }
 
 static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
@@ -31,7 +32,7 @@ static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
     const strategy usual = msr_usual_strategy();
     char point[STRATEGY_NAME_MAX];
 
-    strategy_name(&r->plan.point, &usual, point);
+    strategy_name(&r->plan.point, r->plan.trains ? NULL : &usual, point);
     *to = (report_compared_run){.name = r->job.name,
                                 .where = r->job.where,
                                 .model = r->plan.model_name,
@@ -57,6 +58,17 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
     return DSE_OK;
 }
 
+/* The training step against a recording. */
+static dse_status compare_step(const msr_run *r, const drv_recording *traces, dse_arena *a, report_compared_run *to,
+                               dse_error *err)
+{
+    const metric_options plain = {0};
+    store_metrics m;
+    dse_status st = msr_point_run(&r->study, NULL, &r->plan.point, a, &m, err);
+
+    return st == DSE_OK ? msr_pairs_of_step(&m, traces, &plain, a, &to->pair, &to->n_pairs, err) : st;
+}
+
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
 {
     comparing *c = user;
@@ -70,8 +82,11 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
     to = &c->run[i];
     c->n_traces = i + 1;
     describe(r, c->arena, to);
-    st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
-    if (st == DSE_OK)
+    if (r->plan.trains)
+        st = compare_step(r, traces, c->arena, to, &why);
+    else
+        st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
+    if (st == DSE_OK && !r->plan.trains)
         st = msr_pairs_make(&simulated, traces, &plain, c->arena, &to->pair, &to->n_pairs, &why);
     drv_recording_free(&simulated);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
@@ -91,7 +106,7 @@ static dse_status compare_row(void *user, size_t i, dse_error *err)
     dse_status st;
 
     dse_arena_init(&scratch);
-    st = drv_point_run(&r->study, &r->plan.point, &scratch, &m, &why);
+    st = msr_point_run(&r->study, NULL, &r->plan.point, &scratch, &m, &why);
     if (st == DSE_OK) {
         bool bytes = in_bytes(&r->study);
         msr_figures simulated = {or_nan(m.wall_time, 1e-9), bytes ? or_nan(m.peak_memory, 1) : NAN,

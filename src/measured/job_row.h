@@ -39,12 +39,30 @@ bool msr_word_is_absent(const char *text);
 /* Letters and digits in lower case, nothing else; cut to fit. */
 void msr_normal_form(const char *text, char *out, size_t size);
 
+/* What a program means by selective recomputation. */
+typedef enum {
+    MSR_SELECTIVE_ATTENTION,    /* the core of attention */
+    MSR_SELECTIVE_SECOND_LAYER, /* all of every second layer */
+    MSR_SELECTIVE_UNKNOWN       /* a share of the layers that options give */
+} msr_selective;
+
 /* The defaults of a framework. */
 typedef struct {
     const char *name;                /* in normal form; others begin with it: "torchtitan010" */
+    const char *title;               /* in messages: "TorchTitan" */
+    const char *like;                /* the strategy's word for the program whose habits it has */
     int sharded;                     /* weights over dp: 0, 1; -1: it depends */
+    int zero;                        /* of a job that does not say what is sharded over dp; -1: no default */
     msr_recompute when_on, when_off; /* of activation checkpointing that is merely true, or false */
-    bool micro_batches_need_pp;      /* without a pipeline a rank's share of the batch is one micro-batch */
+    msr_recompute unsaid;            /* of a job that does not speak of it */
+    msr_selective selective;
+    bool micro_batches_need_pp; /* without a pipeline a rank's share of the batch is one micro-batch */
+    bool one_micro_batch;       /* the same, unless a job says otherwise */
+    int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; MSR_JOB_NONE: no default */
+    int64_t chunks;             /* of an interleaved schedule on a rank; MSR_JOB_NONE: no default */
+    bool sequence_parallel;     /* with tp */
+    bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
+    const char *cp_comm;        /* the strategy's word */
 } msr_framework;
 
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");

@@ -36,13 +36,117 @@ bool msr_word_is_absent(const char *text)
  * (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into micro-batches by the
  * pipeline alone; Megatron's data parallelism replicates weights, and --recompute-activations is selective;
  * Megatron-DeepSpeed's --checkpoint-activations recomputes all of a layer; what checkpointing true and false
- * mean in the runs of CCL-Search is in the notes of ccl_bench_search_sweeps.json. */
+ * mean in the runs of CCL-Search is in the notes of ccl_bench_search_sweeps.json.
+ *
+ * The other defaults are those of the programs' options: Megatron-LM d98e8a64 (megatron/training/arguments.py),
+ * Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2 (config/job_config.py: selective_ac_option "2",
+ * pipeline_parallel_microbatch_size 1, context_parallel_rotate_method allgather, sequence parallelism with tp, two
+ * stages a rank where a schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a
+ * micro-batch of the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
+#define NONE MSR_JOB_NONE
 static const msr_framework frameworks[] = {
-    {"torchtitan", 1, MSR_RECOMPUTE_FULL, MSR_RECOMPUTE_SELECTIVE, true},
-    {"megatrondeepspeed", 0, MSR_RECOMPUTE_FULL, MSR_RECOMPUTE_NONE, false},
-    {"megatron", 0, MSR_RECOMPUTE_SELECTIVE, MSR_RECOMPUTE_NONE, false},
-    {"deepspeed", -1, MSR_RECOMPUTE_FULL, MSR_RECOMPUTE_NONE, false},
+    {.name = "torchtitan",
+     .title = "TorchTitan",
+     .like = "torchtitan",
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_SELECTIVE,
+     .unsaid = MSR_RECOMPUTE_SELECTIVE,
+     .selective = MSR_SELECTIVE_SECOND_LAYER,
+     .micro_batches_need_pp = true,
+     .one_micro_batch = true,
+     .stage_micro_batch = 1,
+     .chunks = 2,
+     .sequence_parallel = true,
+     .overlaps = true,
+     .cp_comm = "all-gather"},
+    {.name = "megatrondeepspeed",
+     .title = "Megatron-DeepSpeed",
+     .like = "deepspeed",
+     .sharded = 0,
+     .zero = 0,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .cp_comm = "all-to-all"},
+    {.name = "megatronbridge",
+     .title = "Megatron-Bridge",
+     .like = "megatron",
+     .sharded = 0,
+     .zero = 1,
+     .when_on = MSR_RECOMPUTE_SELECTIVE,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .overlaps = true,
+     .cp_comm = "ring"},
+    {.name = "nemo",
+     .title = "NeMo",
+     .like = "megatron",
+     .sharded = 0,
+     .zero = 1,
+     .when_on = MSR_RECOMPUTE_SELECTIVE,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .overlaps = true,
+     .cp_comm = "ring"},
+    {.name = "megatron",
+     .title = "Megatron-LM",
+     .like = "megatron",
+     .sharded = 0,
+     .zero = 0,
+     .when_on = MSR_RECOMPUTE_SELECTIVE,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .cp_comm = "ring"},
+    {.name = "deepspeed",
+     .title = "DeepSpeed",
+     .like = "deepspeed",
+     .sharded = -1,
+     .zero = 0,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .one_micro_batch = true,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .cp_comm = "all-to-all"},
+    {.name = "llmfoundry",
+     .title = "llm-foundry",
+     .like = "torchtitan", /* both shard with PyTorch's FSDP */
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .selective = MSR_SELECTIVE_UNKNOWN,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .overlaps = true,
+     .cp_comm = "ring"},
+    {.name = "fmsfsdp",
+     .title = "fms-fsdp",
+     .like = "torchtitan",
+     .sharded = -1,
+     .zero = -1,
+     .when_on = MSR_RECOMPUTE_UNKNOWN,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_UNKNOWN,
+     .selective = MSR_SELECTIVE_UNKNOWN,
+     .stage_micro_batch = NONE,
+     .chunks = NONE,
+     .overlaps = true,
+     .cp_comm = "ring"},
 };
+#undef NONE
 
 /* Without what is in brackets: a remark. */
 static void cut_remark(const char *text, char *out, size_t size)
@@ -55,19 +159,20 @@ static void cut_remark(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
+/* "NVIDIA/Megatron-LM", "NeMo / Megatron-Core": the first part between slashes that is known. */
 const msr_framework *msr_framework_find(const char *text)
 {
-    char bare[WORD_MAX], name[WORD_MAX];
-    const char *slash;
+    char bare[WORD_MAX], name[WORD_MAX], *rest;
 
     if (!text)
         return NULL;
     cut_remark(text, bare, sizeof bare);
-    slash = strrchr(bare, '/');
-    msr_normal_form(slash ? slash + 1 : bare, name, sizeof name);
-    for (size_t i = 0; i < DSE_COUNT(frameworks); i++)
-        if (!strncmp(name, frameworks[i].name, strlen(frameworks[i].name)))
-            return &frameworks[i];
+    for (char *part = strtok_r(bare, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
+        msr_normal_form(part, name, sizeof name);
+        for (size_t i = 0; i < DSE_COUNT(frameworks); i++)
+            if (!strncmp(name, frameworks[i].name, strlen(frameworks[i].name)))
+                return &frameworks[i];
+    }
     return NULL;
 }
 

@@ -456,6 +456,54 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
     return DSE_OK;
 }
 
+/* ---- a training step ------------------------------------------------------------------------ */
+
+/* The stored figures of a step that are the same quantity as a pair, of its slowest rank. */
+static const struct {
+    const char *pair, *column;
+    double factor; /* to the pair's unit */
+} of_step[] = {{"step_time", "wall_time", 1e-9},       {"throughput", "tokens_per_s", 1}, {"mfu", "mfu", 1},
+               {"compute_time", "gpu_time", 1e-9},     {"exposed_comm", "exposed_comm", 1e-9},
+               {"peak_memory", "peak_memory", 1}};
+
+static double figure_of_step(const char *pair, const store_metrics *m)
+{
+    for (size_t i = 0; i < sizeof of_step / sizeof of_step[0]; i++)
+        if (strcmp(of_step[i].pair, pair) == 0)
+            return store_value(m, store_column_find(of_step[i].column)) * of_step[i].factor;
+    return NAN;
+}
+
+dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured, const metric_options *o,
+                             dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+{
+    static const char no_recording[] =
+        "the training step is not recorded kernel by kernel; --set profile=stage simulates STAGE's, which is";
+    metric_options own = *o;
+    pair_side side = {.recording = measured, .o = &own, .a = a};
+    cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
+    dse_status st = DSE_OK;
+
+    own.compat = false;
+    dse_arena_init(&side.scratch);
+    for (size_t i = 0; st == DSE_OK && i < N_ROWS; i++) {
+        figure f = {.value = NAN};
+
+        if ((st = begin_pair(&rows[i], &pair[i], err)) != DSE_OK || (st = measure(&side, &rows[i], &f, err)) != DSE_OK)
+            break;
+        pair[i].simulated = figure_of_step(rows[i].name, simulated);
+        pair[i].why_simulated = isnan(pair[i].simulated) ? no_recording : NULL;
+        pair[i].measured = f.value;
+        pair[i].why_measured = isnan(f.value) ? f.why : NULL;
+    }
+    dse_arena_free(&side.scratch);
+    *out = pair;
+    *n = N_ROWS;
+    return st;
+}
+
+/* ---- step times alone ----------------------------------------------------------------------- */
+
 dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,
                                dse_error *err)
 {

@@ -19,6 +19,10 @@ const msr_gap_row msr_gap_rows[MSR_GAPS] = {
     [MSR_GAP_SEQUENCE_PARALLEL] = {"sequence parallelism along tp", "tensor parallelism without it"},
     [MSR_GAP_OPTIMIZER_SHARDED] = {"optimizer state sharded alone", "optimizer state on every rank"},
     [MSR_GAP_FLOAT8] = {"8-bit arithmetic", "16-bit arithmetic"},
+    [MSR_GAP_MICRO_BATCH_UNSAID] = {"an unknown micro-batch", "a rank's part of the batch at once"},
+    [MSR_GAP_FLOAT32] = {"32-bit arithmetic", "16-bit arithmetic"},
+    [MSR_GAP_RANK_ORDER] = {"another order of ranks", "tp, cp, dp, pp from the innermost"},
+    [MSR_GAP_REFUSED] = {"a strategy that the step refuses", NULL},
     [MSR_GAP_UNEVEN] = {"a degree that does not divide", NULL},
     [MSR_GAP_UNKNOWN_FACT] = {"an unknown fact", NULL},
     [MSR_GAP_OTHER_DEVICE] = {"another device", NULL},
@@ -137,17 +141,19 @@ static dse_status check_degrees(const msr_job *j, dse_error *err)
     return MSR_GIVEN(j->dp) ? check_product(j, err) : check_rest(j, err);
 }
 
-/* Facts that a point is made of, under the names that a table and a card have for them. */
-typedef struct {
-    const char *text;
-    int64_t v;
-} fact;
-
-static void add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a)
+void msr_plan_unknown(msr_plan *p, const msr_fact *facts, size_t n, dse_arena *a)
 {
     for (size_t i = 0; i < n; i++)
         if (!MSR_GIVEN(facts[i].v))
             msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the source lacks %s", facts[i].text);
+}
+
+dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err)
+{
+    return dse_fail_at(
+        err, DSE_E_CONFIG, j->where,
+        "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
+        j->rank_order);
 }
 
 /* ---- gaps ---------------------------------------------------------------------------------- */
@@ -156,10 +162,10 @@ static void add_unknown(msr_plan *p, const fact *facts, size_t n, dse_arena *a)
 static void find_work_gaps(msr_plan *p, dse_arena *a)
 {
     const msr_job *j = p->job;
-    const fact facts[] = {{"the sequence length ('seq_len')", j->sequence},
-                          {"the batch ('global_batch', 'batch_size')", j->batch}};
+    const msr_fact facts[] = {{"the sequence length ('seq_len')", j->sequence},
+                              {"the batch ('global_batch', 'batch_size')", j->batch}};
 
-    add_unknown(p, facts, DSE_COUNT(facts), a);
+    msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
     if (j->not_measured)
         msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, "%s", j->not_measured);
     if (j->phase == TRACE_PHASE_INFERENCE)
@@ -173,110 +179,21 @@ static void find_work_gaps(msr_plan *p, dse_arena *a)
         msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", j->granularity);
 }
 
-static void find_pipeline_gaps(msr_plan *p, dse_arena *a)
-{
-    const msr_job *j = p->job;
-
-    if (!MSR_GIVEN(j->micro_batches) && j->pp > 1)
-        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a,
-                     "the source does not say into how many micro-batches %" PRId64 " stages cut a batch",
-                     j->pp);
-    if (j->micro_batches >= 2 && MSR_GIVEN(j->micro_batch))
-        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches of %" PRId64 " sequence%s",
-                     j->micro_batches, j->micro_batch, j->micro_batch == 1 ? "" : "s");
-    else if (j->micro_batches >= 2)
-        msr_plan_gap(p, MSR_GAP_MICRO_BATCHES, a, "%" PRId64 " micro-batches", j->micro_batches);
-    if (j->interleaving > 1 && j->pp > 1)
-        msr_plan_gap(p, MSR_GAP_INTERLEAVED, a, "%" PRId64 " chunks of layers in each of %" PRId64 " stages",
-                     j->interleaving, j->pp);
-}
-
 static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
-    const fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
-                          {"the degree 'tp'", j->tp},
-                          {"the degree 'pp'", j->pp},
-                          {"the degree 'cp'", j->cp}};
+    const msr_fact facts[] = {{"the degree of data parallelism ('dp')", j->dp},
+                              {"the degree 'tp'", j->tp},
+                              {"the degree 'pp'", j->pp},
+                              {"the degree 'cp'", j->cp}};
     const bool is_8_bit = j->precision && msr_precision_is_8_bit(j->precision);
 
-    if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_SELECTIVE)
-        msr_plan_gap(p, MSR_GAP_SELECTIVE, a, "a part of the activations is recomputed");
     if (j->float8 == 1 || is_8_bit)
         msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
-    if (j->sequence_parallel == 1 && j->tp > 1)
-        msr_plan_gap(p, MSR_GAP_SEQUENCE_PARALLEL, a,
-                     "norms and dropouts are divided over the %" PRId64 " ranks of tp", j->tp);
-    if ((j->zero_stage == 1 || j->zero_stage == 2) && j->dp > 1)
-        msr_plan_gap(p, MSR_GAP_OPTIMIZER_SHARDED, a, "ZeRO stage %" PRId64 " over %" PRId64 " ranks",
-                     j->zero_stage, j->dp);
-    add_unknown(p, facts, DSE_COUNT(facts), a);
+    msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
     if (!o->precision && j->precision && !msr_precision_word(j->precision) && !is_8_bit)
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
                      j->precision);
-}
-
-/* ---- the point ----------------------------------------------------------------------------- */
-
-strategy msr_usual_strategy(void)
-{
-    strategy s = strategy_default();
-
-    s.stages = WL_STAGES_NEIGHBOURS;
-    msr_placement_of(NULL, &s.placement);
-    return s;
-}
-
-static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
-{
-    const msr_job *j = p->job;
-
-    p->point = strategy_default();
-    p->point.dp = (uint32_t)j->dp;
-    p->point.tp = (uint32_t)j->tp;
-    p->point.sp = (uint32_t)j->cp;
-    p->point.pp = (uint32_t)j->pp;
-    p->point.recompute = o->recompute >= 0 ? o->recompute != 0 : j->recompute == MSR_RECOMPUTE_FULL;
-    p->point.weight_sharded = MSR_GIVEN(j->dp_shard) && j->dp_shard > 1;
-    p->point.stages = WL_STAGES_NEIGHBOURS;
-    if (!msr_placement_of(j->rank_order, &p->point.placement))
-        return dse_fail_at(
-            err, DSE_E_CONFIG, j->where,
-            "rank_order '%.60s' is to name tp, cp, dp_shard, dp_replicate and pp once, both dp together",
-            j->rank_order);
-    if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_UNKNOWN)
-        msr_plan_assume(p, a, "no recomputation: the source does not say");
-    if (!MSR_GIVEN(j->dp_shard) && j->dp > 1)
-        msr_plan_assume(p, a, "weights replicated over dp %" PRId64 ": the source does not say", j->dp);
-    if (MSR_GIVEN(j->dp_replicate) && j->dp_replicate > 1 && p->point.weight_sharded)
-        msr_plan_assume(p, a,
-                        "weights sharded over all of dp %" PRId64 ", not over %" PRId64 " with %" PRId64
-                        " replicas",
-                        j->dp, j->dp_shard, j->dp_replicate);
-    if (!MSR_GIVEN(j->micro_batches) && j->pp == 1)
-        msr_plan_assume(p, a, "one micro-batch: the source does not say");
-    return DSE_OK;
-}
-
-/* Sizes that a degree divides among ranks. */
-static void find_uneven(msr_plan *p, const card_model *m, dse_arena *a)
-{
-    const struct {
-        const char *degree, *size;
-        int64_t by, of;
-    } shares[] = {{"dp", "a batch", p->job->dp, m->batch},
-                  {"cp", "a sequence", p->job->cp, m->sequence},
-                  {"tp", "attention heads", p->job->tp, m->heads},
-                  {"tp", "a width", p->job->tp, m->d_model},
-                  {"tp", "a feed-forward width", p->job->tp, m->d_ff}};
-
-    for (size_t i = 0; i < DSE_COUNT(shares); i++)
-        if (shares[i].of % shares[i].by)
-            msr_plan_gap(p, MSR_GAP_UNEVEN, a, "%s %" PRId64 " does not divide %s of %" PRId64,
-                         shares[i].degree, shares[i].by, shares[i].size, shares[i].of);
-    if (p->job->pp > DESIGN_MAX_STAGES(m->layers))
-        msr_plan_gap(p, MSR_GAP_UNEVEN, a, "pp %" PRId64 " has more stages than %" PRId64 " layers can fill",
-                     p->job->pp, m->layers);
 }
 
 dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
@@ -291,14 +208,14 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
     if (st != DSE_OK)
         return st;
     find_work_gaps(out, a);
-    find_pipeline_gaps(out, a);
     find_strategy_gaps(out, o, a);
     if (!can_run(out, o->approximate))
         return DSE_OK;
     if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||
         (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK)
         return st;
-    find_uneven(out, &m, a);
-    out->can_run = can_run(out, o->approximate);
-    return out->can_run ? make_point(out, o, a, err) : DSE_OK;
+    card_model_settle_profile(&m);
+    st = card_model_trains(&m) ? msr_plan_train(out, o, a, err) : msr_plan_stage(out, &m, o, a, err);
+    out->can_run = st == DSE_OK && can_run(out, o->approximate);
+    return st;
 }

@@ -216,16 +216,30 @@ static void derive_sizes(msr_plan *p, msr_job *j, dse_arena *a)
         msr_plan_assume(p, a, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
 }
 
-/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values. */
+/* Models that are built as a Llama is (gated activation, RMSNorm), by what their names have. */
+static bool is_a_llama(const char *family)
+{
+    static const char *const names[] = {"llama", "internlm", "qwen", "mistral"};
+    char form[NAME_MAX_];
+
+    msr_normal_form(family ? family : "", form, sizeof form);
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
+        if (strstr(form, names[i]))
+            return true;
+    return false;
+}
+
+/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values, or by the name. */
 static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
-    const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
+    const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads, named = is_a_llama(j->family);
 
-    put(m, "operators", grouped ? "llama" : "gpt");
+    put(m, "operators", grouped || named ? "llama" : "gpt");
     if (grouped)
         put_int(m, "kv_heads", j->kv_heads);
-    msr_plan_assume(p, m->arena, "the operators of a %s: the source gives sizes alone",
-                    grouped ? "Llama" : "GPT");
+    msr_plan_assume(p, m->arena, named ? "the operators of a %s, by the model's name"
+                                       : "the operators of a %s: the source gives sizes alone",
+                    grouped || named ? "Llama" : "GPT");
 }
 
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err)

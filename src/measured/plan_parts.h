@@ -11,6 +11,23 @@ void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt,
     __attribute__((format(printf, 4, 5)));
 void msr_plan_assume(msr_plan *p, dse_arena *a, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* A fact that a point is made of, under the name that a table and a card have for it. */
+typedef struct {
+    const char *text;
+    int64_t v;
+} msr_fact;
+
+/* A gap for each that is not given. */
+void msr_plan_unknown(msr_plan *p, const msr_fact *facts, size_t n, dse_arena *a);
+
+/* The point of a job whose degrees, batch and sequence are given, of either profile; adds the gaps that the profile has.
+ * DSE_E_CONFIG: a rank order that is none. */
+dse_status msr_plan_stage(msr_plan *p, const card_model *m, const msr_plan_options *o, dse_arena *a, dse_error *err);
+dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
+
+/* What a rank order that is none is refused with. */
+dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err);
+
 /* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own
  * sizes; with the job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours
  * and a size is missing, or a size of the job is another than the family's. */

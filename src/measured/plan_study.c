@@ -38,6 +38,21 @@ static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
                             work[i].simulated, work[i].measured);
 }
 
+/* What the step refuses is the run's alone. */
+static dse_status check_step(msr_plan *p, const drv_study *s, dse_arena *a, dse_error *err)
+{
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st = drv_point_check(s, &p->point, &why);
+
+    if (st == DSE_OK)
+        return DSE_OK;
+    if (st != DSE_E_RANGE)
+        return dse_fail_at(err, st, why.where, "%s", why.text);
+    p->can_run = false;
+    msr_plan_gap(p, MSR_GAP_REFUSED, a, "%s", why.text);
+    return DSE_OK;
+}
+
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
@@ -61,8 +76,8 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
         return st;
     if ((st = card_system_resize(&whole, strategy_ranks(&p->point), &part, &why)) != DSE_OK)
         return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
-    st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err);
-    if (st == DSE_OK)
-        say_other_work(p, &out->model, a);
-    return st;
+    if ((st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err)) != DSE_OK)
+        return st;
+    say_other_work(p, &out->model, a);
+    return p->trains ? check_step(p, out, a, err) : DSE_OK;
 }

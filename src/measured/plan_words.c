@@ -19,7 +19,7 @@ static const struct {
                   {"half", "mixed"},  {"mixed", "mixed"},    {"fp32", "fp32"},  {"float32", "fp32"},
                   {"single", "fp32"}, {"tf32", "fp32"}};
 
-static const char *const eight_bits[] = {"fp8", "float8", "e4m3", "e5m2"};
+static const char *const eight_bits[] = {"fp8", "mxfp8", "float8", "e4m3", "e5m2"};
 
 /* The first word: letters and digits. */
 static void first_word(const char *text, char out[WORD_MAX])

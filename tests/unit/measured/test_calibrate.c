@@ -1,6 +1,7 @@
 /* Runs simulated on a machine whose parameters are known, and fitted from a card that says otherwise. */
 #include "cards/resize.h"
 #include "measured/calibrate.h"
+#include "measured/point.h"
 
 #include "unit/point.h"
 #include "unit/unit.h"
@@ -326,6 +327,107 @@ CLAIM(threads_and_earlier_predictions_change_nothing)
     assert_u64(a.n_simulated, b.n_simulated);
 }
 
+/* ---- the training step --------------------------------------------------------------------- */
+
+/* Batch, sequence, point: with and without micro-batches, a pipeline, tensor parallelism, sharding. */
+static const struct {
+    const char *setting[2], *point;
+} steps[] = {
+    {{"batch=16", "sequence=128"}, "8_1_1_1_0_zero=0_overlap=off"},
+    {{"batch=64", "sequence=256"}, "4_2_1_1_0_micro_batch=2"},
+    {{"batch=16", "sequence=64"}, "2_4_1_1_0_micro_batch=2"},
+    {{"batch=64", "sequence=512"}, "8_1_1_1_0_micro_batch=4_zero=3"},
+    {{"batch=8", "sequence=32"}, "1_4_1_1_0"},
+    {{"batch=128", "sequence=256"}, "4_1_1_1_1_micro_batch=8"},
+    {{"batch=32", "sequence=128"}, "2_2_1_1_1_micro_batch=4_zero=0"},
+    {{"batch=256", "sequence=64"}, "4_1_1_1_0_micro_batch=16_zero=0_overlap=off"},
+    {{"batch=16", "sequence=512"}, "1_4_1_1_1_micro_batch=4"},
+    {{"batch=64", "sequence=64"}, "1_8_1_1_0_micro_batch=8"},
+    {{"batch=8", "sequence=1024"}, "1_2_1_1_0_micro_batch=2"},
+    {{"batch=16", "sequence=128"}, "8_1_1_1_0_zero=3"},
+    {{"batch=24", "sequence=96"}, "8_1_1_1_0_micro_batch=3_overlap=off"},
+    {{"batch=512", "sequence=16"}, "1_4_1_1_0_micro_batch=64"},
+};
+#define N_STEPS (sizeof steps / sizeof steps[0])
+
+static drv_study step_study[N_STEPS];
+static msr_calibrate_run step_run_of[N_STEPS];
+
+static void make_steps(void)
+{
+    for (size_t i = 0; i < N_STEPS; i++) {
+        const char *const words[] = {steps[i].setting[0], steps[i].setting[1], "operators=gpt"};
+        cfg_settings settings;
+        msr_calibrate_run *r = &step_run_of[i];
+
+        assert_ok(drv_settings_parse(words, 3, &arena, &settings, &err), &err);
+        assert_ok(drv_study_load(TEST_DATA "/cards/models/small.yaml", TEST_DATA "/cards/systems/ring8.yaml",
+                                 &settings, &arena, &step_study[i], &err),
+                  &err);
+        *r = (msr_calibrate_run){.name = dse_arena_printf(&arena, "step %zu", i), .study = &step_study[i]};
+        assert_ok(strategy_parse_name(steps[i].point, NULL, &r->point, NULL, &err), &err);
+    }
+}
+
+/* Seconds on a machine. */
+static double time_step(const card_system *on, const msr_calibrate_run *r)
+{
+    card_system part;
+    store_metrics m;
+
+    assert_ok(card_system_resize(on, strategy_ranks(&r->point), &part, &err), &err);
+    assert_ok(msr_point_run(r->study, &part, &r->point, &arena, &m, &err), &err);
+    return (double)m.wall_time * 1e-9;
+}
+
+/* Each parameter of the card means in the training step what its name says. */
+CLAIM(the_true_machine_is_found_by_training_steps)
+{
+    msr_calibrate_options o = plain;
+    msr_calibrated c, again;
+
+    make_steps();
+    for (size_t i = 0; i < N_STEPS; i++) {
+        assert_non_null(step_study[i].training);
+        step_run_of[i].measured_s = time_step(&machine, &step_run_of[i]);
+    }
+    o.starts = 4;
+    calibrate(step_run_of, N_STEPS, &o, &c);
+    assert_int_equal(c.p, N_TRUE);
+    for (size_t j = 0; j < c.p; j++) {
+        double off = fabs(c.fit.parameter[j].value - truth[j]);
+
+        if (c.fit.parameter[j].state != CMP_FITTED || !(off <= 0.01 * truth[j]))
+            fail_msg("%s: %g +- %g, state %d; it is %g", c.parameter[j].name, c.fit.parameter[j].value,
+                     c.fit.parameter[j].error, (int)c.fit.parameter[j].state, truth[j]);
+    }
+    o.n_threads = 4;
+    calibrate(step_run_of, N_STEPS, &o, &again);
+    assert_memory_equal(c.fit.parameter, again.fit.parameter, c.p * sizeof *c.fit.parameter);
+}
+
+/* The fixed cost of a step is once in it, and that of a kernel as often as it has kernels. */
+CLAIM(overheads_are_part_of_the_training_step)
+{
+    static const char *const none[] = {"overheads.per_kernel=0", "overheads.per_step=0"},
+                             *const step[] = {"overheads.per_kernel=0", "overheads.per_step=2000000"},
+                             *const kernel[] = {"overheads.per_kernel=1000", "overheads.per_step=0"};
+    card_system on[3] = {machine, machine, machine};
+    double t[3];
+    long kernels;
+
+    make_steps();
+    set(&on[0], none, 2);
+    set(&on[1], step, 2);
+    set(&on[2], kernel, 2);
+    for (int i = 0; i < 3; i++)
+        t[i] = time_step(&on[i], &step_run_of[4]);
+    assert_true(fabs(t[1] - t[0] - 2e-3) < 1e-12);
+    kernels = lround((t[2] - t[0]) * 1e6);
+    assert_int_equal((kernels - 1) % 8, 0); /* the update, and 8 micro-batches of one stage */
+    assert_true(kernels > 8 * 3 * 20);      /* of 3 layers, forward and backward */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +440,8 @@ int main(void)
         cmocka_unit_test(a_value_that_the_card_lacks_is_not_made_up),
         cmocka_unit_test(a_failure_names_the_run),
         cmocka_unit_test(threads_and_earlier_predictions_change_nothing),
+        cmocka_unit_test(the_true_machine_is_found_by_training_steps),
+        cmocka_unit_test(overheads_are_part_of_the_training_step),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -1,4 +1,5 @@
-/* Jobs as points: the model, what is in the way and what stands for it, and every refusal. */
+/* Jobs as points of profile stage: the model, what is in the way and what stands for it, and every refusal. Those of
+ * profile train are in test_plan_train.c. */
 #include "measured/plan.h"
 #include "measured/plan_parts.h"
 #include "unit/unit.h"
@@ -7,7 +8,8 @@
 
 static const msr_plan_options as_said = {.recompute = -1},
                               approximate = {.recompute = -1, .approximate = true};
-static dse_arena arena;
+static dse_arena arena, settings_arena;
+static cfg_settings stage;
 static dse_error err;
 static msr_plan plan;
 
@@ -42,9 +44,12 @@ static msr_job plain(void)
 
 static dse_status make(const msr_job *j, const msr_plan_options *o)
 {
+    msr_plan_options of_stage = *o;
+
+    of_stage.settings = &stage;
     dse_arena_reset(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    return msr_plan_make(j, o, &arena, &plan, &err);
+    return msr_plan_make(j, &of_stage, &arena, &plan, &err);
 }
 
 static const char *value(const char *key)
@@ -112,6 +117,11 @@ CLAIM(sizes_alone_get_operators_and_that_is_said)
     assert_true(assumes("the operators of a Llama: the source gives sizes alone"));
     assert_string_equal(value("operators"), "llama");
     assert_string_equal(value("kv_heads"), "2");
+    j.kv_heads = 4;
+    j.family = "InternLM-7B";
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(assumes("the operators of a Llama, by the model's name"));
+    assert_string_equal(value("operators"), "llama");
 }
 
 CLAIM(the_rank_order_is_the_points_placement)
@@ -460,13 +470,17 @@ CLAIM(an_order_of_ranks_is_a_placement)
 
 static int open_configs(void **state)
 {
+    const char *const word[] = {"profile=stage"};
+
     (void)state;
+    assert_ok(drv_settings_parse(word, 1, &settings_arena, &stage, &err), &err);
     return setenv("CCLDSE_CONFIGS", TEST_SOURCE "/configs", 1);
 }
 
 static int close_arena(void **state)
 {
     (void)state;
+    dse_arena_free(&settings_arena);
     dse_arena_free(&arena);
     return 0;
 }

@@ -32,6 +32,9 @@ static void begin(void)
     job.recompute = MSR_RECOMPUTE_NONE;
     job.dp = job.dp_replicate = job.tp = 2;
     job.dp_shard = job.pp = job.cp = job.ep = 1;
+    job.framework = "megatron-lm";
+    job.zero_stage = 3;
+    job.sequence_parallel = 0;
     job.n_devices = 4;
     job.device = "NVIDIA A100 80GB";
     assert_ok(drv_system_load("selene_a100_80gb", NULL, &arena, &machine, &stem, &err), &err);

@@ -1,0 +1,331 @@
+/* Jobs as points of the training step: what a job says, what its program does by default, and what is in the way. */
+#include "measured/plan.h"
+#include "unit/unit.h"
+
+#define NONE MSR_JOB_NONE
+
+static const msr_plan_options as_said = {.recompute = -1},
+                              approximate = {.recompute = -1, .approximate = true};
+static dse_arena arena;
+static dse_error err;
+static msr_plan plan;
+
+/* A Megatron-LM job that says all: 16 devices, dp 2 * tp 2 * pp 4; 8 micro-batches of 2 sequences. */
+static msr_job plain(void)
+{
+    msr_job j;
+
+    msr_job_clear(&j);
+    j.name = "run";
+    j.where = "m.json: row 1";
+    j.family = "gpt3-175b";
+    j.batch = 32;
+    j.micro_batch = 2;
+    j.micro_batches = 8;
+    j.sequence = 2048;
+    j.precision = "bf16";
+    j.recompute = MSR_RECOMPUTE_SELECTIVE;
+    j.dp = j.dp_replicate = 2;
+    j.dp_shard = 1;
+    j.tp = 2;
+    j.pp = 4;
+    j.cp = j.ep = 1;
+    j.interleaving = 3;
+    j.schedule = "1F1B";
+    j.sequence_parallel = 1;
+    j.zero_stage = 1;
+    j.n_devices = 16;
+    j.framework = "Megatron-LM";
+    j.device = "A100";
+    j.step_time_s = 1;
+    return j;
+}
+
+static dse_status make(const msr_job *j, const msr_plan_options *o)
+{
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    return msr_plan_make(j, o, &arena, &plan, &err);
+}
+
+static bool assumes(const char *text)
+{
+    for (size_t i = 0; i < plan.n_assumed; i++)
+        if (!strcmp(plan.assumed[i], text))
+            return true;
+    return false;
+}
+
+static void assert_point(const msr_job *j, const char *name)
+{
+    char seen[STRATEGY_NAME_MAX];
+
+    assert_ok(make(j, &as_said), &err);
+    if (!plan.can_run)
+        fail_msg("%s", plan.gap[0].text);
+    assert_true(plan.trains);
+    strategy_name(&plan.point, NULL, seen);
+    assert_string_equal(seen, name);
+}
+
+/* The only gap of a job. */
+static void assert_gap(const msr_job *j, msr_gap_kind kind, const char *text)
+{
+    assert_ok(make(j, &as_said), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.n_gaps, 1);
+    assert_string_equal(plan.gap[0].text, text);
+    assert_int_equal(plan.gap[0].kind, kind);
+    assert_ok(make(j, &approximate), &err);
+    assert_true(plan.can_run == (msr_gap_rows[kind].substitute != NULL));
+}
+
+/* ---- what a job says ----------------------------------------------------------------------- */
+
+CLAIM(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding)
+{
+    msr_job j = plain();
+
+    assert_point(&j, "2_2_1_4_0_micro_batch=2_vp=3_recompute_granularity=selective_overlap=off_like=megatron");
+    assert_int_equal(plan.n_gaps, 0);
+    assert_int_equal(plan.n_assumed, 1); /* of the overlap no source speaks */
+    assert_true(
+        assumes("gradients reduced after the backward pass, the default of Megatron-LM: the source does not say"));
+    j.sequence_parallel = 0;
+    j.recompute = MSR_RECOMPUTE_FULL;
+    j.zero_stage = 0;
+    j.interleaving = 1;
+    assert_point(&j, "2_2_1_4_1_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron");
+}
+
+CLAIM(the_number_of_micro_batches_gives_their_size)
+{
+    msr_job j = plain();
+
+    j.micro_batch = NONE;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run && plan.point.micro_batch == 2);
+    j.micro_batches = 5;
+    assert_gap(&j, MSR_GAP_REFUSED, "dp 2 x 5 micro-batches does not divide the batch of 32 sequences");
+}
+
+CLAIM(options_go_over_what_a_job_says_of_recomputation)
+{
+    msr_job j = plain();
+    msr_plan_options o = {.recompute = 1};
+
+    assert_ok(make(&j, &o), &err);
+    assert_true(plan.point.recompute == 1 && plan.point.recompute_granularity == 0);
+    o.recompute = 0;
+    assert_ok(make(&j, &o), &err);
+    assert_true(plan.point.recompute == 0 && plan.point.recompute_granularity == 0);
+}
+
+CLAIM(schedules_have_many_spellings)
+{
+    static const struct {
+        const char *spelling, *schedule;
+    } names[] = {{"1F1B", "1f1b"},     {"Interleaved1F1B", "1f1b"}, {"GPipe", "gpipe"},
+                 {"looped BFS", "looped-bfs"}, {"ZB-H1", "zero-bubble"}, {"ZBVZeroBubble", "zbv"},
+                 {"DualPipeV", "dualpipev"}};
+    char seen[STRATEGY_VALUE_MAX];
+    msr_job j = plain();
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        j.schedule = names[i].spelling;
+        assert_ok(make(&j, &as_said), &err);
+        assert_true(plan.can_run);
+        assert_string_equal(
+            strategy_print(&strategy_parameters[STRATEGY_schedule], plan.point.schedule, seen), names[i].schedule);
+    }
+    j.schedule = "hanayo";
+    assert_gap(&j, MSR_GAP_UNKNOWN_FACT, "the schedule 'hanayo' is none of ours");
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+/* A job of 16 devices without a pipeline that says little. */
+static msr_job terse(const char *framework)
+{
+    msr_job j = plain();
+
+    j.framework = framework;
+    j.dp = 8;
+    j.dp_replicate = j.dp_shard = NONE;
+    j.pp = 1;
+    j.micro_batches = j.interleaving = j.sequence_parallel = j.zero_stage = NONE;
+    j.schedule = NULL;
+    j.recompute = MSR_RECOMPUTE_UNKNOWN;
+    return j;
+}
+
+CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
+{
+    msr_job j = terse("NVIDIA/Megatron-LM");
+
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron");
+    assert_int_equal(plan.n_assumed, 4);
+    assert_true(assumes("nothing sharded over dp, the default of Megatron-LM: the source does not say"));
+    assert_true(assumes("no recomputation, the default of Megatron-LM: the source does not say"));
+    assert_true(assumes("no sequence parallelism along tp, the default of Megatron-LM: the source does not say"));
+    j.pp = 2;
+    j.dp = 4;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(assumes("schedule 1F1B, the default of Megatron-LM: the source does not say"));
+    j = terse("NeMo / Megatron-Core"); /* which has a distributed optimizer, and overlaps */
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_sequence_parallel=off_like=megatron");
+    j = terse("deepspeed");
+    j.micro_batch = NONE;
+    assert_point(&j, "8_2_1_1_0_micro_batch=4_zero=0_sequence_parallel=off_overlap=off_like=deepspeed");
+    assert_true(assumes("one micro-batch, the default of DeepSpeed: the source does not say"));
+}
+
+CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
+{
+    msr_job j = terse("torchtitan-0.1.0");
+
+    j.dp_replicate = 2;
+    j.dp_shard = 4;
+    assert_point(&j, "8_2_1_1_1_micro_batch=2_zero=3_recompute_every=2_replicas=2_like=torchtitan");
+    assert_true(assumes("selective recomputation makes every second layer again, the default of TorchTitan"));
+    j.dp = j.dp_replicate = j.dp_shard = 1; /* over cp as well */
+    j.cp = 8;
+    j.micro_batch = 4;
+    assert_point(&j, "1_2_1_1_1_cp=8_micro_batch=4_zero=3_recompute_every=2_cp_comm=all-gather_like=torchtitan");
+    j.cp = 1;
+    j.pp = 8;
+    j.micro_batch = NONE;
+    j.schedule = "Interleaved 1F1B";
+    assert_point(&j, "1_2_1_8_1_vp=2_recompute_every=2_like=torchtitan");
+    assert_true(assumes("two stages on a rank, the default of TorchTitan: the source does not say"));
+    assert_true(assumes("micro-batches of one sequence, the default of TorchTitan: the source does not say"));
+}
+
+/* PyTorch's FSDP under another program. */
+CLAIM(programs_that_shard_alike_have_the_same_habits)
+{
+    msr_job j = terse("llm-foundry (PyTorch FSDP)");
+
+    j.tp = 1;
+    j.dp = j.dp_shard = 16;
+    j.dp_replicate = 1;
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan");
+    assert_true(assumes("the habits of TorchTitan, which shards with PyTorch's FSDP as llm-foundry does"));
+    j.recompute = MSR_RECOMPUTE_SELECTIVE;
+    assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
+               "the source lacks which layers the selective recomputation of llm-foundry makes again");
+}
+
+/* ---- gaps ---------------------------------------------------------------------------------- */
+
+#define GAP(change, kind, text)                                                                              \
+    do {                                                                                                     \
+        msr_job j = plain();                                                                                 \
+        change;                                                                                              \
+        assert_gap(&j, kind, text);                                                                          \
+    } while (0)
+
+CLAIM(a_fact_that_neither_source_nor_program_says_is_named)
+{
+    GAP((j.framework = "other", j.zero_stage = j.dp_replicate = j.dp_shard = NONE), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks what is sharded over dp ('zero_stage')");
+    GAP((j.framework = NULL, j.recompute = MSR_RECOMPUTE_UNKNOWN), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks what is recomputed ('recompute'); give --recompute");
+    GAP((j.framework = NULL, j.sequence_parallel = NONE), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks whether tp splits sequences, too ('sequence_parallel')");
+    GAP((j.framework = NULL, j.schedule = NULL), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks the order of a pipeline's micro-batches ('schedule')");
+    GAP((j.framework = NULL, j.schedule = "interleaved", j.interleaving = NONE), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks the stages on a rank of the pipeline ('interleaving')");
+    GAP((j.framework = NULL, j.cp = 2, j.dp = j.dp_replicate = 1), MSR_GAP_UNKNOWN_FACT,
+        "the source lacks how context parallelism brings keys and values ('framework')");
+    GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_UNKNOWN_FACT,
+        "the source lacks the sequences of a micro-batch ('micro_batch')");
+    GAP((j.micro_batch = j.micro_batches = NONE, j.pp = 1, j.dp = j.dp_replicate = 8), MSR_GAP_MICRO_BATCH_UNSAID,
+        "the source lacks the sequences of a micro-batch ('micro_batch')");
+}
+
+CLAIM(what_the_step_does_not_have_is_a_gap)
+{
+    GAP(j.moe = 1, MSR_GAP_EXPERTS, "a mixture of experts");
+    GAP(j.float8 = 1, MSR_GAP_FLOAT8, "matrices are multiplied in 8 bits");
+    GAP(j.precision = "MXFP8", MSR_GAP_FLOAT8, "matrices are multiplied in 8 bits");
+    GAP(j.precision = "fp32", MSR_GAP_FLOAT32,
+        "the training step computes in 16 bits, with optimizer state in 32, and not in 'fp32'");
+    GAP(j.rank_order = "dp,tp,cp,pp", MSR_GAP_RANK_ORDER, "the order of ranks is 'dp,tp,cp,pp'");
+}
+
+CLAIM(what_has_no_effect_is_neither_asked_nor_said)
+{
+    msr_job j = plain();
+
+    j.tp = j.dp = j.dp_replicate = 1;
+    j.pp = 16;
+    j.micro_batch = 1;
+    j.micro_batches = 32;
+    j.interleaving = 1;
+    j.framework = NULL;
+    j.sequence_parallel = j.zero_stage = NONE;
+    assert_point(&j, "1_1_1_16_0_recompute_granularity=selective");
+    assert_int_equal(plan.n_assumed, 1);
+    assert_true(assumes("the habits of Megatron-LM: the source does not name the program"));
+    j.pp = 1;
+    j.dp = j.dp_replicate = 16;
+    j.micro_batch = 2;
+    j.micro_batches = 1;
+    j.zero_stage = 0;
+    j.schedule = NULL;
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=0_recompute_granularity=selective");
+}
+
+/* 96 layers are no 4 x 5 stages. */
+CLAIM(what_the_step_refuses_is_left_with_its_rule)
+{
+    msr_job j = plain();
+    card_system machine;
+    const char *stem;
+    drv_study study;
+
+    j.interleaving = 5;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run);
+    assert_ok(drv_system_load("selene_a100_80gb", NULL, &arena, &machine, &stem, &err), &err);
+    assert_ok(msr_plan_study(&plan, &machine, stem, &as_said, &arena, &study, &err), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_REFUSED);
+    assert_string_equal(plan.gap[0].text, "pp x vp 20 does not divide the 96 layers; take 16 or 24");
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static int open_configs(void **state)
+{
+    (void)state;
+    return setenv("CCLDSE_CONFIGS", TEST_SOURCE "/configs", 1);
+}
+
+static int close_arena(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding),
+        cmocka_unit_test(the_number_of_micro_batches_gives_their_size),
+        cmocka_unit_test(options_go_over_what_a_job_says_of_recomputation),
+        cmocka_unit_test(schedules_have_many_spellings),
+        cmocka_unit_test(what_a_job_does_not_say_its_program_does_and_that_is_said),
+        cmocka_unit_test(torchtitan_shards_parameters_and_makes_every_second_layer_again),
+        cmocka_unit_test(programs_that_shard_alike_have_the_same_habits),
+        cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
+        cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
+        cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
+        cmocka_unit_test(what_the_step_refuses_is_left_with_its_rule),
+    };
+
+    return cmocka_run_group_tests(tests, open_configs, close_arena);
+}
