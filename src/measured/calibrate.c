@@ -215,9 +215,9 @@ typedef struct {
     const char *config; /* by which that is found */
     uint64_t npus;
     wl_workload workload; /* of profile stage; a training step is made anew */
-    uint32_t n_dims; /* of the machine's dimensions it uses the first so many */
-    double *key;     /* SLOTS * p */
-    step_time *step; /* SLOTS; NaN: empty */
+    uint32_t n_dims;      /* of the machine's dimensions it uses the first so many */
+    double *key;          /* SLOTS * p */
+    step_time *step;      /* SLOTS; NaN: empty */
 } prepared;
 
 typedef struct {
@@ -259,8 +259,8 @@ static step_time step_of(const sim_result *r)
 }
 
 /* All its ranks end with the last one: the update waits for the norm of all gradients. */
-static dse_status simulate_training(const calibration *c, size_t i, const card_system *on, dse_arena *a, step_time *out,
-                                    dse_error *err)
+static dse_status simulate_training(const calibration *c, size_t i, const card_system *on, dse_arena *a,
+                                    step_time *out, dse_error *err)
 {
     store_metrics m;
     dse_status st = msr_point_run(c->run[i].study, on, &c->run[i].point, a, &m, err);
@@ -270,8 +270,8 @@ static dse_status simulate_training(const calibration *c, size_t i, const card_s
     return st;
 }
 
-static dse_status simulate_workload(const calibration *c, size_t i, const card_system *on, dse_arena *a, step_time *out,
-                                    dse_error *err)
+static dse_status simulate_workload(const calibration *c, size_t i, const card_system *on, dse_arena *a,
+                                    step_time *out, dse_error *err)
 {
     drv_study study = *c->run[i].study;
     sim_result result;

@@ -59,8 +59,8 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
 }
 
 /* The training step against a recording. */
-static dse_status compare_step(const msr_run *r, const drv_recording *traces, dse_arena *a, report_compared_run *to,
-                               dse_error *err)
+static dse_status compare_step(const msr_run *r, const drv_recording *traces, dse_arena *a,
+                               report_compared_run *to, dse_error *err)
 {
     const metric_options plain = {0};
     store_metrics m;

@@ -32,17 +32,19 @@ bool msr_word_is_absent(const char *text)
 
 /* ---- frameworks ---------------------------------------------------------------------------- */
 
-/* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told otherwise
- * (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into micro-batches by the
- * pipeline alone; Megatron's data parallelism replicates weights, and --recompute-activations is selective;
- * Megatron-DeepSpeed's --checkpoint-activations recomputes all of a layer; what checkpointing true and false
- * mean in the runs of CCL-Search is in the notes of ccl_bench_search_sweeps.json.
+/* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told
+ * otherwise (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into
+ * micro-batches by the pipeline alone; Megatron's data parallelism replicates weights, and
+ * --recompute-activations is selective; Megatron-DeepSpeed's --checkpoint-activations recomputes all of a
+ * layer; what checkpointing true and false mean in the runs of CCL-Search is in the notes of
+ * ccl_bench_search_sweeps.json.
  *
- * The other defaults are those of the programs' options: Megatron-LM d98e8a64 (megatron/training/arguments.py),
- * Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2 (config/job_config.py: selective_ac_option "2",
- * pipeline_parallel_microbatch_size 1, context_parallel_rotate_method allgather, sequence parallelism with tp, two
- * stages a rank where a schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a
- * micro-batch of the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
+ * The other defaults are those of the programs' options: Megatron-LM d98e8a64
+ * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2
+ * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
+ * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
+ * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
+ * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
 #define NONE MSR_JOB_NONE
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",

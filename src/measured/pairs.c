@@ -462,8 +462,11 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
 static const struct {
     const char *pair, *column;
     double factor; /* to the pair's unit */
-} of_step[] = {{"step_time", "wall_time", 1e-9},       {"throughput", "tokens_per_s", 1}, {"mfu", "mfu", 1},
-               {"compute_time", "gpu_time", 1e-9},     {"exposed_comm", "exposed_comm", 1e-9},
+} of_step[] = {{"step_time", "wall_time", 1e-9},
+               {"throughput", "tokens_per_s", 1},
+               {"mfu", "mfu", 1},
+               {"compute_time", "gpu_time", 1e-9},
+               {"exposed_comm", "exposed_comm", 1e-9},
                {"peak_memory", "peak_memory", 1}};
 
 static double figure_of_step(const char *pair, const store_metrics *m)
@@ -474,8 +477,8 @@ static double figure_of_step(const char *pair, const store_metrics *m)
     return NAN;
 }
 
-dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured, const metric_options *o,
-                             dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured,
+                             const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
 {
     static const char no_recording[] =
         "the training step is not recorded kernel by kernel; --set profile=stage simulates STAGE's, which is";
@@ -489,7 +492,8 @@ dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording
     for (size_t i = 0; st == DSE_OK && i < N_ROWS; i++) {
         figure f = {.value = NAN};
 
-        if ((st = begin_pair(&rows[i], &pair[i], err)) != DSE_OK || (st = measure(&side, &rows[i], &f, err)) != DSE_OK)
+        if ((st = begin_pair(&rows[i], &pair[i], err)) != DSE_OK ||
+            (st = measure(&side, &rows[i], &f, err)) != DSE_OK)
             break;
         pair[i].simulated = figure_of_step(rows[i].name, simulated);
         pair[i].why_simulated = isnan(pair[i].simulated) ? no_recording : NULL;

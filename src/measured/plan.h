@@ -10,8 +10,8 @@
 typedef enum {
     /* Of profile stage alone. */
     MSR_GAP_MICRO_BATCHES, /* several micro-batches: with pp above 1 a 1F1B schedule, else gradients accumulated */
-    MSR_GAP_INTERLEAVED,   /* interleaved pipeline schedule */
-    MSR_GAP_SELECTIVE,     /* selective recomputation */
+    MSR_GAP_INTERLEAVED, /* interleaved pipeline schedule */
+    MSR_GAP_SELECTIVE,   /* selective recomputation */
     MSR_GAP_SEQUENCE_PARALLEL,
     MSR_GAP_OPTIMIZER_SHARDED, /* optimizer state alone, or with gradients (ZeRO 1, 2) */
     MSR_GAP_UNEVEN,            /* a degree that does not divide what it shards */
@@ -60,27 +60,29 @@ typedef struct {
     /* what the source cannot say and was taken: "no recomputation: the card does not say" */
     size_t n_assumed;
     const char **assumed;
-    bool trains;    /* the point is of profile train; of can_run, as the next */
+    bool trains; /* the point is of profile train; of can_run, as the next */
     strategy point;
-    cfg_doc model;  /* a model card, made of the job or of a family's */
+    cfg_doc model; /* a model card, made of the job or of a family's */
     const char *model_name;
 } msr_plan;
 
-/* How training programs lay out ranks and stages in profile stage; the names of its points in reports say only what is
- * otherwise. */
+/* How training programs lay out ranks and stages in profile stage; the names of its points in reports say
+ * only what is otherwise. */
 strategy msr_usual_strategy(void);
 
-/* Maps a job to a point of its model's profile. Of stage: dp = dp_replicate x dp_shard (dp_shard above 1: sharded
- * weights), tp, pp, cp as sp. Of train: every degree, micro-batches, schedule, sharding and recomputation as the job says,
- * else by the default of its program, which is said in `assumed`; what neither says is a gap.
- * DSE_E_CONFIG names the field: degrees whose product is not the number of devices, a degree below 1, a model
- * that is unknown and lacks a size. What can be said but not simulated is a gap, no failure. In the arena. */
+/* Maps a job to a point of its model's profile. Of stage: dp = dp_replicate x dp_shard (dp_shard above 1:
+ * sharded weights), tp, pp, cp as sp. Of train: every degree, micro-batches, schedule, sharding and
+ * recomputation as the job says, else by the default of its program, which is said in `assumed`; what
+ * neither says is a gap. DSE_E_CONFIG names the field: degrees whose product is not the number of devices,
+ * a degree below 1, a model that is unknown and lacks a size. What can be said but not simulated is a gap,
+ * no failure. In the arena. */
 dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_arena *a, msr_plan *out,
                          dse_error *err);
 
 /* The study of a plan that can run: its model on the machine with as many NPUs as the job has devices
- * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device, or the training step
- * refuses the point; *out is not to be used then. DSE_E_RANGE: the machine is too small, or cannot be cut so; else as drv_study_of fails. */
+ * (card_system_resize). Adds a gap, and takes can_run away, if the machine is of another device, or the
+ * training step refuses the point; *out is not to be used then. DSE_E_RANGE: the machine is too small, or
+ * cannot be cut so; else as drv_study_of fails. */
 dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *machine_name,
                           const msr_plan_options *o, dse_arena *a, drv_study *out, dse_error *err);
 

@@ -229,7 +229,8 @@ static bool is_a_llama(const char *family)
     return false;
 }
 
-/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values, or by the name. */
+/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values, or
+ * by the name. */
 static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
     const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads, named = is_a_llama(j->family);
@@ -237,8 +238,9 @@ static void put_operators(msr_plan *p, const msr_job *j, making *m)
     put(m, "operators", grouped || named ? "llama" : "gpt");
     if (grouped)
         put_int(m, "kv_heads", j->kv_heads);
-    msr_plan_assume(p, m->arena, named ? "the operators of a %s, by the model's name"
-                                       : "the operators of a %s: the source gives sizes alone",
+    msr_plan_assume(p, m->arena,
+                    named ? "the operators of a %s, by the model's name"
+                          : "the operators of a %s: the source gives sizes alone",
                     grouped || named ? "Llama" : "GPT");
 }
 

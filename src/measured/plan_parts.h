@@ -20,9 +20,10 @@ typedef struct {
 /* A gap for each that is not given. */
 void msr_plan_unknown(msr_plan *p, const msr_fact *facts, size_t n, dse_arena *a);
 
-/* The point of a job whose degrees, batch and sequence are given, of either profile; adds the gaps that the profile has.
- * DSE_E_CONFIG: a rank order that is none. */
-dse_status msr_plan_stage(msr_plan *p, const card_model *m, const msr_plan_options *o, dse_arena *a, dse_error *err);
+/* The point of a job whose degrees, batch and sequence are given, of either profile; adds the gaps that
+ * the profile has. DSE_E_CONFIG: a rank order that is none. */
+dse_status msr_plan_stage(msr_plan *p, const card_model *m, const msr_plan_options *o, dse_arena *a,
+                          dse_error *err);
 dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
 
 /* What a rank order that is none is refused with. */

@@ -1,5 +1,5 @@
-/* A job as a point of STAGE's step, and what that cannot represent: the whole batch at once, weights sharded or not,
- * activations kept or not. */
+/* A job as a point of STAGE's step, and what that cannot represent: the whole batch at once, weights
+ * sharded or not, activations kept or not. */
 #include "base/array.h"
 #include "measured/plan_parts.h"
 
@@ -99,7 +99,8 @@ static void find_uneven(msr_plan *p, const card_model *m, dse_arena *a)
                      p->job->pp, m->layers);
 }
 
-dse_status msr_plan_stage(msr_plan *p, const card_model *m, const msr_plan_options *o, dse_arena *a, dse_error *err)
+dse_status msr_plan_stage(msr_plan *p, const card_model *m, const msr_plan_options *o, dse_arena *a,
+                          dse_error *err)
 {
     find_pipeline_gaps(p, a);
     find_strategy_gaps(p, o, a);

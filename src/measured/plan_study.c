@@ -76,7 +76,8 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
         return st;
     if ((st = card_system_resize(&whole, strategy_ranks(&p->point), &part, &why)) != DSE_OK)
         return dse_fail_at(err, st == DSE_E_CONFIG ? DSE_E_RANGE : st, why.where, "%s", why.text);
-    if ((st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err)) != DSE_OK)
+    if ((st = drv_study_of(&p->model, p->model_name, &part, machine_name, o->settings, a, out, err)) !=
+        DSE_OK)
         return st;
     say_other_work(p, &out->model, a);
     return p->trains ? check_step(p, out, a, err) : DSE_OK;

@@ -1,5 +1,5 @@
-/* A job as a point of the training step: what the job says, then the default of its program, which is noted. What
- * neither says and the step depends on is a gap: nothing is made up. */
+/* A job as a point of the training step: what the job says, then the default of its program, which is
+ * noted. What neither says and the step depends on is a gap: nothing is made up. */
 #include "base/array.h"
 #include "measured/job_row.h"
 #include "measured/plan_parts.h"
@@ -26,7 +26,8 @@ static void lacks(planning *p, const char *what)
 /* "no recomputation, the default of Megatron-LM: the source does not say". */
 static void by_default(planning *p, const char *what)
 {
-    msr_plan_assume(p->plan, p->arena, "%s, the default of %s: the source does not say", what, p->program->title);
+    msr_plan_assume(p->plan, p->arena, "%s, the default of %s: the source does not say", what,
+                    p->program->title);
 }
 
 /* The number of a word of a choice, which the table has. */
@@ -48,13 +49,15 @@ static void choose_program(planning *p)
 
     p->program = msr_framework_find(name);
     if (!p->program) {
-        msr_plan_assume(p->plan, p->arena, "the habits of Megatron-LM: %s%.60s%s", name ? "the program '" : "",
-                        name ? name : "the source does not name the program", name ? "' is none that is known" : "");
+        msr_plan_assume(p->plan, p->arena, "the habits of Megatron-LM: %s%.60s%s",
+                        name ? "the program '" : "", name ? name : "the source does not name the program",
+                        name ? "' is none that is known" : "");
         return;
     }
     p->point->like = choice(STRATEGY_like, p->program->like);
     if (strcmp(p->program->like, "torchtitan") == 0 && strcmp(p->program->title, "TorchTitan") != 0)
-        msr_plan_assume(p->plan, p->arena, "the habits of TorchTitan, which shards with PyTorch's FSDP as %s does",
+        msr_plan_assume(p->plan, p->arena,
+                        "the habits of TorchTitan, which shards with PyTorch's FSDP as %s does",
                         p->program->title);
 }
 
@@ -138,7 +141,8 @@ static void choose_micro_batch(planning *p)
         p->point->micro_batch = (uint32_t)micro_batch;
     else if (MSR_GIVEN(j->micro_batches) && j->batch % (j->dp * j->micro_batches))
         msr_plan_gap(p->plan, MSR_GAP_REFUSED, p->arena,
-                     "dp %" PRId64 " x %" PRId64 " micro-batches does not divide the batch of %" PRId64 " sequences",
+                     "dp %" PRId64 " x %" PRId64 " micro-batches does not divide the batch of %" PRId64
+                     " sequences",
                      j->dp, j->micro_batches, j->batch);
     else if (MSR_GIVEN(j->micro_batches))
         p->point->micro_batch = (uint32_t)(j->batch / (j->dp * j->micro_batches));
@@ -178,7 +182,8 @@ static void choose_schedule(planning *p)
         while (i < DSE_COUNT(schedules) && strcmp(form, schedules[i].spelling) != 0)
             i++;
         if (i == DSE_COUNT(schedules)) {
-            msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena, "the schedule '%.60s' is none of ours", j->schedule);
+            msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena, "the schedule '%.60s' is none of ours",
+                         j->schedule);
             return;
         }
         p->point->schedule = choice(STRATEGY_schedule, schedules[i].schedule);
@@ -206,12 +211,14 @@ static void choose_selective(planning *p)
 
     if (what == MSR_SELECTIVE_UNKNOWN) {
         msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena,
-                     "the source lacks which layers the selective recomputation of %s makes again", p->program->title);
+                     "the source lacks which layers the selective recomputation of %s makes again",
+                     p->program->title);
     } else if (what == MSR_SELECTIVE_SECOND_LAYER) {
         p->point->recompute = 1;
         p->point->recompute_every = 2;
         msr_plan_assume(p->plan, p->arena,
-                        "selective recomputation makes every second layer again, the default of %s", p->program->title);
+                        "selective recomputation makes every second layer again, the default of %s",
+                        p->program->title);
     } else {
         p->point->recompute_granularity = STEP_RECOMPUTE_SELECTIVE;
     }
@@ -253,7 +260,8 @@ static void choose_splits(planning *p)
         p->point->sequence_parallel = choice(STRATEGY_sequence_parallel, splits ? "on" : "off");
     if (j->cp > 1 && p->program) {
         p->point->cp_comm = choice(STRATEGY_cp_comm, p->program->cp_comm);
-        msr_plan_assume(p->plan, p->arena, "context parallelism by %s, the default of %s: the source does not say",
+        msr_plan_assume(p->plan, p->arena,
+                        "context parallelism by %s, the default of %s: the source does not say",
                         p->program->cp_comm, p->program->title);
     } else if (j->cp > 1) {
         lacks(p, "how context parallelism brings keys and values ('framework')");
@@ -262,7 +270,9 @@ static void choose_splits(planning *p)
 
 static void check_precision(planning *p, const msr_plan_options *o)
 {
-    const char *word = o->precision ? o->precision : p->job->precision ? msr_precision_word(p->job->precision) : NULL;
+    const char *word = o->precision        ? o->precision
+                       : p->job->precision ? msr_precision_word(p->job->precision)
+                                           : NULL;
 
     if (word && strcmp(word, "mixed") != 0)
         msr_plan_gap(p->plan, MSR_GAP_FLOAT32, p->arena,

@@ -2,8 +2,8 @@
 
 #include "driver/training.h"
 
-dse_status msr_point_run(const drv_study *s, const card_system *on, const strategy *p, dse_arena *a, store_metrics *out,
-                         dse_error *err)
+dse_status msr_point_run(const drv_study *s, const card_system *on, const strategy *p, dse_arena *a,
+                         store_metrics *out, dse_error *err)
 {
     drv_study own = *s;
     dse_status st = DSE_OK;

@@ -86,11 +86,12 @@ CLAIM(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding)
 {
     msr_job j = plain();
 
-    assert_point(&j, "2_2_1_4_0_micro_batch=2_vp=3_recompute_granularity=selective_overlap=off_like=megatron");
+    assert_point(&j,
+                 "2_2_1_4_0_micro_batch=2_vp=3_recompute_granularity=selective_overlap=off_like=megatron");
     assert_int_equal(plan.n_gaps, 0);
     assert_int_equal(plan.n_assumed, 1); /* of the overlap no source speaks */
-    assert_true(
-        assumes("gradients reduced after the backward pass, the default of Megatron-LM: the source does not say"));
+    assert_true(assumes(
+        "gradients reduced after the backward pass, the default of Megatron-LM: the source does not say"));
     j.sequence_parallel = 0;
     j.recompute = MSR_RECOMPUTE_FULL;
     j.zero_stage = 0;
@@ -125,8 +126,9 @@ CLAIM(schedules_have_many_spellings)
 {
     static const struct {
         const char *spelling, *schedule;
-    } names[] = {{"1F1B", "1f1b"},     {"Interleaved1F1B", "1f1b"}, {"GPipe", "gpipe"},
-                 {"looped BFS", "looped-bfs"}, {"ZB-H1", "zero-bubble"}, {"ZBVZeroBubble", "zbv"},
+    } names[] = {{"1F1B", "1f1b"},          {"Interleaved1F1B", "1f1b"},
+                 {"GPipe", "gpipe"},        {"looped BFS", "looped-bfs"},
+                 {"ZB-H1", "zero-bubble"},  {"ZBVZeroBubble", "zbv"},
                  {"DualPipeV", "dualpipev"}};
     char seen[STRATEGY_VALUE_MAX];
     msr_job j = plain();
@@ -136,7 +138,8 @@ CLAIM(schedules_have_many_spellings)
         assert_ok(make(&j, &as_said), &err);
         assert_true(plan.can_run);
         assert_string_equal(
-            strategy_print(&strategy_parameters[STRATEGY_schedule], plan.point.schedule, seen), names[i].schedule);
+            strategy_print(&strategy_parameters[STRATEGY_schedule], plan.point.schedule, seen),
+            names[i].schedule);
     }
     j.schedule = "hanayo";
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT, "the schedule 'hanayo' is none of ours");
@@ -167,7 +170,8 @@ CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
     assert_int_equal(plan.n_assumed, 4);
     assert_true(assumes("nothing sharded over dp, the default of Megatron-LM: the source does not say"));
     assert_true(assumes("no recomputation, the default of Megatron-LM: the source does not say"));
-    assert_true(assumes("no sequence parallelism along tp, the default of Megatron-LM: the source does not say"));
+    assert_true(
+        assumes("no sequence parallelism along tp, the default of Megatron-LM: the source does not say"));
     j.pp = 2;
     j.dp = 4;
     assert_ok(make(&j, &as_said), &err);
@@ -191,7 +195,8 @@ CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
     j.dp = j.dp_replicate = j.dp_shard = 1; /* over cp as well */
     j.cp = 8;
     j.micro_batch = 4;
-    assert_point(&j, "1_2_1_1_1_cp=8_micro_batch=4_zero=3_recompute_every=2_cp_comm=all-gather_like=torchtitan");
+    assert_point(&j,
+                 "1_2_1_1_1_cp=8_micro_batch=4_zero=3_recompute_every=2_cp_comm=all-gather_like=torchtitan");
     j.cp = 1;
     j.pp = 8;
     j.micro_batch = NONE;
@@ -241,8 +246,8 @@ CLAIM(a_fact_that_neither_source_nor_program_says_is_named)
         "the source lacks how context parallelism brings keys and values ('framework')");
     GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_UNKNOWN_FACT,
         "the source lacks the sequences of a micro-batch ('micro_batch')");
-    GAP((j.micro_batch = j.micro_batches = NONE, j.pp = 1, j.dp = j.dp_replicate = 8), MSR_GAP_MICRO_BATCH_UNSAID,
-        "the source lacks the sequences of a micro-batch ('micro_batch')");
+    GAP((j.micro_batch = j.micro_batches = NONE, j.pp = 1, j.dp = j.dp_replicate = 8),
+        MSR_GAP_MICRO_BATCH_UNSAID, "the source lacks the sequences of a micro-batch ('micro_batch')");
 }
 
 CLAIM(what_the_step_does_not_have_is_a_gap)
