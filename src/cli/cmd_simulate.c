@@ -336,13 +336,9 @@ const command command_simulate = {
     .summary = "simulate one strategy of a model on a system",
     .details =
         "Simulates a training step in memory. The profile is the model card's ('ccldse models'). Profile "
-        "train is "
-        "the step that training programs run, with micro-batches, pipeline schedules and sharding; --like, "
-        "--schedule, --zero and others below say how. Profile stage generates STAGE's workload; the figures "
-        "are "
-        "those that STAGE and "
-        "ASTRA-sim give; --emit "
-        "writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
+        "train is the step that training programs run, with micro-batches, pipeline schedules and sharding; "
+        "--like, --schedule, --zero and others below say how. Profile stage generates STAGE's workload; the "
+        "figures are those that STAGE and ASTRA-sim give; --emit writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
         "With network.backend=congestion_aware messages queue for links, and --links says what each "
         "direction of a link carried and for which share of the run it was busy.",
     .example =
