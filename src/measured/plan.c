@@ -212,9 +212,9 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
     if (!can_run(out, o->approximate))
         return DSE_OK;
     if ((st = msr_plan_model(out, o, a, err)) != DSE_OK ||
-        (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK)
+        (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK ||
+        (st = card_model_settle_profile(&m, a, err)) != DSE_OK)
         return st;
-    card_model_settle_profile(&m);
     st = card_model_trains(&m) ? msr_plan_train(out, o, a, err) : msr_plan_stage(out, &m, o, a, err);
     out->can_run = st == DSE_OK && can_run(out, o->approximate);
     return st;
