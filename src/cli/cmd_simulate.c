@@ -274,7 +274,7 @@ static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study
     report_unknown_keys(o->system, study->system.n_unknown_keys, study->system.unknown_key);
     study->tag_base = (uint32_t)o->tag_base;
     study->shortcuts = shortcuts_left(&o->shortcuts);
-    return (o->links || o->links_csv) && !study->training /* which simulate_training refuses */
+    return o->links || o->links_csv
                ? drv_links_check(&study->system, "give --set network.backend=congestion_aware", err)
                : DSE_OK;
 }

@@ -232,6 +232,7 @@ static bool is_omitted(const cfg_param *p, const void *values)
     case CFG_T_NAME: return !strcmp(f, p->fallback);
     case CFG_T_INT: return *(const int64_t *)f == strtoll(p->fallback, NULL, 10);
     case CFG_T_DOUBLE: return *(const double *)f == strtod(p->fallback, NULL);
+    case CFG_T_BOOL: return *(const bool *)f == !strcmp(p->fallback, "true");
     default: return false;
     }
 }
