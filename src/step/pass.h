@@ -10,6 +10,8 @@
  * - Parameters are gathered when the block begins that is executed before the one that needs them, or before which
  *   issue.h has them if that is earlier. (Megatron-LM gathers a bucket when a module uses the one before, which may be in the
  *   same block.)
+ *   The first gathering of a pass begins while the rank still waits for the pass's tensor (with one unit for all
+ *   communication, with the pass).
  * - A reduction begins when the module, or the block, is over that issue.h names.
  * - A pass is over when its last block is; its reductions may still go on.
  *

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-/* What a pass takes if the unit that may still reduce gradients is busy for `busy` ticks after its begin. */
+/* What a pass takes if its first gatherings may begin `early` ticks before it, and the unit of gradients and parameters
+ * is busy for `busy` ticks from then on. */
 typedef struct {
     bool is_known;
-    dse_time busy;
-    dse_time ticks, busy_until; /* from the begin; busy_until: of that unit, 0 if it did nothing */
+    dse_time early, busy;
+    dse_time ticks;      /* from the begin of the pass */
+    dse_time busy_until; /* of that unit, from `early` before the begin on; 0 if it did nothing */
     dse_time compute, exposed[STEP_N_GROUPS];
 } pass_time;
 
@@ -49,18 +51,37 @@ static dse_time ready(const runner *r, const step_pass *p, const step_pass_opera
     return at;
 }
 
-static void walk(runner *r, const step_pass *p, dse_time busy, pass_time *out)
+/* The host runs ahead of the device: what a pass gathers before it needs anything else is issued while its rank still
+ * waits for a tensor of another stage. */
+static bool is_ahead(const runner *r, const step_pass_operation *op)
+{
+    return !r->one_unit && op->collective && op->unit == STEP_UNIT_SHARD && !op->n_needs;
+}
+
+static dse_time ticks_ahead(const runner *r, const step_pass *p)
+{
+    dse_time sum = 0;
+
+    for (uint32_t i = 0; p->has_shard && i < p->n; i++)
+        sum += is_ahead(r, &p->operation[i]) ? p->operation[i].ticks : 0;
+    return sum;
+}
+
+static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, pass_time *out)
 {
     const uint32_t shard = r->one_unit ? STEP_UNIT_LAYER : STEP_UNIT_SHARD;
     dse_time free_at[STEP_N_UNITS] = {[0] = 0};
     step_group waited;
 
-    *out = (pass_time){.is_known = true, .busy = busy};
+    *out = (pass_time){.is_known = true, .early = early, .busy = busy};
+    free_at[STEP_UNIT_COMPUTE] = early;
     free_at[shard] = busy;
     for (uint32_t i = 0; i < p->n; i++) {
         const step_pass_operation *op = &p->operation[i];
         dse_time begin = ready(r, p, op, &waited), *unit;
 
+        if (!op->n_needs && !is_ahead(r, op))
+            begin = early;
         r->end[i] = begin;
         r->waited[i] = waited;
         if (!op->kernel && !op->collective)
@@ -74,24 +95,27 @@ static void walk(runner *r, const step_pass *p, dse_time busy, pass_time *out)
         r->waited[i] = op->kernel ? STEP_GROUP_NONE : op->collective->group;
     }
     if (p->over != DSE_NONE) {
-        out->ticks = r->end[p->over];
-        out->exposed[r->waited[p->over]] += out->ticks - free_at[STEP_UNIT_COMPUTE];
+        out->ticks = r->end[p->over] - early;
+        out->exposed[r->waited[p->over]] += r->end[p->over] - free_at[STEP_UNIT_COMPUTE];
     }
     out->busy_until = free_at[shard] > busy ? free_at[shard] : 0;
 }
 
-/* Of an action that begins at `start`. */
-static const pass_time *time_pass(runner *r, uint32_t action, dse_time start, dse_time *busy_until)
+/* Of an action that begins at `start`, on a rank that has done nothing since `idle_since`. */
+static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_since, dse_time start,
+                                  dse_time *busy_until)
 {
     uint32_t number = r->passes->pass_of[action];
     const step_pass *p = &r->passes->pass[number];
     pass_time *t = &r->time[number];
-    dse_time busy = *busy_until > start && (r->one_unit || p->has_shard) ? *busy_until - start : 0;
+    dse_time ahead = start > idle_since ? ticks_ahead(r, p) : 0;
+    dse_time early = ahead < start - idle_since ? ahead : start - idle_since, from = start - early;
+    dse_time busy = *busy_until > from && (r->one_unit || p->has_shard) ? *busy_until - from : 0;
 
-    if (!t->is_known || t->busy != busy)
-        walk(r, p, busy, t);
+    if (!t->is_known || t->early != early || t->busy != busy)
+        walk(r, p, early, busy, t);
     if (t->busy_until)
-        *busy_until = start + t->busy_until;
+        *busy_until = from + t->busy_until;
     return t;
 }
 
@@ -116,7 +140,7 @@ static void run_action(runner *r, const sched_step *s, sched_times *t)
 
     if (s->with_next && s[1].producer != DSE_NONE)
         start = later(start, r->arrival[s[1].producer]);
-    ticks = time_pass(r, s->action, start, &r->busy_until[s->rank])->ticks;
+    ticks = time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank])->ticks;
     t->start[s->action] = start;
     t->end[s->action] = t->last[s->rank] = start + ticks;
     t->busy[s->rank] += ticks;
@@ -247,7 +271,7 @@ static void add_parts(runner *r, const sched_order *order, step_result *out)
         if (s->producer != DSE_NONE)
             moving = r->arrival[s->producer] - t->end[s->producer];
         moving = waited < moving ? waited : moving;
-        p = time_pass(r, s->action, t->start[s->action], &busy_until);
+        p = time_pass(r, s->action, free_at, t->start[s->action], &busy_until);
         if (r->one_unit && r->receiver[s->action] != DSE_NONE)
             busy_until = r->arrival[s->action];
         out->part[STEP_PART_PP] += moving;

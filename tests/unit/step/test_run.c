@@ -1,0 +1,110 @@
+/* The time of a whole step, of a small model on two stages of two data parallel ranks each. */
+#include "step/run.h"
+#include "unit/step/small.h"
+
+static dse_arena arena;
+static sim_settings set;
+static net_network net;
+
+/* Four NPUs on a ring; a link of so many GiB/s. */
+static int begin_on(double gib_per_s)
+{
+    dse_arena_init(&arena);
+    set = (sim_settings){.local_bw_aware = true,
+                         .splits = 1,
+                         .active_chunks = 1,
+                         .queues_per_dim = 1,
+                         .endpoint_delay = 10,
+                         .roofline = true,
+                         .peak_ops_per_s = 1e12,
+                         .memory_bytes_per_s = 1e12};
+    net = (net_network){.n_dims = 1};
+    net.dim[0] = (net_dimension){
+        .topology = net_topology_find("Ring"), .shape = {.n = 4}, .gib_per_s = gib_per_s, .latency_ns = 10};
+    for (int c = 0; c < SIM_N_COLLECTIVES; c++) {
+        set.implementations[c].n_dims = 1;
+        assert_int_equal(sim_implementation_parse("ring", &set.implementations[c].dim[0], NULL), DSE_OK);
+    }
+    return net_network_finish(&net, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+static step_result run(const step_options *o, const char *schedule)
+{
+    const sched_options order = {.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
+    step_model *m = DSE_ARENA_NEW(&arena, step_model, 1);
+    step_options *kept = dse_arena_copy(&arena, o, 1, sizeof *o);
+    step_result *r = DSE_ARENA_NEW(&arena, step_result, 1);
+    dse_error err = {0};
+
+    *m = small_model(4, &arena);
+    assert_ok(step_run(m, kept, sched_find(schedule), &order, step_clock_new(&set, &net, &arena), STEP_UNITS, &arena, r,
+                       &err),
+              &err);
+    return *r;
+}
+
+static step_options two_stages(void)
+{
+    step_options o = small_options();
+
+    o.dp = o.pp = 2;
+    o.n_micro_batches = 4;
+    o.optimizer_bytes = 12;
+    o.logits_copies = 1;
+    return o;
+}
+
+/* Links are so slow that gathering is all that takes time: if the second stage began it with its first tensor, the step
+ * would wait for it twice. */
+CLAIM(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor)
+{
+    step_options o = two_stages();
+    step_result r;
+    dse_time first, second;
+
+    (void)state;
+    assert_int_equal(begin_on(0.001), DSE_OK);
+    o.zero = 1;
+    o.overlaps_parameters = o.overlaps_gradients = true;
+    r = run(&o, "1f1b");
+    first = r.times.end[r.plan.first[0]];
+    second = r.times.end[r.plan.first[1]];
+    assert_true(r.times.start[r.plan.first[0]] == 0 && first > 100000);
+    assert_true(second < first + first / 2);
+}
+
+/* The parts of the slowest rank are its step, whatever is sharded. */
+CLAIM(parts_add_up_to_the_step)
+{
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    for (uint32_t zero = 0; zero < 4; zero++) {
+        step_options o = two_stages();
+        step_result r;
+        dse_time sum = 0;
+
+        o.zero = zero;
+        o.overlaps_parameters = o.overlaps_gradients = zero % 2 != 0;
+        r = run(&o, "1f1b");
+        for (int i = 0; i < STEP_N_PARTS; i++)
+            sum += r.part[i];
+        assert_true(sum == r.step && r.step > r.pipeline && r.tokens == 2 * 4 * 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
+        cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
