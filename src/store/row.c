@@ -6,10 +6,23 @@
 #include <math.h>
 #include <string.h>
 
-/* A parameter that every configuration says stands among the keys. One that is omitted at its default came
- * later: its column is behind the metrics, and NULL at the default, so that older rows and their checksums
- * stay right. */
-static bool came_later(uint32_t parameter) { return strategy_parameters[parameter].omit_default; }
+/* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows and their
+ * checksums stay right: parameters that every configuration says among the keys, the metrics, parameters that are
+ * omitted at their default; then what profile train brought, metrics and parameters. What comes later than these
+ * needs a generation of its own behind them. */
+enum { AT_FIRST, OMITTED, OF_TRAINING };
+
+static int generation(uint32_t parameter)
+{
+    if (!strategy_has_profile(parameter, STRATEGY_PROFILE_STAGE))
+        return OF_TRAINING;
+    return strategy_parameters[parameter].omit_default ? OMITTED : AT_FIRST;
+}
+
+static int metric_generation(const store_column *c)
+{
+    return store_column_has_profile(c, STRATEGY_PROFILE_STAGE) ? AT_FIRST : OF_TRAINING;
+}
 
 /* The strategy's columns in their places, then the metrics; in the order of store_bind_row and
  * store_read_row. */
@@ -23,36 +36,53 @@ static size_t add_names(const char *const *names, size_t n, dse_strbuf *sql)
     return n;
 }
 
-size_t store_add_columns(dse_strbuf *sql)
+static size_t add_parameters(int of, dse_strbuf *sql)
 {
-    size_t n_metrics, n = add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
-    const store_column *c = store_columns(&n_metrics);
+    size_t n = 0;
 
     for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (!came_later(i))
+        if (generation(i) == of)
             n += add_names(&strategy_parameters[i].name, 1, sql);
-    n += add_names(keys_behind, sizeof keys_behind / sizeof keys_behind[0], sql);
+    return n;
+}
+
+static size_t add_metrics(int of, dse_strbuf *sql)
+{
+    size_t n_metrics, n = 0;
+    const store_column *c = store_columns(&n_metrics);
+
     for (size_t i = 0; i < n_metrics; i++)
-        n += add_names(&c[i].name, 1, sql);
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        if (came_later(i))
-            n += add_names(&strategy_parameters[i].name, 1, sql);
+        if (metric_generation(&c[i]) == of)
+            n += add_names(&c[i].name, 1, sql);
+    return n;
+}
+
+size_t store_add_columns(dse_strbuf *sql)
+{
+    size_t n = add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
+
+    n += add_parameters(AT_FIRST, sql);
+    n += add_names(keys_behind, sizeof keys_behind / sizeof keys_behind[0], sql);
+    n += add_metrics(AT_FIRST, sql);
+    n += add_parameters(OMITTED, sql);
+    n += add_metrics(OF_TRAINING, sql);
+    n += add_parameters(OF_TRAINING, sql);
     sql->data[sql->len -= 2] = '\0'; /* the last comma */
     return n;
 }
 
 /* ---- the strategy -------------------------------------------------------------------------- */
 
-static void bind_strategy(sqlite3_stmt *q, bool later, const strategy *s, int *at)
+static void bind_strategy(sqlite3_stmt *q, int of, const strategy *s, int *at)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *p = &strategy_parameters[i];
         const uint32_t value = strategy_get(s, i);
         char text[STRATEGY_VALUE_MAX];
 
-        if (came_later(i) != later)
+        if (generation(i) != of)
             continue;
-        if (later && value == p->fallback)
+        if (of != AT_FIRST && value == p->fallback)
             sqlite3_bind_null(q, *at);
         else if (strategy_is_number(p))
             sqlite3_bind_int64(q, *at, value);
@@ -63,17 +93,17 @@ static void bind_strategy(sqlite3_stmt *q, bool later, const strategy *s, int *a
 }
 
 /* False if a value is none of its parameter. */
-static bool read_strategy(sqlite3_stmt *q, bool later, strategy *s, int *at)
+static bool read_strategy(sqlite3_stmt *q, int of, strategy *s, int *at)
 {
     bool whole = true;
 
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *p = &strategy_parameters[i];
-        const bool is_null = came_later(i) == later && sqlite3_column_type(q, *at) == SQLITE_NULL;
+        const bool is_null = generation(i) == of && sqlite3_column_type(q, *at) == SQLITE_NULL;
         uint32_t value = p->fallback;
         int64_t v;
 
-        if (came_later(i) != later)
+        if (generation(i) != of)
             continue;
         if (!is_null && strategy_is_number(p)) {
             v = sqlite3_column_int64(q, *at);
@@ -107,10 +137,24 @@ static void bind_metric(sqlite3_stmt *q, int at, const store_metrics *m, const s
         sqlite3_bind_int64(q, at, (int64_t)store_count(m, c));
 }
 
+static void bind_metrics(sqlite3_stmt *q, int of, const store_row *r, int *at)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (metric_generation(&c[i]) != of)
+            continue;
+        if (r->done)
+            bind_metric(q, *at, &r->metrics, &c[i]);
+        else
+            sqlite3_bind_null(q, *at);
+        (*at)++;
+    }
+}
+
 void store_bind_row(sqlite3_stmt *q, const store_row *r)
 {
-    const store_column *c;
-    size_t n;
     int at = 1;
 
     sqlite3_bind_text(q, at++, r->config, -1, SQLITE_STATIC);
@@ -120,19 +164,15 @@ void store_bind_row(sqlite3_stmt *q, const store_row *r)
     sqlite3_bind_text(q, at++, r->system, -1, SQLITE_STATIC);
     sqlite3_bind_text(q, at++, r->engine, -1, SQLITE_STATIC);
     sqlite3_bind_text(q, at++, r->settings ? r->settings : "", -1, SQLITE_STATIC);
-    bind_strategy(q, false, &r->strategy, &at);
+    bind_strategy(q, AT_FIRST, &r->strategy, &at);
     sqlite3_bind_int64(q, at++, r->done);
     sqlite3_bind_int64(q, at++, r->memory_rounded);
     sqlite3_bind_text(q, at++, r->error, -1, SQLITE_STATIC);
     sqlite3_bind_double(q, at++, r->seconds);
-    c = store_columns(&n);
-    for (size_t i = 0; i < n; i++, at++) {
-        if (r->done)
-            bind_metric(q, at, &r->metrics, &c[i]);
-        else
-            sqlite3_bind_null(q, at);
-    }
-    bind_strategy(q, true, &r->strategy, &at);
+    bind_metrics(q, AT_FIRST, r, &at);
+    bind_strategy(q, OMITTED, &r->strategy, &at);
+    bind_metrics(q, OF_TRAINING, r, &at);
+    bind_strategy(q, OF_TRAINING, &r->strategy, &at);
 }
 
 static char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
@@ -175,10 +215,29 @@ dse_status store_check_texts(const store *s, const store_row *r, dse_error *err)
     return DSE_OK;
 }
 
+static void read_metrics(sqlite3_stmt *q, int of, dse_arena *a, store_metrics *m, int *at)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        void *field = (char *)m + c[i].offset;
+        bool absent = sqlite3_column_type(q, *at) == SQLITE_NULL;
+
+        if (metric_generation(&c[i]) != of)
+            continue;
+        if (c[i].type == STORE_REAL)
+            *(double *)field = absent ? NAN : sqlite3_column_double(q, *at);
+        else if (c[i].type == STORE_TEXT)
+            *(const char **)field = absent ? NULL : masked(text_column(q, *at, a), DSE_ONE_LINE);
+        else
+            *(uint64_t *)field = store_count_at(q, *at);
+        (*at)++;
+    }
+}
+
 dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_row *r, dse_error *err)
 {
-    const store_column *c;
-    size_t n;
     bool whole = true;
     int at = 0;
 
@@ -190,25 +249,16 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     r->system = text_column(q, at++, a);
     r->engine = text_column(q, at++, a);
     r->settings = text_column(q, at++, a);
-    whole &= read_strategy(q, false, &r->strategy, &at);
+    whole &= read_strategy(q, AT_FIRST, &r->strategy, &at);
     r->done = sqlite3_column_int(q, at++) != 0;
     r->memory_rounded = sqlite3_column_int(q, at++) != 0;
     r->error = masked(text_column(q, at++, a), DSE_LINES);
     r->seconds = sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
     at++;
-    c = store_columns(&n);
-    for (size_t i = 0; i < n; i++, at++) {
-        void *field = (char *)&r->metrics + c[i].offset;
-        bool absent = sqlite3_column_type(q, at) == SQLITE_NULL;
-
-        if (c[i].type == STORE_REAL)
-            *(double *)field = absent ? NAN : sqlite3_column_double(q, at);
-        else if (c[i].type == STORE_TEXT)
-            *(const char **)field = absent ? NULL : masked(text_column(q, at, a), DSE_ONE_LINE);
-        else
-            *(uint64_t *)field = store_count_at(q, at);
-    }
-    whole &= read_strategy(q, true, &r->strategy, &at);
+    read_metrics(q, AT_FIRST, a, &r->metrics, &at);
+    whole &= read_strategy(q, OMITTED, &r->strategy, &at);
+    read_metrics(q, OF_TRAINING, a, &r->metrics, &at);
+    whole &= read_strategy(q, OF_TRAINING, &r->strategy, &at);
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
