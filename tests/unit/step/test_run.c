@@ -7,7 +7,7 @@ static sim_settings set;
 static net_network net;
 
 /* Four NPUs on a ring; a link of so many GiB/s. */
-static int begin_on(double gib_per_s)
+static dse_status begin_on(double gib_per_s)
 {
     dse_arena_init(&arena);
     set = (sim_settings){.local_bw_aware = true,
