@@ -11,6 +11,7 @@
  * p (1 + (p-1)/(p v)), which is the same if there are enough. */
 #include "memory/references.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -120,7 +121,7 @@ static terms their_terms(const subject *s, bool split)
 static terms our_terms(const subject *s, bool split)
 {
     double h = (double)s->d.hidden, ffn = (double)s->d.ffn, n = s->tokens, whole = split ? n / s->tp : n;
-    double kv = (double)(s->d.kv_heads > s->tp ? s->d.kv_heads : (uint64_t)s->tp) * (double)s->d.head_size;
+    double kv = fmax((double)s->d.kv_heads, s->tp) * (double)s->d.head_size;
     terms out = {.head = whole * 4 * h + n * (4 * (double)s->d.vocab / s->tp + 8)}; /* 8: labels */
 
     if (s->is_gpt) {
@@ -202,7 +203,7 @@ static void check_activations(const json_t *row, const subject *s, const step_mo
     } else {
         double h = (double)s->d.hidden, ffn = (double)s->d.ffn;
         double kv =
-            (double)(s->d.kv_heads > s->tp ? s->d.kv_heads : (uint64_t)s->tp) * (double)s->d.head_size;
+            fmax((double)s->d.kv_heads, s->tp) * (double)s->d.head_size;
         double of_token = 2 * ffn - 2 * h - 4 * (h - kv); /* the gate; two masks; keys and values */
 
         if (!split) /* which are not split; and ffn other than 4 h */

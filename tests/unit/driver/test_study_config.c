@@ -114,8 +114,8 @@ CLAIM(both_parts_of_a_request_are_looked_at)
         "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false}}",
         "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false} ",
         "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false},\"x\":1",
-        "{\"dp\":8},\"point\":{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,"
-        "\"weight_sharded\":false}",
+        ("{\"dp\":8},\"point\":{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,"
+         "\"weight_sharded\":false}"), /* clang takes two for a slip */
         "{\"dp\":8,\"tp\":1,\"sp\":1,\"pp\":1,\"recompute\":true,\"weight_sharded\":false}\x1e{}",
         "[]",
         "8",
