@@ -45,6 +45,16 @@ extern const step_module_kind step_module_loss; /* module_loss.c */
 
 extern const step_module_kind *const step_module_kinds[]; /* ended by NULL */
 
+/* Heads of a module on a rank of the tensor parallel group; of keys and values one at least. */
+static inline uint64_t step_heads(const step_options *o, const step_module *m) { return m->heads / o->tp; }
+static inline uint64_t step_kv_heads(const step_options *o, const step_module *m)
+{
+    return m->kv_heads > o->tp ? m->kv_heads / o->tp : 1;
+}
+
+/* Elements of queries, keys and values on a rank. module_attention.c */
+uint64_t step_heads_input(const step_module *m, const step_shape *s);
+
 /* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own input
  * only, so that each tensor counts once. */
 void step_keep_input(step_keeper *k, uint64_t features, step_layout layout);

@@ -12,26 +12,18 @@
  *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
 #include "step/module.h"
 
-/* Heads of keys and values on a rank of the tensor parallel group: one at least. */
-static uint64_t kv_heads(const step_options *o, const step_module *m)
-{
-    return m->kv_heads > o->tp ? m->kv_heads / o->tp : 1;
-}
-
-static uint64_t heads(const step_options *o, const step_module *m) { return m->heads / o->tp; }
-
 /* `products` of all pairs; `part` of the keys. */
 static void attend(step_builder *b, const step_module *m, double products, double part)
 {
     const step_shape *s = b->shape;
     const step_options *o = s->options;
     double pairs = (double)s->tokens * (double)s->whole_sequence * (m->is_causal ? 0.5 : 1.0) * part;
-    double heads_here = (double)heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
+    double heads_here = (double)step_heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
     double queries = 2.0 * (double)s->tokens * heads_here * size;
-    double keys = 2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)kv_heads(o, m) * size;
+    double keys = 2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)step_kv_heads(o, m) * size;
     wl_kernel k = {.class = WL_KERNEL_ATTENTION,
                    .extent = {[WL_EXTENT_M] = s->sequence, [WL_EXTENT_N] = (uint64_t)((double)s->whole_sequence * part),
-                              [WL_EXTENT_K] = m->head_size, [WL_EXTENT_BATCH] = o->micro_batch * heads(o, m)},
+                              [WL_EXTENT_K] = m->head_size, [WL_EXTENT_BATCH] = o->micro_batch * step_heads(o, m)},
                    .element_bytes = e};
 
     k.operations = (uint64_t)(2.0 * products * pairs * heads_here * size);
@@ -44,7 +36,7 @@ static void attend(step_builder *b, const step_module *m, double products, doubl
 static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
 {
     const step_options *o = b->shape->options;
-    uint64_t n = (uint64_t)(element_bytes * 2.0 * (double)b->shape->tokens * (double)(kv_heads(o, m) * m->head_size));
+    uint64_t n = (uint64_t)(element_bytes * 2.0 * (double)b->shape->tokens * (double)(step_kv_heads(o, m) * m->head_size));
     step_collective c = {
         .type = type, .group = STEP_GROUP_CP, .in_bytes = n, .out_bytes = n, .element_bytes = element_bytes};
 
@@ -112,9 +104,9 @@ static void all_to_all(step_builder *b, const step_module *m, bool with_kv)
 {
     const step_options *o = b->shape->options;
 
-    change_split(b, m, heads(o, m));
+    change_split(b, m, step_heads(o, m));
     for (int i = 0; with_kv && i < 2; i++)
-        change_split(b, m, kv_heads(o, m));
+        change_split(b, m, step_kv_heads(o, m));
 }
 
 static void pass(step_builder *b, const step_module *m, double products, bool is_backward)
@@ -166,17 +158,17 @@ static void keep(step_keeper *k, const step_module *m)
     double tokens = (double)s->tokens, e = o->activation_bytes;
     double of_head = e * tokens * (double)m->head_size;
 
-    step_keep_bytes(k, of_head * (double)heads(o, m));
-    step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? heads(o, m) : kv_heads(o, m)));
+    step_keep_bytes(k, of_head * (double)step_heads(o, m));
+    step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m)));
     if (o->fused_attention)
-        step_keep_bytes(k, 4.0 * tokens * (double)heads(o, m) + 16);
+        step_keep_bytes(k, 4.0 * tokens * (double)step_heads(o, m) + 16);
     else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)
-        step_keep_bytes(k, (2 * e + 1) * tokens * (double)s->whole_sequence * (double)heads(o, m));
+        step_keep_bytes(k, (2 * e + 1) * tokens * (double)s->whole_sequence * (double)step_heads(o, m));
 }
 
-static uint64_t input(const step_module *m, const step_shape *s)
+uint64_t step_heads_input(const step_module *m, const step_shape *s)
 {
-    return s->tokens * (heads(s->options, m) + 2 * kv_heads(s->options, m)) * m->head_size;
+    return s->tokens * (step_heads(s->options, m) + 2 * step_kv_heads(s->options, m)) * m->head_size;
 }
 
 /* A ring has two buffers of keys and values, one that is read and one that comes in, and in the backward pass
@@ -184,7 +176,7 @@ static uint64_t input(const step_module *m, const step_shape *s)
 static double receives(const step_module *m, const step_shape *s, bool is_backward)
 {
     const step_options *o = s->options;
-    double kv = 2.0 * (double)s->tokens * (double)(kv_heads(o, m) * m->head_size);
+    double kv = 2.0 * (double)s->tokens * (double)(step_kv_heads(o, m) * m->head_size);
 
     if (o->cp == 1)
         return 0;
@@ -195,12 +187,12 @@ static double receives(const step_module *m, const step_shape *s, bool is_backwa
     case STEP_CONTEXT_ALL_GATHER: return o->cp * kv * o->activation_bytes * (is_backward ? 2 : 1);
     case STEP_CONTEXT_ALL_TO_ALL: break;
     }
-    return o->activation_bytes * (double)input(m, s);
+    return o->activation_bytes * (double)step_heads_input(m, s);
 }
 
 const step_module_kind step_module_attention = {.name = "attention",
                                                 .forward = forward,
                                                 .backward = backward,
                                                 .keep = keep,
-                                                .input = input,
+                                                .input = step_heads_input,
                                                 .receives = receives};

@@ -8,10 +8,9 @@ static double element_bytes(const step_builder *b) { return b->shape->options->a
 
 static uint64_t rotated(const step_builder *b, const step_module *m)
 {
-    uint32_t tp = b->shape->options->tp;
-    uint64_t kv = m->kv_heads > tp ? m->kv_heads / tp : 1;
+    const step_options *o = b->shape->options;
 
-    return b->shape->tokens * (m->heads / tp + kv) * m->head_size;
+    return b->shape->tokens * (step_heads(o, m) + step_kv_heads(o, m)) * m->head_size;
 }
 
 static void rotary(step_builder *b, const step_module *m)
@@ -25,14 +24,6 @@ static void rotary_backward(step_builder *b, const step_module *m)
         rotary(b, m);
 }
 
-static uint64_t heads_input(const step_module *m, const step_shape *s)
-{
-    uint32_t tp = s->options->tp;
-    uint64_t kv = m->kv_heads > tp ? m->kv_heads / tp : 1;
-
-    return s->tokens * (m->heads / tp + 2 * kv) * m->head_size;
-}
-
 /* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number
  * for each two features (torchtitan, freqs_cis). */
 static double angles(const step_module *m, const step_shape *s)
@@ -41,7 +32,7 @@ static double angles(const step_module *m, const step_shape *s)
 }
 
 const step_module_kind step_module_rotary = {
-    .name = "rotary", .forward = rotary, .backward = rotary_backward, .input = heads_input, .table = angles};
+    .name = "rotary", .forward = rotary, .backward = rotary_backward, .input = step_heads_input, .table = angles};
 
 /* ---- activations: split by features ------------------------------------------------------------ */
 

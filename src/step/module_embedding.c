@@ -55,15 +55,16 @@ static void embedding_forward(step_builder *b, const step_module *m)
         step_reduce_tokens(b, m->out[0], true);
 }
 
-static void embedding_backward(step_builder *b, const step_module *m)
+/* Adds up rows of the gradient, each of which moves so many elements. */
+static void add_rows(step_builder *b, const step_module *m, wl_kernel_class class, double moved)
 {
-    double e = b->shape->options->activation_bytes;
-
     if (!(b->parts & STEP_PART_WEIGHT))
         return;
     gather_gradient(b, m);
-    step_add_elementwise(b, WL_KERNEL_LOOKUP, b->shape->tokens * m->out[0], 1, 3 * e);
+    step_add_elementwise(b, class, b->shape->tokens * m->out[0], 1, moved * b->shape->options->activation_bytes);
 }
+
+static void embedding_backward(step_builder *b, const step_module *m) { add_rows(b, m, WL_KERNEL_LOOKUP, 3); }
 
 static uint64_t no_input(const step_module *m, const step_shape *s)
 {
@@ -94,15 +95,7 @@ static void positions_forward(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * m->out[0], 1, 3 * e);
 }
 
-static void positions_backward(step_builder *b, const step_module *m)
-{
-    double e = b->shape->options->activation_bytes;
-
-    if (!(b->parts & STEP_PART_WEIGHT))
-        return;
-    gather_gradient(b, m);
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * m->out[0], 1, 2 * e);
-}
+static void positions_backward(step_builder *b, const step_module *m) { add_rows(b, m, WL_KERNEL_ELEMENTWISE, 2); }
 
 const step_module_kind step_module_embedding = {
     .name = "embedding",
