@@ -30,23 +30,6 @@ enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_LOOPED_BFS, SCHEDULE_ZERO_BUBBLE,
 enum { LIKE_ANY, LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
 
-/* The kinds of the stored columns that what memory holds counts as. */
-static uint64_t *column_of(step_holds kind, store_metrics *m)
-{
-    switch (kind) {
-    case STEP_HOLDS_PARAMETERS: return &m->peak_weights;
-    case STEP_HOLDS_GRADIENTS:
-    case STEP_HOLDS_WHOLE_GRADIENTS: return &m->peak_weight_gradients;
-    case STEP_HOLDS_OPTIMIZER: return &m->peak_optimizer;
-    case STEP_HOLDS_RECOMPUTED: return &m->peak_recomputed;
-    case STEP_HOLDS_WORKING:
-    case STEP_HOLDS_DEFERRED: return &m->peak_activation_gradients;
-    case STEP_HOLDS_ACTIVATIONS:
-    case STEP_HOLDS_LOGITS: return &m->peak_activations;
-    default: return &m->peak_gathered; /* buffers, and what is gathered or sent */
-    }
-}
-
 static const char *schedule_name(const strategy *p)
 {
     switch (p->schedule) {
@@ -133,7 +116,7 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
 static const sched_def *schedule_of(const strategy *p) { return sched_find(p->pp == 1 ? "1f1b" : schedule_name(p)); }
 
-/* Two ways to say the same are one point. */
+/* What the schedule's own conditions (sched_check) do not know. */
 static dse_status check_schedule(const strategy *p, const step_options *o, dse_error *err)
 {
     if (p->pp == 1 && (p->schedule != SCHEDULE_1F1B))
@@ -298,6 +281,23 @@ static void add_peak(const step_result *r, dse_arena *a, store_metrics *out)
                                       (uint32_t)action->stage);
 }
 
+/* The kinds of the stored columns that what memory holds counts as. */
+static uint64_t *column_of(step_holds kind, store_metrics *m)
+{
+    switch (kind) {
+    case STEP_HOLDS_PARAMETERS: return &m->peak_weights;
+    case STEP_HOLDS_GRADIENTS:
+    case STEP_HOLDS_WHOLE_GRADIENTS: return &m->peak_weight_gradients;
+    case STEP_HOLDS_OPTIMIZER: return &m->peak_optimizer;
+    case STEP_HOLDS_RECOMPUTED: return &m->peak_recomputed;
+    case STEP_HOLDS_WORKING:
+    case STEP_HOLDS_DEFERRED: return &m->peak_activation_gradients;
+    case STEP_HOLDS_ACTIVATIONS:
+    case STEP_HOLDS_LOGITS: return &m->peak_activations;
+    default: return &m->peak_gathered; /* buffers, and what is gathered or sent */
+    }
+}
+
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
                           store_metrics *out)
 {
@@ -312,9 +312,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->step_comm[STRATEGY_AXIS_cp] = r->part[STEP_PART_CP];
     out->step_comm[STRATEGY_AXIS_dp] = r->part[STEP_PART_DP];
     out->step_comm[STRATEGY_AXIS_pp] = r->part[STEP_PART_PP];
-    for (int i = 0; i < STEP_N_PARTS; i++)
-        if (i >= STEP_PART_TP && i <= STEP_PART_PP)
-            out->comm_time += r->part[i];
+    for (int i = STEP_PART_TP; i <= STEP_PART_PP; i++)
+        out->comm_time += r->part[i];
     out->exposed_comm = out->comm_time;
     out->step_compute_bound =
         r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - s->training->settings.step_overhead;

@@ -16,50 +16,26 @@ static const struct {
 typedef struct {
     const step_result *r;
     trace_text_file file;
-    uint32_t *chunk;   /* per stage: which of its rank's */
-    uint32_t *from[2]; /* per stage and micro-batch: the action that makes its activation, its gradient */
-    bool begun;        /* an event was written */
+    uint32_t *chunk;    /* per stage: which of its rank's */
+    uint32_t *producer; /* per action: the one on another rank whose tensor it takes; DSE_NONE */
+    bool begun;         /* an event was written */
 } writer;
 
 /* ---- what goes where --------------------------------------------------------------------------- */
 
-static size_t slot(const sched_plan *p, uint32_t stage, uint32_t micro_batch)
-{
-    return (size_t)stage * p->n_micro_batches + micro_batch;
-}
-
 static void find_places(writer *w, dse_arena *a)
 {
     const sched_plan *p = &w->r->plan;
-    const uint32_t n_stages = p->n_directions * p->n_stages;
+    const sched_order *o = &w->r->order;
+    const uint32_t n_stages = p->n_directions * p->n_stages, n = sched_n_actions(p);
     uint32_t *count = DSE_ARENA_NEW(a, uint32_t, p->n_ranks);
 
     w->chunk = DSE_ARENA_NEW(a, uint32_t, n_stages);
     for (uint32_t s = 0; s < n_stages; s++)
         w->chunk[s] = count[p->stage_rank[s]]++;
-    for (int back = 0; back < 2; back++)
-        w->from[back] = DSE_ARENA_NEW(a, uint32_t, sched_n_slots(p));
-    for (uint32_t i = 0; i < sched_n_actions(p); i++) {
-        const sched_action *x = &p->action[i];
-
-        if (x->kind != SCHED_W)
-            w->from[x->kind != SCHED_F][slot(p, x->stage, x->micro_batch)] = i;
-    }
-}
-
-/* The action on another rank whose tensor this one takes; DSE_NONE: it takes none. */
-static uint32_t producer(const writer *w, const sched_action *x)
-{
-    const sched_plan *p = &w->r->plan;
-    const uint32_t place = x->stage % p->n_stages;
-    uint32_t stage;
-
-    if (x->kind == SCHED_W || place == (x->kind == SCHED_F ? 0 : p->n_stages - 1))
-        return DSE_NONE;
-    stage = x->kind == SCHED_F ? x->stage - 1u : x->stage + 1u;
-    return p->stage_rank[stage] == p->stage_rank[x->stage]
-               ? DSE_NONE
-               : w->from[x->kind != SCHED_F][slot(p, stage, x->micro_batch)];
+    w->producer = DSE_ARENA_RAW(a, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        w->producer[o->step[i].action] = o->step[i].producer;
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -104,7 +80,7 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
     const sched_plan *p = &w->r->plan;
     const sched_action *x = &p->action[i];
-    const uint32_t from = producer(w, x);
+    const uint32_t from = w->producer[i];
     const char *what = x->kind == SCHED_F ? "activation" : "gradient";
 
     if (from == DSE_NONE)

@@ -148,8 +148,9 @@ static void run_action(runner *r, const sched_step *s, sched_times *t)
         send(r, s->rank, s->action, start + ticks);
 }
 
-static void run_schedule(runner *r, const sched_order *order, step_result *out)
+static void run_schedule(runner *r, step_result *out)
 {
+    const sched_order *order = &out->order;
     const sched_plan *p = &out->plan;
     uint32_t n = sched_n_actions(p);
     sched_times *t = &out->times;
@@ -255,8 +256,9 @@ static void run_ending(runner *r, step_result *out)
 
 /* Of the slowest rank. What it waits for the tensor of another one is transfer as long as that takes, and before that
  * the bubble. */
-static void add_parts(runner *r, const sched_order *order, step_result *out)
+static void add_parts(runner *r, step_result *out)
 {
+    const sched_order *order = &out->order;
     const sched_times *t = &out->times;
     dse_time free_at = 0, busy_until = 0;
 
@@ -327,19 +329,18 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
                     step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
 {
     runner r = {.options = o, .clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
-    sched_order steps;
     dse_status st;
 
     *out = (step_result){0};
     r.passes = &out->passes;
     if ((st = sched_make(schedule, order, a, &out->plan, err)) != DSE_OK ||
-        (st = sched_order_make(&out->plan, a, &steps, err)) != DSE_OK ||
+        (st = sched_order_make(&out->plan, a, &out->order, err)) != DSE_OK ||
         (st = step_passes_make(m, o, &out->plan, clock, a, &out->passes, err)) != DSE_OK)
         return st;
     prepare(&r, out);
-    run_schedule(&r, &steps, out);
+    run_schedule(&r, out);
     run_ending(&r, out);
-    add_parts(&r, &steps, out);
+    add_parts(&r, out);
     measure_memory(m, o, a, out);
     count_work(m, o, &out->passes.work, out);
     return r.status;

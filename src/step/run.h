@@ -36,6 +36,7 @@ typedef struct {
     uint32_t largest;          /* the pipeline rank that holds most */
     step_rank_memory *memory;  /* of each pipeline rank */
     sched_plan plan;
+    sched_order order;
     sched_times times;
     step_passes passes;
 } step_result;
