@@ -250,7 +250,7 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
                   {"--timeline", o->timeline != NULL},
                   {"--links", o->links},
                   {"--links-csv", o->links_csv != NULL}};
-    dse_status st = external_choose(&o->external, a, tools, err);
+    dse_status st = external_choose(&o->external, true, a, tools, err);
 
     for (size_t i = 0; st == DSE_OK && *tools && i < DSE_COUNT(native); i++)
         if (native[i].given)

@@ -342,7 +342,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                        .user = &screen};
     dse_status st;
 
-    if ((st = external_choose(&o->external, r->arena, &sweep.tools, err)) != DSE_OK ||
+    if ((st = external_choose(&o->external, true, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)

@@ -202,7 +202,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_status st;
 
     v.user = &terminal;
-    if ((st = external_choose(&o->external, r->arena, &v.tools, err)) != DSE_OK)
+    if ((st = external_choose(&o->external, false, r->arena, &v.tools, err)) != DSE_OK)
         return st;
     if (!v.tools)
         return dse_fail(err, DSE_E_USAGE,
@@ -237,6 +237,8 @@ const command command_verify = {
     .details =
         "Takes the native results of the database, has each simulated by the tools, and prints every "
         "statistic that differs: times must be equal, percentages and memory as ASTRA-sim prints them. "
+        "Of profile train ASTRA-sim runs the step unrolled, up to 8 micro-batches, and is compared with the same "
+        "step added up with one unit for all communication, as its ranks have; STAGE is not needed. "
         "The database is only read; what the tools write stays in workloads/, astrasim_configs/ and "
         "results/astrasim/. Exit code 1 if a statistic differs or a point could not be run.",
     .example = "ccldse verify --engine astrasim --stage-cmd \"python3 stage/main.py\" "

@@ -33,13 +33,13 @@ const option *external_group(size_t *n)
     return options;
 }
 
-dse_status external_choose(const external_options *o, dse_arena *a, const drv_external **tools,
+dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a, const drv_external **tools,
                            dse_error *err)
 {
     const struct {
         const char *option;
         bool given, required;
-    } said[] = {{"--stage-cmd", o->stage_command != NULL, true},
+    } said[] = {{"--stage-cmd", o->stage_command != NULL, needs_stage},
                 {"--astrasim-bin", o->simulator != NULL, !o->aware_simulator},
                 {"--astrasim-aware-bin", o->aware_simulator != NULL, false},
                 {"--timeout", o->timeout > 0, false},

@@ -80,22 +80,30 @@ dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *
     return st;
 }
 
+dse_status drv_emit_traces(const wl_workload *w, const char *folder, dse_error *err)
+{
+    dse_strbuf text;
+    dse_status st;
+
+    dse_strbuf_init(&text);
+    wl_groups_write(w, &text);
+    st = write_text(folder, "comm_group.json", text.data, text.len, err);
+    dse_strbuf_clear(&text);
+    dse_strbuf_addf(&text, "%s/workload.%%d.et", folder);
+    if (st == DSE_OK)
+        st = wl_chakra_write_files(w, &wl_schema_v004, text.data, err);
+    dse_strbuf_free(&text);
+    return st;
+}
+
 dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
                           dse_error *err)
 {
-    const char *pattern = dse_arena_printf(a, "%s/workload.%%d.et", folder);
     const char *script = dse_arena_printf(a, "%s/run.sh", folder);
-    const char *group_file = dse_arena_printf(a, "%s/comm_group.json", folder);
-    dse_strbuf groups;
     dse_status st;
 
     unlink(script); /* made last: its absence marks an incomplete folder */
-    dse_strbuf_init(&groups);
-    wl_groups_write(w, &groups);
-    if ((st = drv_emit_system(s, folder, err)) == DSE_OK)
-        st = dse_write_text(group_file, &groups, err);
-    dse_strbuf_free(&groups);
-    if (st != DSE_OK || (st = wl_chakra_write_files(w, &wl_schema_v004, pattern, err)) != DSE_OK ||
+    if ((st = drv_emit_system(s, folder, err)) != DSE_OK || (st = drv_emit_traces(w, folder, err)) != DSE_OK ||
         (st = write_script(s, w->in_bytes, script, err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK

@@ -57,8 +57,8 @@ dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_ex
                         "' in it; run in another folder",
                         folder);
     out->folder = dse_arena_strdup(a, folder);
-    st = split_command("--stage-cmd", o->stage, a, &out->stage, err);
-    if (st == DSE_OK && strchr(out->stage.word[0], '/'))
+    st = o->stage ? split_command("--stage-cmd", o->stage, a, &out->stage, err) : DSE_OK;
+    if (st == DSE_OK && o->stage && strchr(out->stage.word[0], '/'))
         out->stage.word[0] = absolute(out->folder, out->stage.word[0], a);
     for (drv_simulator i = 0; st == DSE_OK && i < DRV_N_SIMULATORS; i++)
         if (o->simulator[i])
@@ -71,10 +71,13 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
 {
     const drv_simulator_row *row = &drv_simulators[drv_simulator_of(&s->system)];
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = drv_need_workload(s, "STAGE's workload", err);
+    dse_status st = x->unrolls ? DSE_OK : drv_need_workload(s, "STAGE's workload", err);
 
     if (st != DSE_OK)
         return st;
+    if (!s->training && !x->stage.n)
+        return dse_fail(err, DSE_E_USAGE, "%s has profile stage, whose traces STAGE writes; give --stage-cmd",
+                        s->model_name);
     st = drv_simulator_check(&s->system, &why);
     if (st != DSE_OK)
         return dse_fail(err, st, "%s: %s", s->system_name, why.text);
@@ -134,16 +137,16 @@ static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, dr
     out->own_log = dse_arena_printf(a, "%s/log/log.log", out->results);
 }
 
-dse_status drv_external_make_folders(const drv_study *s, const drv_external_point *p, dse_error *err)
+dse_status drv_external_make_folders(const drv_external_point *p, dse_error *err)
 {
     dse_status st;
 
     if ((st = dse_remove_tree(p->workload, err)) != DSE_OK ||
         (st = dse_remove_tree(p->results, err)) != DSE_OK ||
-        (st = drv_emit_system(&s->system, p->configs, err)) != DSE_OK ||
-        (st = dse_mkdirs(p->workload, err)) != DSE_OK)
+        (st = drv_emit_system(&p->system, p->configs, err)) != DSE_OK ||
+        (st = dse_mkdirs(p->workload, err)) != DSE_OK || (st = dse_mkdirs(p->results, err)) != DSE_OK)
         return st;
-    return dse_mkdirs(p->results, err);
+    return p->unrolled ? drv_emit_traces(&p->unrolled->workload, p->workload, err) : DSE_OK;
 }
 
 /* ---- the commands -------------------------------------------------------------------------- */
@@ -227,8 +230,20 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const st
         add(&l, dse_arena_printf(a, "%" PRId64, numbers[i].v));
     }
     st = add_sizes(&l, s, a, err);
-    out->job.command[0] = (exec_command){l.word, ".", out->stage_log, x->timeout_seconds};
+    out->job.command[out->job.n++] = (exec_command){l.word, ".", out->stage_log, x->timeout_seconds};
     return st;
+}
+
+static dse_status plan_unrolled(const drv_study *s, const strategy *p, dse_arena *a, drv_external_point *out,
+                                dse_error *err)
+{
+    drv_unrolled *u = DSE_ARENA_NEW(a, drv_unrolled, 1);
+    step_result step;
+    dse_status st = drv_training_step(s, p, a, &step, err);
+
+    out->unrolled = u;
+    out->system.track_local_mem = false;
+    return st == DSE_OK ? drv_unrolled_make(s, p, &step, a, u, err) : st;
 }
 
 /* It runs in a folder of its own, as it leaves logs and memory traces where it runs. */
@@ -248,17 +263,14 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
     for (size_t i = 0; i < n_files; i++)
         add(&l,
             dse_arena_printf(a, "%s=%s/%s/%s", files[i].option, x->folder, files[i].folder, files[i].file));
-    out->job.command[1] = (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
-    out->job.n = 2;
+    out->job.command[out->job.n++] = (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
 }
 
+/* Whether STAGE can generate it. */
 static dse_status check_study(const drv_study *s, dse_error *err)
 {
     const wl_precision precision = card_model_precision(&s->model);
-    dse_status st = drv_need_workload(s, "STAGE's workload", err);
 
-    if (st != DSE_OK)
-        return st;
     if (strcmp(s->model.operators, "transformer") != 0)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has the operators '%s', and STAGE has only those of 'transformer'", s->model_name,
@@ -292,14 +304,15 @@ static dse_status check_point(const strategy *p, dse_error *err)
 dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err)
 {
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    *out = (drv_external_point){0};
-    if ((st = check_study(s, err)) != DSE_OK || (st = check_point(p, err)) != DSE_OK ||
-        (st = drv_external_check(x, s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
+    *out = (drv_external_point){.system = s->system};
+    if (!s->training && (st = check_study(s, err)) == DSE_OK)
+        st = check_point(p, err);
+    if (st != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     name_folders(s, p, a, out);
-    st = plan_stage(x, s, p, a, out, err);
+    st = s->training ? plan_unrolled(s, p, a, out, err) : plan_stage(x, s, p, a, out, err);
     if (st == DSE_OK)
         plan_simulator(x, s, a, out);
     return st;

@@ -29,7 +29,7 @@ typedef struct {
 
 static void add_outcome(const lane *l, const exec_outcome *o, dse_strbuf *out)
 {
-    bool stage = o->command == 0;
+    bool stage = o->command + 1 < l->point.job.n;
     const char *path = stage ? l->point.stage_log : l->point.simulator_log;
     char how[200];
 
@@ -151,10 +151,10 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
         dse_arena_reset(&l->arena);
         st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
         if (st == DSE_OK)
-            st = drv_external_make_folders(study, &l->point, &why);
+            st = drv_external_make_folders(&l->point, &why);
         if (st == DSE_OK) {
             l->busy = true;
-            l->wants = wants_of(&study->system);
+            l->wants = wants_of(&l->point.system);
             *which = (uint64_t)(l - r->lanes);
             *job = l->point.job;
             break;

@@ -40,7 +40,42 @@ static bool next(void *user, uint64_t *task, const drv_study **study, const stra
     return false;
 }
 
-static void compare(const store_row *row, const drv_astra_log *log, dse_arena *a, drv_verified *out)
+/* What ASTRA-sim should print of an unrolled step. */
+static dse_status unrolled_metrics(const drv_study *study, const strategy *point, dse_arena *a, store_metrics *out,
+                                   dse_error *err)
+{
+    step_result step;
+    drv_unrolled u;
+    dse_status st;
+
+    if ((st = drv_training_step(study, point, a, &step, err)) != DSE_OK ||
+        (st = drv_unrolled_make(study, point, &step, a, &u, err)) != DSE_OK ||
+        (st = drv_unrolled_simulate(study, point, a, &u, NULL, err)) != DSE_OK)
+        return st;
+    drv_metrics_of(&u.workload, &u.result, out);
+    if (u.is_even)
+        out->wall_time = u.composed;
+    return DSE_OK;
+}
+
+/* What is expected: of a row of profile stage its own metrics. */
+static dse_status expected_metrics(const store_row *row, store_metrics *out, dse_error *err)
+{
+    dse_arena a;
+    drv_study study;
+    strategy point;
+    dse_status st;
+
+    *out = row->metrics;
+    dse_arena_init(&a);
+    st = drv_study_read_config(row->config, strlen(row->config), &a, &study, &point, err);
+    if (st == DSE_OK && study.training)
+        st = unrolled_metrics(&study, &point, &a, out, err);
+    dse_arena_free(&a);
+    return st;
+}
+
+static void compare(const store_metrics *expected, const drv_astra_log *log, dse_arena *a, drv_verified *out)
 {
     size_t n;
     const store_column *c = store_columns(&n);
@@ -54,7 +89,7 @@ static void compare(const store_row *row, const drv_astra_log *log, dse_arena *a
             continue;
         out->n_compared++;
         d->statistic = c[i].name;
-        drv_log_format_stored(&row->metrics, &c[i], v, d->stored);
+        drv_log_format_stored(expected, &c[i], v, d->stored);
         drv_log_format(v, &c[i], d->external);
         out->n_differences += strcmp(d->stored, d->external) != 0;
     }
@@ -63,14 +98,18 @@ static void compare(const store_row *row, const drv_astra_log *log, dse_arena *a
 static dse_status result(void *user, uint64_t task, store_row *row, const drv_astra_log *log, dse_error *err)
 {
     state *s = user;
+    store_metrics expected;
+    dse_error why = DSE_ERROR_INIT;
 
     (void)err;
     if (!row->done) {
         fail_row(s, task, row->error);
-        return DSE_OK;
+    } else if (expected_metrics(&s->v->rows[task], &expected, &why) != DSE_OK) {
+        fail_row(s, task, dse_error_say(&why).text);
+    } else {
+        s->finished++;
+        compare(&expected, log, s->arena, &s->out[task]);
     }
-    s->finished++;
-    compare(&s->v->rows[task], log, s->arena, &s->out[task]);
     return DSE_OK;
 }
 
@@ -85,11 +124,13 @@ dse_status drv_verify(const drv_verification *v, dse_arena *a, drv_verified *out
 {
     state s = {.v = v, .arena = a, .out = out};
     const drv_external_calls calls = {next, result, tick, &s};
+    drv_external tools = *v->tools;
     dse_status st;
 
+    tools.unrolls = true;
     memset(out, 0, v->n_rows * sizeof *out);
     dse_arena_init(&s.study_arena);
-    st = drv_external_run(v->tools, v->jobs, &calls, err);
+    st = drv_external_run(&tools, v->jobs, &calls, err);
     dse_arena_free(&s.study_arena);
     return st;
 }
