@@ -267,13 +267,21 @@ static dse_status parse_switch(const char *label, const char *text, uint32_t *ou
     return dse_fail(err, DSE_E_USAGE, "%s takes yes, no or both, not '%.60s'", label, text);
 }
 
+/* "zero_bubble" is "zero-bubble", too: programs and their papers spell such words in both ways. */
+static bool is_same_word(const char *a, const char *b)
+{
+    while (*a && (*a == *b || (*a == '-' && *b == '_')))
+        a++, b++;
+    return *a == *b;
+}
+
 static dse_status parse_choice(const strategy_parameter *p, const char *label, const char *text,
                                uint32_t *out, dse_error *err)
 {
     dse_strbuf known;
 
     for (uint32_t i = 0; p->choices[i]; i++) {
-        if (!strcmp(p->choices[i], text)) {
+        if (is_same_word(p->choices[i], text)) {
             *out = i;
             return DSE_OK;
         }

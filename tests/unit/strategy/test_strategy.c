@@ -63,11 +63,17 @@ CLAIM(no_value_has_a_character_that_ends_it)
 
 CLAIM(what_is_no_value_is_refused)
 {
-    uint32_t v;
+    uint32_t v, other;
 
     err = (dse_error)DSE_ERROR_INIT;
     assert_failure(strategy_parse(row("dp"), "--dp", "0", &v, &err), &err, DSE_E_USAGE, "",
                    "--dp takes positive whole numbers such as 1,2,4, not '0'");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(strategy_parse(row("schedule"), "--schedule", "zero-bubble", &v, &err), &err);
+    assert_ok(strategy_parse(row("schedule"), "--schedule", "zero_bubble", &other, &err), &err);
+    assert_int_equal(v, other);
+    assert_failure(strategy_parse(row("schedule"), "--schedule", "zero", &v, &err), &err, DSE_E_USAGE, "",
+                   "--schedule takes 1f1b, gpipe, looped-bfs, zero-bubble, zbv or dualpipev, not 'zero'");
     err = (dse_error)DSE_ERROR_INIT;
     assert_failure(strategy_parse(row("recompute"), "--recompute", "maybe", &v, &err), &err, DSE_E_USAGE, "",
                    "--recompute takes yes, no or both, not 'maybe'");
