@@ -12,6 +12,10 @@
  *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
 #include "step/module.h"
 
+/* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and of what data
+ * parallelism reduces (torch, _context_parallel/_attention.py). */
+#define KV_GRADIENT_BYTES 4.0
+
 /* `products` of all pairs; `part` of the keys. */
 static void attend(step_builder *b, const step_module *m, double products, double part)
 {
@@ -47,10 +51,10 @@ static step_collective of_kv(const step_builder *b, const step_module *m, uint32
     return c;
 }
 
-/* The gradient of keys and values goes to the next rank, which adds its part; the sum is one of 32 bits. */
+/* The gradient of keys and values goes to the next rank, which adds its part. */
 static uint32_t pass_gradient_on(step_builder *b, const step_module *m)
 {
-    step_collective gradient = of_kv(b, m, WL_ALL_TO_ALL, 4);
+    step_collective gradient = of_kv(b, m, WL_ALL_TO_ALL, KV_GRADIENT_BYTES);
 
     gradient.to_next = true;
     return step_add_collective(b, &gradient, false);
@@ -181,9 +185,9 @@ static double receives(const step_module *m, const step_shape *s, bool is_backwa
     if (o->cp == 1)
         return 0;
     switch (o->context) {
-    case STEP_CONTEXT_RING: return 2 * kv * (o->activation_bytes + (is_backward ? o->reduce_bytes : 0));
+    case STEP_CONTEXT_RING: return 2 * kv * (o->activation_bytes + (is_backward ? KV_GRADIENT_BYTES : 0));
     case STEP_CONTEXT_ALL_GATHER_RING:
-        return kv * (o->cp * o->activation_bytes + (is_backward ? 2 * o->reduce_bytes : 0));
+        return kv * (o->cp * o->activation_bytes + (is_backward ? 2 * KV_GRADIENT_BYTES : 0));
     case STEP_CONTEXT_ALL_GATHER: return o->cp * kv * o->activation_bytes * (is_backward ? 2 : 1);
     case STEP_CONTEXT_ALL_TO_ALL: break;
     }

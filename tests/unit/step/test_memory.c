@@ -277,6 +277,10 @@ CLAIM(context_parallelism_has_receive_buffers)
     s = step_shape_of(&f.model, &f.options);
     assert_double(attention->kind->receives(attention, &s, false), 2 * 32 * 2);
     assert_double(attention->kind->receives(attention, &s, true), 2 * 32 * (2 + 4));
+    f.options.reduce_bytes = 2; /* of data parallelism alone: what goes around the ring stays in 32 bits */
+    assert_double(attention->kind->receives(attention, &s, true), 2 * 32 * (2 + 4));
+    f.options.context = STEP_CONTEXT_ALL_GATHER_RING;
+    assert_double(attention->kind->receives(attention, &s, true), 2 * 32 * 2 + 2 * 32 * 4);
     f.options.context = STEP_CONTEXT_ALL_GATHER;
     assert_double(attention->kind->receives(attention, &s, false), 2 * 32 * 2);
     assert_double(attention->kind->receives(attention, &s, true), 2 * 2 * 32 * 2);
