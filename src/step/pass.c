@@ -457,7 +457,7 @@ static void make_ending(maker *m, uint32_t rank)
             step_chunk_reduce(&chunk[i], &m->items);
             add_items(m, &e->reduction, &e->n_reductions);
         }
-        if (o->zero && o->zero < 3 && !o->overlaps_parameters) {
+        if (!step_chunk_gathers(&chunk[i])) {
             step_chunk_gather(&chunk[i], &m->items);
             add_items(m, &e->gather, &e->n_gathers);
         }

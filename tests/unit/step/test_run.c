@@ -99,11 +99,30 @@ CLAIM(parts_add_up_to_the_step)
     }
 }
 
+/* Chunks that gather their parameters together do not do it in their passes: all of it counts after the optimizer. */
+CLAIM(parameters_of_aligned_chunks_are_not_gathered_for_nothing)
+{
+    step_options o = two_stages();
+    step_result r;
+    dse_time after_the_step;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.zero = 1;
+    o.vp = 2;
+    after_the_step = run(&o, "interleaved").step;
+    o.overlaps_parameters = o.aligns_parameters = true;
+    r = run(&o, "interleaved");
+    assert_u64(r.step, after_the_step);
+    assert_int_equal(r.passes.ending[0].n_gathers, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
+        cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
