@@ -138,29 +138,29 @@ static dse_status read_number(const reader *r, const cfg_node *map, const char *
     return st;
 }
 
-static dse_status check_keys(const reader *r, const cfg_node *map)
+/* Every key of a mapping, from item `first` on, is one of these. What is no mapping has none. */
+static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t first, const char *what,
+                             const char *const *known, size_t n)
 {
-    static const char *const known[] = {"split", "bias", "mean", "gated", "causal", "again", "operations", "kv_heads"};
     char hint[WL_HINT_SIZE];
+    cfg_place place;
 
-    for (uint32_t i = 1; i < map->n; i++) {
-        size_t k = 0, n = sizeof known / sizeof known[0];
+    for (uint32_t i = first; map && map->kind == CFG_MAP && i < map->n; i++) {
+        size_t k = 0;
 
         while (k < n && strcmp(known[k], map->key[i]->text) != 0)
             k++;
-        if (k == n) {
-            cfg_place place;
-
-            return dse_fail(r->err, DSE_E_CONFIG, "%s: a module has no key '%s'%s",
-                            cfg_where(r->doc, map->key[i], &place), map->key[i]->text,
-                            wl_hint(hint, map->key[i]->text, known, n));
-        }
+        if (k == n)
+            return dse_fail(r->err, DSE_E_CONFIG, "%s: %s has no key '%s'%s", cfg_where(r->doc, map->key[i], &place), what,
+                            map->key[i]->text, wl_hint(hint, map->key[i]->text, known, n));
     }
     return DSE_OK;
 }
+#define CHECK_KEYS(r, map, first, what, known) check_keys(r, map, first, what, known, sizeof(known) / sizeof *(known))
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
+    static const char *const keys[] = {"split", "bias", "mean", "gated", "causal", "again", "operations", "kv_heads"};
     const cfg_node *kv;
     dse_status st;
 
@@ -168,12 +168,12 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         return fail(r, map, "a module is a mapping that begins with its kind, such as {norm: Hidden}");
     m->kind = find_kind(map->key[0]->text);
     if (!m->kind)
-        return fail(r, map->key[0], "there is no such kind of module; src/step/README.md lists them");
+        return fail(r, map->key[0], "there is no such kind of module; configs/layers/gpt.yaml lists them");
     m->n_parts = 1;
     m->added = DSE_NONE;
     m->operations = 1;
     st = m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
-    if (st == DSE_OK && (st = check_keys(r, map)) == DSE_OK && (st = read_split(r, map, m)) == DSE_OK &&
+    if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK && (st = read_split(r, map, m)) == DSE_OK &&
         (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
         (st = read_flag(r, map, "mean", &m->has_mean)) == DSE_OK &&
         (st = read_flag(r, map, "gated", &m->is_gated)) == DSE_OK &&
@@ -251,6 +251,7 @@ static dse_status read_block(const reader *r, const cfg_node *map, const char *n
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err)
 {
+    static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define"};
     static const char *const names[STEP_N_BLOCKS] = {"embedding", "layer", "head"};
     const reader r = {doc, symbols, a, err};
     const cfg_node *blocks = cfg_get(doc->root, "blocks"), *define = cfg_get(doc->root, "define");
@@ -258,8 +259,15 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
     dse_status st = DSE_OK;
 
     *out = (step_model){.n_layers = n_layers};
+    if ((st = CHECK_KEYS(&r, doc->root, 0, "a model", keys)) != DSE_OK)
+        return st;
     if (!sequence || !hidden)
         return fail(&r, doc->root, "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
+    if (define && define->kind != CFG_MAP)
+        return fail(&r, define, "blocks are expected here, each with a list of its modules");
+    if ((st = CHECK_KEYS(&r, blocks, 0, "'blocks'", names)) != DSE_OK ||
+        (st = CHECK_KEYS(&r, define, 0, "'define'", names)) != DSE_OK)
+        return st;
     for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
         st = read_block(&r, cfg_get(blocks, names[i]), names[i], cfg_get(define, names[i]), &out->block[i]);
     if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)

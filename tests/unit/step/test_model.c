@@ -1,0 +1,74 @@
+/* What the file of a model may not say, with the place. */
+#include "unit/step/small.h"
+
+static dse_arena arena;
+
+static int begin(void **state)
+{
+    (void)state;
+    dse_arena_init(&arena);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+/* The text of the small model with `what`, which it has, in place of `by`. */
+static void refuse(const char *what, const char *by, const char *message)
+{
+    static const wl_symbols symbols = {5, {"H", "S", "V", "T", "F"}, {8, 4, 40, 2, 16}};
+    const char *at = strstr(small_text, what);
+    const char *text;
+    dse_error err = DSE_ERROR_INIT;
+    cfg_doc doc;
+    step_model m;
+
+    assert_non_null(at);
+    text = dse_arena_printf(&arena, "%.*s%s%s", (int)(at - small_text), small_text, by, at + strlen(what));
+    assert_ok(cfg_parse_yaml("small", text, strlen(text), &arena, &doc, &err), &err);
+    assert_int_equal(step_model_read(&doc, &symbols, 1, &arena, &m, &err), DSE_E_CONFIG);
+    assert_string_equal(dse_error_say(&err).text, message);
+}
+
+/* A misspelt key would else be one that is not there, which is allowed for some. */
+CLAIM(unknown_keys_are_refused_wherever_they_stand)
+{
+    (void)state;
+    refuse("sequence: S\n", "sequence: S\ndefines: {layer: [norm, qkv, down]}\n",
+           "small:3:1: a model has no key 'defines'; did you mean 'define'?");
+    refuse("sequence: S", "sequense: S", "small:2:1: a model has no key 'sequense'; did you mean 'sequence'?");
+    refuse("  head:\n", "  tail: {norm: {norm: H}}\n  head:\n", "small:11:3: 'blocks' has no key 'tail'");
+    refuse("sequence: S\n", "sequence: S\ndefine: {layers: [norm, qkv, down]}\n",
+           "small:3:10: 'define' has no key 'layers'; did you mean 'layer'?");
+    refuse("split: column}\n    attention", "splits: column}\n    attention",
+           "small:8:27: a module has no key 'splits'; did you mean 'split'?");
+}
+
+CLAIM(what_is_missing_or_of_another_kind_is_refused)
+{
+    (void)state;
+    refuse("hidden: H\n", "",
+           "small:1:1: 'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
+    refuse("sequence: S\n", "sequence: S\ndefine: [layer]\n",
+           "small:3:9: blocks are expected here, each with a list of its modules");
+    refuse("sequence: S\n", "sequence: S\ndefine: {layer: qkv}\n", "small:3:17: a list of modules is expected here");
+    refuse("sequence: S\n", "sequence: S\ndefine: {layer: [norm, down]}\n",
+           "small:3:17: the list leaves out a module that has parameters");
+    refuse("{norm: H}", "{normal: H}",
+           "small:7:12: there is no such kind of module; configs/layers/gpt.yaml lists them");
+    refuse("split: row", "split: rows", "small:10:35: column or row is expected here");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(unknown_keys_are_refused_wherever_they_stand, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_missing_or_of_another_kind_is_refused, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
