@@ -25,7 +25,7 @@ typedef enum {
 
 typedef struct {
     dse_time step;             /* the slowest rank's, with the end of the step */
-    dse_time pipeline;         /* until the last piece of any rank has ended */
+    dse_time pipeline;         /* until the last pass of any rank has ended */
     uint32_t slowest;          /* the pipeline rank whose parts these are */
     dse_time part[STEP_N_PARTS];
     dse_time compute;          /* kernels of the slowest rank, optimizer included */
