@@ -86,6 +86,9 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
         return st;
     if (o->dp % o->replicas)
         return check_split("replicas", o->replicas, "data parallel ranks", o->dp, err);
+    if (o->reshard_ranks && (st = check_split("reshard ranks", o->reshard_ranks, "ranks that shard them",
+                                              step_group_size(o, STEP_GROUP_SHARD), err)) != DSE_OK)
+        return st;
     for (uint32_t i = 0; st == DSE_OK && i < layer->n; i++)
         st = check_module(&layer->module[i], o, err);
     return st;

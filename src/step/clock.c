@@ -9,7 +9,7 @@
 /* What the time of a collective depends on. Compared as bytes. */
 typedef struct {
     uint64_t bytes;
-    uint32_t type, group, to_next, n_axes;
+    uint32_t type, size, to_next, n_axes; /* size: ranks of a group, which may be fewer than its axes have */
     uint32_t from, to; /* of a transfer: coordinates along its axis */
     uint32_t degree[6], stride[6]; /* of the axes above 1, in the mesh's order */
 } key;
@@ -64,8 +64,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
     r.axes[STEP_GROUP_WORLD] = mesh_all(&r.mesh);
     r.axes[STEP_GROUP_SHARD_NEAR] = r.axes[STEP_GROUP_SHARD];
     for (int g = 0; g < STEP_N_GROUPS; g++)
-        r.size[g] = (uint32_t)mesh_size(&r.mesh, r.axes[g]);
-    r.size[STEP_GROUP_EMBEDDING] = o->pp > 1 ? 2 : 1;
+        r.size[g] = step_group_size(o, (step_group)g);
     return r;
 }
 
@@ -87,7 +86,7 @@ static key key_of(const step_ranks *ranks, const step_collective *what)
     memset(&k, 0, sizeof k);
     k.bytes = what->in_bytes;
     k.type = what->type;
-    k.group = what->group == STEP_GROUP_EMBEDDING; /* the ends of its axis alone */
+    k.size = ranks->size[what->group];
     k.to_next = what->to_next;
     for (uint32_t i = 0; i < ranks->mesh.n; i++) {
         if (!mesh_has(ranks->axes[what->group], i) || ranks->mesh.axis[i].degree == 1)
@@ -104,12 +103,13 @@ uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena
     const mesh_axis *pp = &m->axis[ranks->pipeline];
     uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), n = ranks->size[group], at = 0;
     uint32_t step = group == STEP_GROUP_EMBEDDING ? pp->degree - 1 : 1; /* over those between the ends */
+    uint32_t n_line = group == STEP_GROUP_SHARD_NEAR ? ranks->size[STEP_GROUP_SHARD] : n; /* cut into groups of n */
     uint32_t *member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
 
     for (uint32_t r = 0; r < n_ranks; r++) {
         if (mesh_first(m, ranks->axes[group], r) != r)
             continue;
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n_line; i++)
             member[at++] = mesh_member(m, ranks->axes[group], r, i * step);
     }
     *out = member;

@@ -198,13 +198,16 @@ static void draw_strategy(rng *r, drawn *c)
                                                                       : rng_range(r, 1, 8);
     name = o->pp == 1 ? "1f1b" : o->vp == 1 ? RNG_PICK(r, flat) : rng_percent(r, 40) ? RNG_PICK(r, v) : RNG_PICK(r, chunks);
     draw_habits(r, o);
+    left = step_group_size(o, STEP_GROUP_SHARD);
+    o->reshard_ranks = rng_percent(r, 30) ? take(r, &left, 50) : 0;
     c->schedule = sched_find(name);
     c->order = (sched_options){.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
     ADD(c, "# dp %" PRIu32 " (replicas %" PRIu32 "), tp %" PRIu32 "%s, cp %" PRIu32 " (%d), pp %" PRIu32 ", vp %" PRIu32
-        ", %s, %" PRIu32 " micro-batches of %" PRIu32 "\n# zero %" PRIu32 ", reshard %d, root %d, sync %d, recompute %d\n",
+        ", %s, %" PRIu32 " micro-batches of %" PRIu32 "\n",
         o->dp, o->replicas, o->tp, o->sequence_parallel ? " with sequences" : "", o->cp, (int)o->context, o->pp, o->vp, name,
-        o->n_micro_batches, o->micro_batch, o->zero, o->reshard_after_forward, o->shards_root, (int)o->sync,
-        (int)o->recompute);
+        o->n_micro_batches, o->micro_batch);
+    ADD(c, "# zero %" PRIu32 ", reshard %d on %" PRIu32 ", root %d, sync %d, recompute %d\n", o->zero,
+        o->reshard_after_forward, o->reshard_ranks, o->shards_root, (int)o->sync, (int)o->recompute);
     ADD(c, "# overlap of gradients %d, of parameters %d, buckets of %" PRIu64 "%s\n", o->overlaps_gradients,
         o->overlaps_parameters, o->bucket_elements, o->buckets_first_stage ? " on the first stage" : "");
 }

@@ -117,11 +117,48 @@ CLAIM(parameters_of_aligned_chunks_are_not_gathered_for_nothing)
     assert_int_equal(r.passes.ending[0].n_gathers, 2);
 }
 
+/* After the forward pass parameters lie on pairs of neighbours: a gathering again has half of the ring's messages. */
+CLAIM(parameters_are_gathered_again_from_the_neighbours_alone)
+{
+    const step_collective near = {.type = WL_ALL_GATHER, .group = STEP_GROUP_SHARD_NEAR, .in_bytes = 4096};
+    step_options o = small_options();
+    step_model m;
+    step_ranks ranks;
+    step_clock *clock;
+    step_collective all = near;
+    sim_alone pair, four, again;
+    uint32_t *member;
+    dse_error err = DSE_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    m = small_model(4, &arena);
+    o.dp = 4;
+    o.reshard_ranks = 2;
+    assert_ok(step_check(&m, &o, 4, &err), &err);
+    ranks = step_ranks_of(&o, &arena);
+    assert_int_equal(step_ranks_members(&ranks, STEP_GROUP_SHARD_NEAR, &arena, &member), 2);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(member[i], i);
+    clock = step_clock_new(&set, &net, &arena);
+    all.group = STEP_GROUP_SHARD;
+    assert_ok(step_clock_collective(clock, &ranks, &all, &arena, &four, &err), &err);
+    assert_ok(step_clock_collective(clock, &ranks, &near, &arena, &pair, &err), &err);
+    assert_true(pair.ticks > 0 && 2 * pair.ticks < four.ticks);
+    ranks = step_ranks_of(&(step_options){.dp = 2, .tp = 1, .cp = 1, .pp = 2, .replicas = 1}, &arena);
+    assert_ok(step_clock_collective(clock, &ranks, &all, &arena, &again, &err), &err);
+    assert_u64(again.ticks, pair.ticks);
+    o.reshard_ranks = 3;
+    assert_int_equal(step_check(&m, &o, 4, &err), DSE_E_RANGE);
+    assert_string_equal(err.text, "reshard ranks 3 does not divide the 4 ranks that shard them; take 2 or 4");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
+        cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
     };
 
