@@ -70,11 +70,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
 
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
 {
-    wl_kernel moving = *k;
-
-    if (!moving.operations) /* the roofline divides by them; a copy lasts as long as its bytes take */
-        moving.operations = 1;
-    return moving.bytes ? sim_kernel_time(&moving, &c->device).ticks : 0;
+    return k->bytes ? sim_kernel_time(k, &c->device).ticks : 0;
 }
 
 dse_time step_clock_overhead(const step_clock *c) { return c->set->step_overhead; }

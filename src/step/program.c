@@ -56,6 +56,8 @@ void step_add_kernel(step_builder *b, const wl_kernel *k)
     op = add(b);
     op->unit = STEP_UNIT_COMPUTE;
     op->kernel = *k;
+    if (!op->kernel.operations) /* the roofline divides by them; a copy lasts as long as its bytes take */
+        op->kernel.operations = 1;
     advance(b);
 }
 

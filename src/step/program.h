@@ -103,7 +103,7 @@ typedef struct {
     uint32_t joined; /* a further one that the next one waits for; DSE_NONE */
 } step_builder;
 
-/* Issues a kernel; what comes next waits for it. */
+/* Issues a kernel; what comes next waits for it. One without operations, a copy, is given one. */
 void step_add_kernel(step_builder *b, const wl_kernel *k);
 /* Issues a collective; what comes next waits for it if `waits`. Returns its number; DSE_NONE if the group is of
  * one, and nothing is called. */

@@ -101,18 +101,14 @@ static void add_ends(unroller *u, ends *e, ends more)
 
 static uint32_t put_kernel(unroller *u, const char *name, const wl_kernel *kernel)
 {
-    wl_kernel moving = *kernel;
-    uint32_t node;
+    uint32_t node = put_in_order(u, COMPUTE,
+                                 &(wl_node){.name = name,
+                                            .type = WL_NODE_COMP,
+                                            .num_ops = kernel->operations,
+                                            .tensor_size = kernel->bytes,
+                                            .layer = DSE_NONE});
 
-    if (!moving.operations) /* as step_clock_kernel */
-        moving.operations = 1;
-    node = put_in_order(u, COMPUTE,
-                        &(wl_node){.name = name,
-                                   .type = WL_NODE_COMP,
-                                   .num_ops = moving.operations,
-                                   .tensor_size = moving.bytes,
-                                   .layer = DSE_NONE});
-    u->kernel[node] = moving;
+    u->kernel[node] = *kernel;
     return node;
 }
 
