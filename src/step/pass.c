@@ -275,17 +275,21 @@ static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
 {
     step_passes *out = m->out;
     uint32_t over;
+    dse_time ahead = 0;
 
     m->n = m->n_needs = m->first_need = 0;
     m->has_shard = false;
     memset(m->gathered, 0xff, (c->stage.n_blocks + 1) * sizeof *m->gathered); /* DSE_NONE */
     over = put_pass(m, c, kind);
+    for (uint32_t i = 0; i < m->n; i++)
+        ahead += step_pass_is_ahead(&m->operation[i]) ? m->operation[i].ticks : 0;
     DSE_GROW(out->pass, m->cap_passes, out->n_passes + 1);
     out->pass[out->n_passes] =
         (step_pass){.n = m->n,
                     .operation = dse_arena_copy(m->arena, m->operation, m->n, sizeof *m->operation),
                     .need = dse_arena_copy(m->arena, m->need, m->n_needs, sizeof *m->need),
                     .over = over,
+                    .ahead = ahead,
                     .has_shard = m->has_shard};
     return out->n_passes++;
 }

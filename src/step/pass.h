@@ -37,8 +37,16 @@ typedef struct {
     step_pass_operation *operation;
     uint32_t *need;
     uint32_t over;          /* the joint with which the pass is over; DSE_NONE: it does nothing */
+    dse_time ahead;         /* ticks of all operations that are ahead */
     bool has_shard;         /* has operations of STEP_UNIT_SHARD */
 } step_pass;
+
+/* The host runs ahead of the device: what a pass gathers before it needs anything else is issued while its rank still
+ * waits for a tensor of another stage. (Not with STEP_ONE_UNIT, run.h.) */
+static inline bool step_pass_is_ahead(const step_pass_operation *op)
+{
+    return op->collective && op->unit == STEP_UNIT_SHARD && !op->n_needs;
+}
 
 /* What a pipeline rank does after its last pass, one after the other. */
 typedef struct {

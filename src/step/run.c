@@ -51,22 +51,6 @@ static dse_time ready(const runner *r, const step_pass *p, const step_pass_opera
     return at;
 }
 
-/* The host runs ahead of the device: what a pass gathers before it needs anything else is issued while its rank still
- * waits for a tensor of another stage. */
-static bool is_ahead(const runner *r, const step_pass_operation *op)
-{
-    return !r->one_unit && op->collective && op->unit == STEP_UNIT_SHARD && !op->n_needs;
-}
-
-static dse_time ticks_ahead(const runner *r, const step_pass *p)
-{
-    dse_time sum = 0;
-
-    for (uint32_t i = 0; p->has_shard && i < p->n; i++)
-        sum += is_ahead(r, &p->operation[i]) ? p->operation[i].ticks : 0;
-    return sum;
-}
-
 static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, pass_time *out)
 {
     const uint32_t shard = r->one_unit ? STEP_UNIT_LAYER : STEP_UNIT_SHARD;
@@ -80,7 +64,7 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, p
         const step_pass_operation *op = &p->operation[i];
         dse_time begin = ready(r, p, op, &waited), *unit;
 
-        if (!op->n_needs && !is_ahead(r, op))
+        if (!op->n_needs && (r->one_unit || !step_pass_is_ahead(op)))
             begin = early;
         r->end[i] = begin;
         r->waited[i] = waited;
@@ -108,8 +92,8 @@ static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_sinc
     uint32_t number = r->passes->pass_of[action];
     const step_pass *p = &r->passes->pass[number];
     pass_time *t = &r->time[number];
-    dse_time ahead = start > idle_since ? ticks_ahead(r, p) : 0;
-    dse_time early = ahead < start - idle_since ? ahead : start - idle_since, from = start - early;
+    dse_time ahead = r->one_unit ? 0 : p->ahead, idle = start - idle_since;
+    dse_time early = ahead < idle ? ahead : idle, from = start - early;
     dse_time busy = *busy_until > from && (r->one_unit || p->has_shard) ? *busy_until - from : 0;
 
     if (!t->is_known || t->early != early || t->busy != busy)
