@@ -24,6 +24,9 @@ typedef enum {
     SCHED_KINDS
 } sched_kind;
 
+/* Whether a pass of this kind makes the gradients of weights. */
+static inline bool sched_makes_gradients(sched_kind kind) { return kind == SCHED_B || kind == SCHED_W; }
+
 typedef struct {
     uint32_t micro_batch; /* of its direction */
     uint16_t stage;       /* of the plan: see sched_plan */

@@ -230,7 +230,7 @@ static void forward(step_chunk *c, step_items *out)
 static void backward(step_chunk *c, sched_kind kind, bool is_last, step_items *out)
 {
     uint32_t pass = c->open[c->n_open - 1];
-    bool makes_gradients = kind != SCHED_I;
+    bool makes_gradients = sched_makes_gradients(kind);
 
     for (uint32_t i = c->stage.n_blocks; i-- > 0;) {
         if (is_sharded(c))

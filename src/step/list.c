@@ -113,15 +113,13 @@ static step_chunk *chunk_of(const lister *l, uint32_t stage)
     return &l->chunk[i];
 }
 
-static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
-
 /* Of the passes of the action's stage that make gradients. */
 static bool is_last_of_stage(const lister *l, uint32_t at)
 {
     for (uint32_t i = at + 1; i < l->n_actions; i++)
-        if (l->action[i].stage == l->action[at].stage && makes_gradients(&l->action[i]))
+        if (l->action[i].stage == l->action[at].stage && sched_makes_gradients(l->action[i].kind))
             return false;
-    return makes_gradients(&l->action[at]);
+    return sched_makes_gradients(l->action[at].kind);
 }
 
 static void put_pass(lister *l, uint32_t at)
@@ -155,12 +153,12 @@ static void reduce_aligned(lister *l, uint32_t at)
 {
     uint32_t passes = 0;
 
-    if (!is_aligned(l) || !makes_gradients(&l->action[at]))
+    if (!is_aligned(l) || !sched_makes_gradients(l->action[at].kind))
         return;
     for (uint32_t i = at + 1; i-- > 0;) {
         step_chunk *c = chunk_of(l, l->action[i].stage);
 
-        if (!makes_gradients(&l->action[i]) || passes++ < l->of->rank)
+        if (!sched_makes_gradients(l->action[i].kind) || passes++ < l->of->rank)
             continue;
         if (is_last_of_stage(l, i) && !step_chunk_overlaps(c)) {
             reduce_chunk(l, c, STEP_PHASE_BACKWARD);

@@ -124,14 +124,12 @@ typedef struct {
 
 static const mem_stage *stage_at(const walk *w, uint32_t number) { return w->of[number].stage; }
 
-static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
-
 static bool reduces(const walk *w, const sched_action *a)
 {
     const step_options *o = w->s->options;
     bool is_last = w->of[a->stage].n_gradients + 1 == w->plan->n_micro_batches;
 
-    return makes_gradients(a) && (o->zero < 3 || o->sync == STEP_SYNC_EACH || is_last);
+    return sched_makes_gradients(a->kind) && (o->zero < 3 || o->sync == STEP_SYNC_EACH || is_last);
 }
 
 static const mem_moment *moment_of(const walk *w, const sched_action *a)
@@ -197,7 +195,7 @@ static void apply(walk *w, const sched_action *a)
         return;
     if (a->kind != SCHED_W && mem_closes_each(o))
         set_open(w, g, p, OPEN_NONE);
-    if (!makes_gradients(a))
+    if (!sched_makes_gradients(a->kind))
         return;
     p->n_gradients++;
     set_whole(w, g, p, o->zero == 3 && !reduced);

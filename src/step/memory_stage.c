@@ -188,11 +188,11 @@ static void look_backward(const step_memory *s, const mem_stage *g, const situat
 /* Whether an action can be in this situation. */
 static bool may_be(const step_options *o, const situation *w)
 {
-    bool makes_gradients = w->kind == SCHED_B || w->kind == SCHED_W, is_sharded = o->zero == 3;
+    bool is_sharded = o->zero == 3;
 
     if (w->open != OPEN_NONE && (!is_sharded || w->open != (o->reshard_after_forward ? OPEN_LAST : OPEN_ALL)))
         return false;
-    if (!makes_gradients)
+    if (!sched_makes_gradients(w->kind))
         return !w->reduces;
     return w->reduces || (is_sharded && o->sync != STEP_SYNC_EACH);
 }

@@ -348,8 +348,6 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return (*latest)->pass;
 }
 
-static bool makes_gradients(const sched_action *a) { return a->kind == SCHED_B || a->kind == SCHED_W; }
-
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
@@ -357,14 +355,14 @@ static void make_rank(maker *m, uint32_t rank)
     bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages);
 
     for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++)
-        if (makes_gradients(&p->action[i]))
+        if (sched_makes_gradients(p->action[i].kind))
             last[p->action[i].stage] = i;
     for (uint32_t i = p->first[rank]; i < p->first[rank + 1] && m->status == DSE_OK; i++) {
         const sched_action *a = &p->action[i];
         bool is_first = a->kind == SCHED_F && !begun[a->stage];
 
         begun[a->stage] |= is_first;
-        m->out->pass_of[i] = pass_of(m, a, is_first, makes_gradients(a) && last[a->stage] == i);
+        m->out->pass_of[i] = pass_of(m, a, is_first, sched_makes_gradients(a->kind) && last[a->stage] == i);
     }
 }
 
