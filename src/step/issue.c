@@ -257,19 +257,24 @@ void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *o
         backward(c, kind, is_last, out);
 }
 
-void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
-                        step_program *out)
+step_program *step_block_program(step_programs *made, const step_chunk *c, uint32_t position, sched_kind kind,
+                                 dse_arena *a)
 {
     static const unsigned part[SCHED_KINDS] = {
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
-    step_shape shape = step_shape_of(c->model, c->options);
     bool again = block == STEP_LAYER && step_layer_is_again(c->options, position - c->stage.has_embedding);
+    step_program **p = &made->of[block][kind][again];
+    step_shape shape = step_shape_of(c->model, c->options);
 
+    if (*p)
+        return *p;
+    *p = DSE_ARENA_NEW(a, step_program, 1);
     if (kind == SCHED_F)
-        step_program_forward(&c->model->block[block], &shape, a, out);
+        step_program_forward(&c->model->block[block], &shape, a, *p);
     else
-        step_program_backward(&c->model->block[block], &shape, part[kind], again, a, out);
+        step_program_backward(&c->model->block[block], &shape, part[kind], again, a, *p);
+    return *p;
 }
 
 /* ---- after the passes -------------------------------------------------------------------------- */

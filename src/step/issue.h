@@ -58,8 +58,14 @@ void step_chunk_gather(const step_chunk *c, step_items *out);
 /* After the reduction of all chunks of a rank: sums of gradients over tp, and of tied embeddings. */
 void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
 
-/* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. */
-void step_block_program(const step_chunk *c, uint32_t position, sched_kind kind, dse_arena *a,
-                        step_program *out);
+/* Programs of a model's blocks by what tells them apart: the pass, and whether it makes them again. */
+typedef struct {
+    step_program *of[STEP_N_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
+} step_programs;
+
+/* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena when it is first
+ * asked for, and kept in `made`. */
+step_program *step_block_program(step_programs *made, const step_chunk *c, uint32_t position, sched_kind kind,
+                                 dse_arena *a);
 
 #endif

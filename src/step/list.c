@@ -22,7 +22,7 @@ typedef struct {
     uint32_t *plan_stage; /* of each: the stage of the plan, of both directions */
     bool *is_reduced;     /* of each: its gradients */
     step_items items;     /* of the pass that is written down */
-    step_program *program[STEP_N_BLOCKS][SCHED_KINDS][2]; /* by what is made again; NULL: not made yet */
+    step_programs programs;
     const sched_action *action;
     uint32_t n_actions;
 } lister;
@@ -63,19 +63,6 @@ static void put_items(lister *l, step_phase phase)
 
 /* ---- passes ------------------------------------------------------------------------------------ */
 
-static const step_program *program_of(lister *l, const step_chunk *c, uint32_t block, sched_kind kind)
-{
-    bool again = step_stage_block(&c->stage, block) == STEP_LAYER &&
-                 step_layer_is_again(l->options, block - c->stage.has_embedding);
-    step_program **p = &l->program[step_stage_block(&c->stage, block)][kind][again];
-
-    if (!*p) {
-        *p = DSE_ARENA_NEW(&l->arena, step_program, 1);
-        step_block_program(c, block, kind, &l->arena, *p);
-    }
-    return *p;
-}
-
 static step_phase phase_of(const lister *l, sched_kind kind, const step_operation *op)
 {
     bool is_loss =
@@ -89,7 +76,7 @@ static step_phase phase_of(const lister *l, sched_kind kind, const step_operatio
 static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *action, uint32_t at)
 {
     const step_items *items = &l->items;
-    const step_program *p = program_of(l, c, items->item[at].block, action->kind);
+    const step_program *p = step_block_program(&l->programs, c, items->item[at].block, action->kind, &l->arena);
     uint32_t next = at + 1;
 
     for (uint32_t i = 0; i <= p->n; i++) {

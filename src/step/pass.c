@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-/* A block's program with its times. */
-typedef struct {
-    step_program program;
-    dse_time *ticks;
-    step_work work;
-} timed;
-
 /* Stages that do the same. */
 typedef struct kind_of_stage kind_of_stage;
 
@@ -41,9 +34,9 @@ typedef struct {
     dse_error *err;
     dse_status status;
     step_passes *out;
-    timed *timed[STEP_N_BLOCKS][SCHED_KINDS][2]; /* by what is made again; NULL: not yet */
-    step_chunk *chunk;                           /* per stage */
-    kind_of_stage **kind;                        /* per stage */
+    step_programs programs;
+    step_chunk *chunk;    /* per stage */
+    kind_of_stage **kind; /* per stage */
     kind_of_stage *kinds;
     step_items items; /* of the pass at hand */
     size_t cap_passes;
@@ -109,49 +102,39 @@ static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
-static void count_work(const step_operation *op, step_work *work)
+/* The program of a block, with the times of its operations. */
+static const step_program *program_of(maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
 {
-    if (op->kernel.class != WL_KERNEL_MATMUL && op->kernel.class != WL_KERNEL_ATTENTION)
-        return;
-    work->all += (double)op->kernel.operations;
-    work->again += op->is_again ? (double)op->kernel.operations : 0;
-}
+    step_program *p = step_block_program(&m->programs, c, block, kind, m->arena);
 
-static timed *time_program(maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
-{
-    timed *t = DSE_ARENA_NEW(m->arena, timed, 1);
+    for (uint32_t i = 0; i < p->n && !p->is_timed; i++) {
+        step_operation *op = &p->operation[i];
 
-    step_block_program(c, block, kind, m->arena, &t->program);
-    t->ticks = DSE_ARENA_RAW(m->arena, dse_time, t->program.n);
-    for (uint32_t i = 0; i < t->program.n; i++) {
-        const step_operation *op = &t->program.operation[i];
-
-        if (op->unit == STEP_UNIT_COMPUTE) {
-            t->ticks[i] = step_clock_kernel(m->clock, &op->kernel);
-            count_work(op, &t->work);
-        } else {
-            t->ticks[i] = time_of(m, &op->collective);
-        }
+        op->ticks = op->unit == STEP_UNIT_COMPUTE ? step_clock_kernel(m->clock, &op->kernel) : time_of(m, &op->collective);
     }
-    return t;
+    p->is_timed = true;
+    return p;
 }
 
-static const timed *timed_of(maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
+static step_work work_of(const step_program *p)
 {
-    step_block_kind of = step_stage_block(&c->stage, block);
-    bool again = of == STEP_LAYER && step_layer_is_again(m->options, block - c->stage.has_embedding);
-    timed **t = &m->timed[of][kind][again];
+    step_work work = {0};
 
-    if (!*t)
-        *t = time_program(m, c, block, kind);
-    return *t;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const step_operation *op = &p->operation[i];
+
+        if (op->kernel.class != WL_KERNEL_MATMUL && op->kernel.class != WL_KERNEL_ATTENTION)
+            continue;
+        work.all += (double)op->kernel.operations;
+        work.again += op->is_again ? (double)op->kernel.operations : 0;
+    }
+    return work;
 }
 
 /* An operation of a block that begins with `begin`. */
-static uint32_t put_operation(maker *m, const timed *t, uint32_t i, uint32_t begin)
+static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin)
 {
-    const step_operation *op = &t->program.operation[i];
-    step_pass_operation new = {.name = op->module->name, .ticks = t->ticks[i], .unit = (uint8_t)op->unit};
+    step_pass_operation new = {.name = op->module->name, .ticks = op->ticks, .unit = (uint8_t)op->unit};
 
     if (op->unit == STEP_UNIT_COMPUTE)
         new.kernel = op->kernel.bytes ? &op->kernel : NULL;
@@ -196,8 +179,7 @@ static uint32_t put_end(maker *m, const progress *p)
 static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32_t begin, uint32_t *at)
 {
     const step_items *items = &m->items;
-    const timed *t = timed_of(m, c, items->item[*at].block, kind);
-    const step_program *p = &t->program;
+    const step_program *p = program_of(m, c, items->item[*at].block, kind);
     progress so_far = {.begin = begin};
     uint32_t next = *at + 1;
 
@@ -210,7 +192,7 @@ static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32
             put_shard(m, &items->item[next].collective, last_kernel(&so_far));
         if (i == p->n)
             break;
-        m->place[i] = put_operation(m, t, i, begin);
+        m->place[i] = put_operation(m, &p->operation[i], begin);
         note(&so_far, m, m->place[i]);
     }
     *at = next - 1;
@@ -403,10 +385,10 @@ static void make_stages(maker *m)
             static const sched_kind both[] = {SCHED_F, SCHED_B};
 
             for (int d = 0; d < 2; d++) {
-                const step_work *w = &timed_of(m, &m->chunk[i], k, both[d])->work;
+                step_work w = work_of(program_of(m, &m->chunk[i], k, both[d]));
 
-                m->out->work.all += w->all;
-                m->out->work.again += w->again;
+                m->out->work.all += w.all;
+                m->out->work.again += w.again;
             }
         }
     }

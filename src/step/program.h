@@ -61,12 +61,14 @@ typedef struct {
     bool is_again;             /* recomputation */
     wl_kernel kernel;          /* of STEP_UNIT_COMPUTE */
     step_collective collective; /* of the others */
+    dse_time ticks;            /* alone, where pass.c has found it */
 } step_operation;
 
 typedef struct {
     uint32_t n, cap;
     step_operation *operation;
     uint32_t *end_of; /* per module of the block: operations issued when its backward pass is over */
+    bool is_timed;    /* its operations have their ticks */
 } step_program;
 
 /* Which part of the backward pass. Both: B. */
