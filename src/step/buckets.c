@@ -64,17 +64,15 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
             const step_parameter *p = &b->parameter[j];
             bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
                           (kind == STEP_HEAD && is_output(b, p->module));
-            uint64_t elements = step_parameter_share(p, o->tp);
-            uint64_t columns =
-                p->is_split && p->is_by_columns ? (p->columns + o->tp - 1) / o->tp : p->columns;
+            const step_parameter here = step_parameter_on(p, o->tp);
 
             if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
                 continue;
             all.item[all.n++] = (parameter){.block = i,
                                             .module = p->module,
-                                            .elements = elements,
-                                            .rows = elements / columns,
-                                            .columns = columns,
+                                            .elements = step_parameter_elements(&here),
+                                            .rows = here.rows,
+                                            .columns = here.columns,
                                             .is_tied = m->is_tied && is_end && s->n_stages > 1};
         }
     }
@@ -162,8 +160,6 @@ static void complete(const step_options *o, step_bucket *b)
 
 /* ---- buckets ----------------------------------------------------------------------------------- */
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
     uint64_t x = a, y = b;
@@ -184,7 +180,7 @@ static uint64_t bucket_end(const step_options *o, uint64_t elements)
 
     if (!o->zero)
         return elements;
-    return round_up(elements, o->pads_parameters > 1 ? common_multiple(shards, 128) : shards);
+    return step_round_up(elements, o->pads_parameters > 1 ? common_multiple(shards, 128) : shards);
 }
 
 /* The number of elements that closes a bucket; 0: none does. */
@@ -214,8 +210,8 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
             b = &out->bucket[out->n++];
             *b = (step_bucket){.ready_block = p->block, .ready_module = p->module};
         }
-        if (o->zero && o->pads_parameters > 1)
-            b->elements = round_up(b->elements, o->pads_parameters);
+        if (o->zero)
+            b->elements = step_round_up(b->elements, o->pads_parameters);
         b->elements += p->elements;
         if (is_earlier(b->ready_block, b->ready_module, p->block, p->module)) {
             b->ready_block = p->block;
@@ -234,7 +230,7 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
 /* A parameter is sharded by its rows, those of the last shards are padded. */
 static uint64_t sharded_elements(const step_options *o, const parameter *p)
 {
-    return round_up(p->rows, step_group_size(o, STEP_GROUP_SHARD)) * p->columns;
+    return step_round_up(p->rows, step_group_size(o, STEP_GROUP_SHARD)) * p->columns;
 }
 
 static void fill_units(const step_options *o, const step_stage *s, const parameters *all, step_buckets *out)

@@ -9,6 +9,9 @@
 
 #include "step/program.h"
 
+/* To a multiple of `of`; 0, 1: as it is. */
+static inline uint64_t step_round_up(uint64_t n, uint64_t of) { return of > 1 ? (n + of - 1) / of * of : n; }
+
 /* A stage of the pipeline: blocks in the order of the forward pass. */
 typedef struct {
     uint32_t number, n_stages;

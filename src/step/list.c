@@ -167,14 +167,9 @@ static void reduce_rest(lister *l)
 
 static void put_message(lister *l, uint32_t type)
 {
-    step_shape s = step_shape_of(l->model, l->options);
-    uint64_t bytes = (uint64_t)(l->options->activation_bytes * (double)(s.split_tokens * l->model->hidden));
-    const step_collective c = {.type = type,
-                               .group = STEP_GROUP_PP,
-                               .in_bytes = bytes,
-                               .out_bytes = bytes,
-                               .element_bytes = l->options->activation_bytes};
+    step_collective c = step_transfer_of(l->model, l->options);
 
+    c.type = type;
     put(l, STEP_PHASE_MESSAGE, DSE_NONE, &c);
 }
 

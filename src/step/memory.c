@@ -66,14 +66,14 @@ static mem_held tied_of(const step_memory *s)
 
     for (uint32_t i = 0; s->model->is_tied && i < b->n_parameters; i++)
         if (b->module[b->parameter[i].module].kind == &step_module_linear)
-            mem_add_parameter(&u, &b->parameter[i], s->options, s->shards);
+            mem_add_parameter(&u, &b->parameter[i], s->options);
     return mem_state_of(s, u.elements, u.padded, u.share);
 }
 
-static uint32_t class_of(const step_memory *s, uint32_t n)
+static uint32_t class_of(const step_memory *s, const step_stage *stage)
 {
-    return (n == 0 ? 1u : 0) + (n + 1 == s->n_stages ? 2u : 0) +
-           (n < s->model->n_layers % s->n_stages ? 4u : 0);
+    return (stage->has_embedding ? 1u : 0) + (stage->has_head ? 2u : 0) +
+           (stage->n_layers > s->model->n_layers / s->n_stages ? 4u : 0);
 }
 
 step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_t n_stages, dse_arena *a)
@@ -82,17 +82,15 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
     *s = (step_memory){
         .model = m, .options = o, .shape = step_shape_of(m, o), .arena = a, .n_stages = n_stages};
-    s->shards = o->dp * o->cp / (o->replicas ? o->replicas : 1);
-    s->hidden = (int64_t)(o->activation_bytes * (double)(s->shape.split_tokens * m->hidden));
+    s->hidden = (int64_t)step_transfer_of(m, o).in_bytes;
     for (int k = 0; k < N_UNITS; k++)
         mem_make_unit(s, (mem_unit_kind)k);
     for (uint32_t n = 0; n < n_stages; n++) {
-        mem_stage *g = &s->class[class_of(s, n)];
+        step_stage stage = step_stage_of(m, n, n_stages);
+        mem_stage *g = &s->class[class_of(s, &stage)];
 
-        if (g->chain)
-            continue;
-        g->n_layers = m->n_layers / n_stages + (n < m->n_layers % n_stages);
-        mem_make_stage(s, g, n == 0, n + 1 == n_stages);
+        if (!g->chain)
+            mem_make_stage(s, g, &stage);
     }
     s->tied = tied_of(s);
     s->always.of[STEP_HOLDS_GATHERED_TOKENS] = gathered_tokens(s);
@@ -236,8 +234,11 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
 
     *out = (step_rank_memory){.at = DSE_NONE};
     w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
-    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
-        w.of[n].stage = &s->class[class_of(s, n % p->n_stages)];
+    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++) {
+        step_stage stage = step_stage_of(s->model, n % p->n_stages, p->n_stages);
+
+        w.of[n].stage = &s->class[class_of(s, &stage)];
+    }
     add_fixed(&w, rank);
     w.most = w.now;
     out->fixed = (uint64_t)mem_total(&w.now);

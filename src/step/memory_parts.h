@@ -2,6 +2,7 @@
 #ifndef DSE_STEP_MEMORY_PARTS_H
 #define DSE_STEP_MEMORY_PARTS_H
 
+#include "step/buckets.h"
 #include "step/memory.h"
 #include "step/module.h"
 
@@ -53,7 +54,7 @@ typedef struct {
 } mem_moment;
 
 typedef struct {
-    uint32_t n_units, n_layers;
+    uint32_t n_units;
     uint8_t *chain;  /* unit_kind of each, in the order of the forward pass */
     uint16_t *place; /* of a recomputed layer in its piece; only the first keeps its input */
     mem_held fixed, kept, deferred;
@@ -68,7 +69,7 @@ struct step_memory {
     const step_options *options;
     step_shape shape;
     dse_arena *arena;
-    uint32_t n_stages, shards;
+    uint32_t n_stages;
     int64_t hidden; /* bytes of the tensor between two stages */
     mem_unit unit[N_UNITS];
     mem_stage class[N_CLASSES];
@@ -80,14 +81,13 @@ struct step_memory {
 
 void mem_make_unit(step_memory *s, mem_unit_kind kind);
 /* Adds a parameter to the unit's elements, padded elements and share. */
-void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o, uint32_t shards);
+void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o);
 /* What so many elements hold the whole step. */
 mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share);
 
 /* ---- memory_stage.c ----------------------------------------------------------------------------- */
 
-/* n_layers is filled in. */
-void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last);
+void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage);
 /* Whether parameters of ZeRO-3 are freed after each backward pass. */
 bool mem_closes_each(const step_options *o);
 

@@ -1,23 +1,23 @@
 /* What a stage takes: its chain of units, in each situation in which an action may find it. */
 #include "step/memory_parts.h"
 
-static void make_chain(step_memory *s, mem_stage *g, bool is_first, bool is_last)
+static void make_chain(step_memory *s, mem_stage *g, const step_stage *stage)
 {
     uint32_t n = 0, together = s->options->recompute_together > 1 ? s->options->recompute_together : 1,
              run = 0;
 
-    g->chain = DSE_ARENA_NEW(s->arena, uint8_t, g->n_layers + 2);
-    g->place = DSE_ARENA_NEW(s->arena, uint16_t, g->n_layers + 2);
-    if (is_first)
+    g->chain = DSE_ARENA_NEW(s->arena, uint8_t, stage->n_layers + 2);
+    g->place = DSE_ARENA_NEW(s->arena, uint16_t, stage->n_layers + 2);
+    if (stage->has_embedding)
         g->chain[n++] = UNIT_EMBEDDING;
-    for (uint32_t i = 0; i < g->n_layers; i++, n++) {
+    for (uint32_t i = 0; i < stage->n_layers; i++, n++) {
         bool again = step_layer_is_again(s->options, i);
 
         g->chain[n] = again ? UNIT_LAYER_AGAIN : UNIT_LAYER;
         g->place[n] = (uint16_t)(again ? run++ % together : 0);
         run = again ? run : 0;
     }
-    if (is_last)
+    if (stage->has_head)
         g->chain[n++] = UNIT_HEAD;
     g->n_units = n;
 }
@@ -197,12 +197,12 @@ static bool may_be(const step_options *o, const situation *w)
     return w->reduces || (is_sharded && o->sync != STEP_SYNC_EACH);
 }
 
-void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last)
+void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
 {
     const step_options *o = s->options;
     uint64_t elements = 0, padded = 0, share = 0;
 
-    make_chain(s, g, is_first, is_last);
+    make_chain(s, g, stage);
     if (!g->n_units)
         return;
     for (uint32_t i = 0; i < g->n_units; i++) {
@@ -219,7 +219,7 @@ void mem_make_stage(step_memory *s, mem_stage *g, bool is_first, bool is_last)
     g->fixed = mem_state_of(s, elements, padded, share);
     g->gathered_last = gathered_of(s, g, g->n_units - 1);
     g->whole = (int64_t)(o->reduce_bytes * (double)elements);
-    if (o->keeps_outputs && !is_last)
+    if (o->keeps_outputs && !stage->has_head)
         g->kept.of[STEP_HOLDS_TRANSFERS] += s->hidden;
     for (int open = 0; open < N_OPEN; open++) {
         for (int reduces = 0; reduces < 2; reduces++) {

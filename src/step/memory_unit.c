@@ -7,19 +7,17 @@ const step_block_kind mem_block_of[N_UNITS] = {STEP_EMBEDDING, STEP_LAYER, STEP_
 
 /* ---- parameters -------------------------------------------------------------------------------- */
 
-static uint64_t round_up(uint64_t n, uint64_t of) { return of > 1 ? (n + of - 1) / of * of : n; }
-
 /* Fully sharded parameters are split by rows, each (torch, fsdp/_fully_shard/_fsdp_param.py); a distributed
  * optimizer lays all out one after the other and splits that (Megatron-LM, distrib_optimizer.py). */
-void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o, uint32_t shards)
+void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o)
 {
-    uint64_t n = step_parameter_share(p, o->tp), rows = p->rows;
+    const step_parameter here = step_parameter_on(p, o->tp);
+    uint64_t n = step_parameter_elements(&here);
+    uint32_t shards = step_group_size(o, STEP_GROUP_SHARD);
 
-    if (p->is_split && !p->is_by_columns)
-        rows = (rows + o->tp - 1) / o->tp;
     u->elements += n;
-    u->padded += round_up(n, o->zero && o->zero < 3 ? o->pads_parameters : 1);
-    u->share += rows ? (rows + shards - 1) / shards * (n / rows) : 0;
+    u->padded += step_round_up(n, o->zero && o->zero < 3 ? o->pads_parameters : 1);
+    u->share += step_round_up(here.rows, shards) / shards * here.columns;
 }
 
 void step_memory_state(const step_options *o, uint64_t elements, uint64_t share, uint64_t out[STEP_N_HOLDS])
@@ -33,11 +31,12 @@ void step_memory_state(const step_options *o, uint64_t elements, uint64_t share,
 mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share)
 {
     const step_options *o = s->options;
+    uint32_t shards = step_group_size(o, STEP_GROUP_SHARD);
     uint64_t bytes[STEP_N_HOLDS];
     mem_held h;
 
     if (o->zero < 3)
-        share = (padded + s->shards - 1) / s->shards;
+        share = (padded + shards - 1) / shards;
     step_memory_state(o, padded, share, bytes);
     for (int i = 0; i < STEP_N_HOLDS; i++)
         h.of[i] = (int64_t)bytes[i];
@@ -173,7 +172,7 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
     mem_unit *u = &s->unit[kind];
 
     for (uint32_t i = 0; i < b->n_parameters; i++)
-        mem_add_parameter(u, &b->parameter[i], o, s->shards);
+        mem_add_parameter(u, &b->parameter[i], o);
     u->gathered = (int64_t)(o->weight_bytes * (double)u->elements);
     for (uint32_t i = 0; i < b->n; i++) {
         const step_module *m = &b->module[i];

@@ -275,31 +275,22 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
     return st;
 }
 
+step_parameter step_parameter_on(const step_parameter *p, uint32_t tp)
+{
+    step_parameter here = *p;
+
+    if (p->is_split && p->is_by_columns)
+        here.columns = (p->columns + tp - 1) / tp;
+    else if (p->is_split)
+        here.rows = (p->rows + tp - 1) / tp;
+    return here;
+}
+
 uint64_t step_parameter_elements(const step_parameter *p) { return p->rows * p->columns; }
 
 uint64_t step_parameter_share(const step_parameter *p, uint32_t tp)
 {
-    uint64_t rows = p->rows, columns = p->columns;
+    const step_parameter here = step_parameter_on(p, tp);
 
-    if (p->is_split && p->is_by_columns)
-        columns = (columns + tp - 1) / tp;
-    else if (p->is_split)
-        rows = (rows + tp - 1) / tp;
-    return rows * columns;
-}
-
-uint64_t step_model_parameters(const step_model *m)
-{
-    uint64_t sum = 0;
-
-    for (int i = 0; i < STEP_N_BLOCKS; i++) {
-        const step_block *b = &m->block[i];
-        uint64_t of_block = 0;
-
-        for (uint32_t j = 0; j < b->n_parameters; j++)
-            if (!(m->is_tied && i == STEP_HEAD && b->module[b->parameter[j].module].kind == &step_module_linear))
-                of_block += step_parameter_elements(&b->parameter[j]);
-        sum += i == STEP_LAYER ? of_block * m->n_layers : of_block;
-    }
-    return sum;
+    return step_parameter_elements(&here);
 }

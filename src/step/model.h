@@ -65,11 +65,11 @@ typedef struct {
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
 
-/* Elements of a parameter: all, and what a rank of a tensor parallel group has. */
+/* The part of a parameter that a rank of a tensor parallel group has: rows or columns are split, and rounded up. */
+step_parameter step_parameter_on(const step_parameter *p, uint32_t tp);
+
+/* Elements of a parameter: all, and of that part. */
 uint64_t step_parameter_elements(const step_parameter *p);
 uint64_t step_parameter_share(const step_parameter *p, uint32_t tp);
-
-/* Elements of the whole model; a tied embedding counts once. */
-uint64_t step_model_parameters(const step_model *m);
 
 #endif

@@ -464,17 +464,11 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                             dse_arena *a, step_passes *out, dse_error *err)
 {
     maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
-    step_shape shape = step_shape_of(model, o);
-    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(shape.split_tokens * model->hidden));
 
     if (plan->n_directions > 1)
         return dse_fail(err, DSE_E_RANGE, "the time of a step with two copies of the model is not known");
-    *out = (step_passes){.plan = plan, .ranks = step_ranks_of(o, a), .is_even = true};
-    out->transfer = (step_collective){.type = STEP_SEND,
-                                      .group = STEP_GROUP_PP,
-                                      .in_bytes = bytes,
-                                      .out_bytes = bytes,
-                                      .element_bytes = o->activation_bytes};
+    *out = (step_passes){
+        .plan = plan, .ranks = step_ranks_of(o, a), .transfer = step_transfer_of(model, o), .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);
     m.items.arena = a;

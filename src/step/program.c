@@ -18,6 +18,17 @@ step_shape step_shape_of(const step_model *m, const step_options *o)
     return s;
 }
 
+step_collective step_transfer_of(const step_model *m, const step_options *o)
+{
+    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(step_shape_of(m, o).split_tokens * m->hidden));
+
+    return (step_collective){.type = STEP_SEND,
+                             .group = STEP_GROUP_PP,
+                             .in_bytes = bytes,
+                             .out_bytes = bytes,
+                             .element_bytes = o->activation_bytes};
+}
+
 /* ---- operations -------------------------------------------------------------------------------- */
 
 static step_operation *add(step_builder *b)

@@ -85,6 +85,9 @@ typedef struct {
 
 step_shape step_shape_of(const step_model *m, const step_options *o);
 
+/* What a stage sends to the next of a micro-batch, or its gradient to the one before: a STEP_SEND. */
+step_collective step_transfer_of(const step_model *m, const step_options *o);
+
 void step_program_forward(const step_block *b, const step_shape *s, dse_arena *a, step_program *out);
 /* `again`: the forward pass of the whole block is made again first; else that of the modules that selective
  * recomputation names, if it is on. */
