@@ -16,9 +16,8 @@ static const struct {
 typedef struct {
     const step_result *r;
     trace_text_file file;
-    uint32_t *chunk;    /* per stage: which of its rank's */
-    uint32_t *producer; /* per action: the one on another rank whose tensor it takes; DSE_NONE */
-    bool begun;         /* an event was written */
+    uint32_t *chunk; /* per stage: which of its rank's */
+    bool begun;      /* an event was written */
 } writer;
 
 /* ---- what goes where --------------------------------------------------------------------------- */
@@ -26,16 +25,12 @@ typedef struct {
 static void find_places(writer *w, dse_arena *a)
 {
     const sched_plan *p = &w->r->plan;
-    const sched_order *o = &w->r->order;
-    const uint32_t n_stages = p->n_directions * p->n_stages, n = sched_n_actions(p);
+    const uint32_t n_stages = p->n_directions * p->n_stages;
     uint32_t *count = DSE_ARENA_NEW(a, uint32_t, p->n_ranks);
 
     w->chunk = DSE_ARENA_NEW(a, uint32_t, n_stages);
     for (uint32_t s = 0; s < n_stages; s++)
         w->chunk[s] = count[p->stage_rank[s]]++;
-    w->producer = DSE_ARENA_RAW(a, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++)
-        w->producer[o->step[i].action] = o->step[i].producer;
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -80,7 +75,7 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
     const sched_plan *p = &w->r->plan;
     const sched_action *x = &p->action[i];
-    const uint32_t from = w->producer[i];
+    const uint32_t from = w->r->passes.tensors.producer[i];
     const char *what = x->kind == SCHED_F ? "activation" : "gradient";
 
     if (from == DSE_NONE)

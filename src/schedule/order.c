@@ -225,3 +225,18 @@ dse_status sched_order_make(const sched_plan *p, dse_arena *a, sched_order *out,
     *out = (sched_order){p, o.step};
     return st;
 }
+
+sched_tensors sched_order_tensors(const sched_order *o, dse_arena *a)
+{
+    uint32_t n = sched_n_actions(o->plan);
+    const sched_tensors t = {DSE_ARENA_RAW(a, uint32_t, n), DSE_ARENA_RAW(a, uint32_t, n)};
+
+    for (uint32_t i = 0; i < n; i++)
+        t.receiver[i] = DSE_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        t.producer[o->step[i].action] = o->step[i].producer;
+        if (o->step[i].producer != DSE_NONE)
+            t.receiver[o->step[i].producer] = o->step[i].rank;
+    }
+    return t;
+}

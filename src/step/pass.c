@@ -460,15 +460,19 @@ static void make_ending(maker *m, uint32_t rank)
     e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
 }
 
-dse_status step_passes_make(const step_model *model, const step_options *o, const sched_plan *plan, step_clock *clock,
+dse_status step_passes_make(const step_model *model, const step_options *o, const sched_order *order, step_clock *clock,
                             dse_arena *a, step_passes *out, dse_error *err)
 {
+    const sched_plan *plan = order->plan;
     maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
 
     if (plan->n_directions > 1)
         return dse_fail(err, DSE_E_RANGE, "the time of a step with two copies of the model is not known");
-    *out = (step_passes){
-        .plan = plan, .ranks = step_ranks_of(o, a), .transfer = step_transfer_of(model, o), .is_even = true};
+    *out = (step_passes){.plan = plan,
+                         .tensors = sched_order_tensors(order, a),
+                         .ranks = step_ranks_of(o, a),
+                         .transfer = step_transfer_of(model, o),
+                         .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);
     m.items.arena = a;

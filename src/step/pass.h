@@ -19,7 +19,7 @@
 #ifndef DSE_STEP_PASS_H
 #define DSE_STEP_PASS_H
 
-#include "schedule/schedule.h"
+#include "schedule/compose.h"
 #include "step/clock.h"
 
 typedef struct {
@@ -64,6 +64,7 @@ typedef struct {
 
 typedef struct {
     const sched_plan *plan; /* of one direction */
+    sched_tensors tensors;
     step_ranks ranks;
     uint32_t n_passes;
     step_pass *pass;
@@ -76,7 +77,7 @@ typedef struct {
 
 /* Everything belongs to the arena. DSE_E_SIM, DSE_E_CONFIG: as step_clock_collective; DSE_E_RANGE: the plan has two
  * directions. */
-dse_status step_passes_make(const step_model *m, const step_options *o, const sched_plan *plan, step_clock *clock,
+dse_status step_passes_make(const step_model *m, const step_options *o, const sched_order *order, step_clock *clock,
                             dse_arena *a, step_passes *out, dse_error *err);
 
 #endif

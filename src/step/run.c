@@ -27,7 +27,6 @@ typedef struct {
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
     dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
     dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
-    uint32_t *receiver;   /* per action: the rank that gets its tensor; DSE_NONE: none does */
 } runner;
 
 static dse_time later(dse_time a, dse_time b) { return a > b ? a : b; }
@@ -107,7 +106,7 @@ static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_sinc
 
 static void send(runner *r, uint32_t from, uint32_t action, dse_time end)
 {
-    sim_alone time = step_clock_transfer(r->clock, &r->passes->ranks, from, r->receiver[action],
+    sim_alone time = step_clock_transfer(r->clock, &r->passes->ranks, from, r->passes->tensors.receiver[action],
                                          r->passes->transfer.in_bytes);
 
     r->passes->is_even &= time.is_even;
@@ -128,27 +127,20 @@ static void run_action(runner *r, const sched_step *s, sched_times *t)
     t->start[s->action] = start;
     t->end[s->action] = t->last[s->rank] = start + ticks;
     t->busy[s->rank] += ticks;
-    if (r->receiver[s->action] != DSE_NONE)
+    if (r->passes->tensors.receiver[s->action] != DSE_NONE)
         send(r, s->rank, s->action, start + ticks);
 }
 
 static void run_schedule(runner *r, step_result *out)
 {
-    const sched_order *order = &out->order;
     const sched_plan *p = &out->plan;
-    uint32_t n = sched_n_actions(p);
     sched_times *t = &out->times;
 
     sched_times_init(t, p, r->arena);
     memset(t->last, 0, p->n_ranks * sizeof *t->last);
     memset(t->busy, 0, p->n_ranks * sizeof *t->busy);
-    r->receiver = DSE_ARENA_RAW(r->arena, uint32_t, n);
-    memset(r->receiver, 0xff, n * sizeof *r->receiver); /* DSE_NONE */
-    for (uint32_t i = 0; i < n; i++)
-        if (order->step[i].producer != DSE_NONE)
-            r->receiver[order->step[i].producer] = order->step[i].rank;
-    for (uint32_t i = 0; i < n; i++)
-        run_action(r, &order->step[i], t);
+    for (uint32_t i = 0; i < sched_n_actions(p); i++)
+        run_action(r, &out->order.step[i], t);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         t->first[rank] = t->start[p->first[rank]];
         t->makespan = later(t->makespan, t->last[rank]);
@@ -258,7 +250,7 @@ static void add_parts(runner *r, step_result *out)
             moving = r->arrival[s->producer] - t->end[s->producer];
         moving = waited < moving ? waited : moving;
         p = time_pass(r, s->action, free_at, t->start[s->action], &busy_until);
-        if (r->one_unit && r->receiver[s->action] != DSE_NONE)
+        if (r->one_unit && r->passes->tensors.receiver[s->action] != DSE_NONE)
             busy_until = r->arrival[s->action];
         out->part[STEP_PART_PP] += moving;
         out->part[STEP_PART_BUBBLE] += waited - moving;
@@ -319,7 +311,7 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     r.passes = &out->passes;
     if ((st = sched_make(schedule, order, a, &out->plan, err)) != DSE_OK ||
         (st = sched_order_make(&out->plan, a, &out->order, err)) != DSE_OK ||
-        (st = step_passes_make(m, o, &out->plan, clock, a, &out->passes, err)) != DSE_OK)
+        (st = step_passes_make(m, o, &out->order, clock, a, &out->passes, err)) != DSE_OK)
         return st;
     prepare(&r, out);
     run_schedule(&r, out);

@@ -7,7 +7,6 @@
 #ifndef DSE_STEP_RUN_H
 #define DSE_STEP_RUN_H
 
-#include "schedule/compose.h"
 #include "step/memory.h"
 #include "step/pass.h"
 

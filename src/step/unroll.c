@@ -1,7 +1,5 @@
 #include "step/unroll.h"
 
-#include "schedule/compose.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -186,11 +184,6 @@ static void put_operation(unroller *u, const step_pass *p, uint32_t i, ends begi
     u->of[i] = e;
 }
 
-/* Of each action: the one on another rank whose tensor it needs, the place of the rank that gets its tensor; DSE_NONE. */
-typedef struct {
-    uint32_t *producer, *receiver;
-} tensors;
-
 static void put_receive(unroller *u, uint32_t producer, ends *begin)
 {
     const sched_plan *p = u->passes->plan;
@@ -202,9 +195,10 @@ static void put_receive(unroller *u, uint32_t producer, ends *begin)
 
 /* An action; `before`: what the one before it on the rank ends with, and then what this one does. The first of a pair
  * begins when both have their tensors. */
-static void put_action(unroller *u, uint32_t action, const tensors *t, bool ends_pair, ends *before)
+static void put_action(unroller *u, uint32_t action, bool ends_pair, ends *before)
 {
     const step_passes *all = u->passes;
+    const sched_tensors *t = &all->tensors;
     const step_pass *p = &all->pass[all->pass_of[action]];
     ends begin, over;
 
@@ -341,19 +335,18 @@ static void bind_messages(unroller *u, uint32_t place)
     }
 }
 
-static void put_passes(unroller *u, uint32_t place, const tensors *t)
+static void put_passes(unroller *u, uint32_t place)
 {
     const sched_plan *p = u->passes->plan;
     ends before;
 
     begin_ends(u, &before);
     for (uint32_t i = p->first[place]; i < p->first[place + 1]; i++)
-        put_action(u, i, t, i > p->first[place] && p->action[i - 1].with_next, &before);
+        put_action(u, i, i > p->first[place] && p->action[i - 1].with_next, &before);
     put_sums(u, place);
 }
 
-/* `t`: NULL of an ending alone. */
-static dse_status make_graph(unroller *u, uint32_t place, const tensors *t, dse_error *err)
+static dse_status make_graph(unroller *u, uint32_t place, dse_error *err)
 {
     const sched_plan *p = u->passes->plan;
     dse_status st;
@@ -364,7 +357,7 @@ static dse_status make_graph(unroller *u, uint32_t place, const tensors *t, dse_
 
         put_kernel(u, "wait", &wait);
     } else {
-        put_passes(u, place, t);
+        put_passes(u, place);
     }
     put_ending(u, place);
     if (sched_n_actions(p) + u->n_p2p >= N_TAGS)
@@ -415,27 +408,6 @@ static void bind_groups(unroller *u)
 
 /* ---- the step ---------------------------------------------------------------------------------- */
 
-static dse_status make_graphs(unroller *u, dse_error *err)
-{
-    const sched_plan *p = u->passes->plan;
-    uint32_t n = sched_n_actions(p);
-    const tensors t = {DSE_ARENA_RAW(u->arena, uint32_t, n), DSE_ARENA_RAW(u->arena, uint32_t, n)};
-    sched_order order;
-    dse_status st;
-
-    if ((st = sched_order_make(p, u->arena, &order, err)) != DSE_OK)
-        return st;
-    memset(t.receiver, 0xff, n * sizeof *t.receiver); /* DSE_NONE */
-    for (uint32_t i = 0; i < n; i++) {
-        t.producer[order.step[i].action] = order.step[i].producer;
-        if (order.step[i].producer != DSE_NONE)
-            t.receiver[order.step[i].producer] = order.step[i].rank;
-    }
-    for (uint32_t place = 0; place < u->n_places && st == DSE_OK; place++)
-        st = make_graph(u, place, &t, err);
-    return st;
-}
-
 static dse_status unroll(unroller *u, dse_error *err)
 {
     const step_ranks *ranks = &u->passes->ranks;
@@ -452,11 +424,8 @@ static dse_status unroll(unroller *u, dse_error *err)
                          .mesh = ranks->mesh};
     out->graph = DSE_ARENA_NEW(u->arena, wl_graph, out->n_graphs);
     out->rank = DSE_ARENA_NEW(u->arena, wl_rank, out->n_ranks);
-    if (u->begin)
-        for (uint32_t place = 0; place < u->n_places && st == DSE_OK; place++)
-            st = make_graph(u, place, NULL, err);
-    else
-        st = make_graphs(u, err);
+    for (uint32_t place = 0; place < u->n_places && st == DSE_OK; place++)
+        st = make_graph(u, place, err);
     if (st == DSE_OK)
         bind_groups(u);
     dse_free(u->node);
