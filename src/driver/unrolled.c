@@ -12,7 +12,7 @@ static dse_status check_size(const drv_study *s, const strategy *p, const step_r
 {
     const step_options o = drv_training_options(s, p);
     const uint64_t limit = s->shortcuts.max_bytes ? s->shortcuts.max_bytes : SIM_MAX_BYTES;
-    step_unrolled_size size = step_unrolled_size_of(&step->passes);
+    const uint64_t n_nodes = step_unrolled_nodes(&step->passes);
     char need[32], at_most[32];
 
     if (o.n_micro_batches > DRV_UNROLLED_MICRO_BATCHES)
@@ -20,13 +20,13 @@ static dse_status check_size(const drv_study *s, const strategy *p, const step_r
                         "a step is unrolled with up to %d micro-batches on a rank, and this one has %" PRIu32
                         "; give a smaller batch",
                         DRV_UNROLLED_MICRO_BATCHES, o.n_micro_batches);
-    if (size.of_graphs <= limit / BYTES_PER_NODE)
+    if (n_nodes <= limit / BYTES_PER_NODE)
         return DSE_OK;
-    dse_format_bytes(need, sizeof need, (double)size.of_graphs * BYTES_PER_NODE);
+    dse_format_bytes(need, sizeof need, (double)n_nodes * BYTES_PER_NODE);
     dse_format_bytes(at_most, sizeof at_most, (double)limit);
     return dse_fail(err, DSE_E_RANGE,
                     "the unrolled step has %" PRIu64 " nodes, which take %s, and the limit is %s; give --plain-memory",
-                    size.of_graphs, need, at_most);
+                    n_nodes, need, at_most);
 }
 
 dse_status drv_unrolled_make(const drv_study *s, const strategy *p, const step_result *step, dse_arena *a,

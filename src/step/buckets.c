@@ -6,12 +6,10 @@
 
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
 {
-    step_stage s = {.number = number,
-                    .n_stages = n_stages,
+    step_stage s = {.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages),
                     .has_embedding = number == 0,
                     .has_head = number + 1 == n_stages};
 
-    s.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages);
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
     return s;
 }
@@ -73,7 +71,7 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
                                             .elements = step_parameter_elements(&here),
                                             .rows = here.rows,
                                             .columns = here.columns,
-                                            .is_tied = m->is_tied && is_end && s->n_stages > 1};
+                                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
         }
     }
     return all;
@@ -115,15 +113,14 @@ static bool is_called(const step_options *o, step_group group)
     return o->calls_alone || step_group_size(o, group) > 1;
 }
 
-static step_collective shard_collective(const step_options *o, uint32_t type, step_group group, uint64_t in,
-                                        uint64_t out, double element_bytes)
+static step_collective shard_collective(uint32_t type, step_group group, uint64_t in, uint64_t out,
+                                        double element_bytes)
 {
     return (step_collective){.type = type,
                              .group = group,
                              .in_bytes = (uint64_t)(element_bytes * (double)in),
                              .out_bytes = (uint64_t)(element_bytes * (double)out),
-                             .element_bytes = element_bytes,
-                             .even_alone = o->calls_alone};
+                             .element_bytes = element_bytes};
 }
 
 static void reductions_of(const step_options *o, step_bucket *b)
@@ -132,19 +129,19 @@ static void reductions_of(const step_options *o, step_bucket *b)
 
     if (is_called(o, STEP_GROUP_SHARD) && o->zero)
         b->reduction[b->n_reductions++] =
-            shard_collective(o, WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
+            shard_collective(WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
     else if (is_called(o, STEP_GROUP_SHARD))
         b->reduction[b->n_reductions++] =
-            shard_collective(o, WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
+            shard_collective(WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
-            shard_collective(o, WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
+            shard_collective(WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
                              o->zero ? shard : b->elements, o->reduce_bytes);
 }
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
 {
-    return shard_collective(o, WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
+    return shard_collective(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
                             o->weight_bytes);
 }
 
@@ -186,7 +183,7 @@ static uint64_t bucket_end(const step_options *o, uint64_t elements)
 /* The number of elements that closes a bucket; 0: none does. */
 static uint64_t bucket_limit(const step_options *o, const step_stage *s, uint32_t number, uint32_t step)
 {
-    if (!o->overlaps_gradients || (o->buckets_first_stage && s->number > 0) ||
+    if (!o->overlaps_gradients || (o->buckets_first_stage && !s->has_embedding) ||
         (o->buckets_by_readiness && !step))
         return 0;
     return number == 0 && o->first_bucket_elements ? o->first_bucket_elements : o->bucket_elements;

@@ -14,7 +14,6 @@ static inline uint64_t step_round_up(uint64_t n, uint64_t of) { return of > 1 ? 
 
 /* A stage of the pipeline: blocks in the order of the forward pass. */
 typedef struct {
-    uint32_t number, n_stages;
     uint32_t n_layers;
     bool has_embedding, has_head;
     uint32_t n_blocks;

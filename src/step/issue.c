@@ -7,7 +7,7 @@
 void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
                      uint32_t rank, uint32_t step, dse_arena *a)
 {
-    *c = (step_chunk){.model = m, .options = o, .stage = *stage, .rank = rank, .step = step, .arena = a};
+    *c = (step_chunk){.model = m, .options = o, .stage = *stage, .rank = rank, .step = step};
     step_buckets_make(m, o, stage, step, a, &c->buckets);
     c->is_here = DSE_ARENA_NEW(a, bool, c->buckets.n);
     c->is_near = DSE_ARENA_NEW(a, bool, c->buckets.n);

@@ -37,7 +37,6 @@ typedef struct {
     bool *is_near;          /* else they lie on the neighbours */
     uint32_t n_recorded;    /* forward passes that torch has recorded, since it last forgot them */
     uint32_t n_open, *open; /* of these, by number, those without a backward pass */
-    dse_arena *arena;
 } step_chunk;
 
 /* Everything is borrowed, and lives in the arena. `rank`: of the pipeline. */

@@ -82,8 +82,12 @@ static uint32_t find_module(const step_block *b, const char *name)
 
 static dse_status read_added(const reader *r, const cfg_node *at, const step_block *b, step_module *m)
 {
-    m->added = at->kind == CFG_SCALAR ? find_module(b, at->text) : DSE_NONE;
-    return m->added == DSE_NONE ? fail(r, at, "the module whose input is added must stand before this one") : DSE_OK;
+    uint32_t added = at->kind == CFG_SCALAR ? find_module(b, at->text) : DSE_NONE;
+
+    if (added == DSE_NONE)
+        return fail(r, at, "the module whose input is added must stand before this one");
+    m->in = m->out[0] = b->module[added].in;
+    return DSE_OK;
 }
 
 /* What the sizes after the key of a kind are. */
@@ -170,7 +174,6 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     if (!m->kind)
         return fail(r, map->key[0], "there is no such kind of module; configs/layers/gpt.yaml lists them");
     m->n_parts = 1;
-    m->added = DSE_NONE;
     m->operations = 1;
     st = m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
     if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK && (st = read_split(r, map, m)) == DSE_OK &&
@@ -181,8 +184,6 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         (st = read_flag(r, map, "again", &m->is_again)) == DSE_OK &&
         (st = read_number(r, map, "operations", &m->operations)) == DSE_OK && (kv = cfg_get(map, "kv_heads")))
         st = read_size(r, kv, &m->kv_heads);
-    if (st == DSE_OK && m->kind == &step_module_add)
-        m->in = m->out[0] = b->module[m->added].in;
     return st;
 }
 
@@ -228,18 +229,15 @@ static dse_status add_parameters(const reader *r, const cfg_node *order, step_bl
     return DSE_OK;
 }
 
-static dse_status read_block(const reader *r, const cfg_node *map, const char *name, const cfg_node *order,
-                             step_block *b)
+static dse_status read_block(const reader *r, const cfg_node *map, const cfg_node *order, step_block *b)
 {
     dse_status st = DSE_OK;
 
-    b->name = name;
     if (!map || map->kind != CFG_MAP)
         return fail(r, map ? map : r->doc->root, "three blocks are expected: embedding, layer, head");
     b->module = DSE_ARENA_NEW(r->arena, step_module, map->n);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         b->module[i].name = map->key[i]->text;
-        b->module[i].number = i;
         st = read_module(r, map->item[i], b, &b->module[i]);
         b->n = i + 1;
         for (uint32_t j = 0; j < i && b->module[i].kind == &step_module_positions; j++)
@@ -269,7 +267,7 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
         (st = CHECK_KEYS(&r, define, 0, "'define'", names)) != DSE_OK)
         return st;
     for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
-        st = read_block(&r, cfg_get(blocks, names[i]), names[i], cfg_get(define, names[i]), &out->block[i]);
+        st = read_block(&r, cfg_get(blocks, names[i]), cfg_get(define, names[i]), &out->block[i]);
     if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
         st = read_size(&r, hidden, &out->hidden);
     return st;

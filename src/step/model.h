@@ -19,7 +19,6 @@ typedef enum { STEP_SPLIT_NONE, STEP_SPLIT_COLUMN, STEP_SPLIT_ROW } step_split;
 typedef struct {
     const char *name;
     const step_module_kind *kind;
-    uint32_t number;     /* in its block */
     uint64_t in;         /* features of a token that come in */
     uint32_t n_parts;    /* at least 1 */
     uint64_t out[STEP_MAX_PARTS];
@@ -28,7 +27,6 @@ typedef struct {
     bool has_mean;       /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm */
     bool is_gated;       /* of an activation: of two inputs, the one times a function of the other */
     double operations;   /* of an element-wise module, for each element of the result, forward */
-    uint32_t added;      /* of an addition: the module whose input is added */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
     bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool is_causal;      /* a token attends to those before it alone */
@@ -44,7 +42,6 @@ typedef struct {
 } step_parameter;
 
 typedef struct {
-    const char *name;
     uint32_t n;
     step_module *module;     /* in the order of the forward pass */
     uint32_t n_parameters;

@@ -11,7 +11,6 @@ typedef struct kind_of_stage kind_of_stage;
 
 /* A pass that has been made: for these items of this kind of stage. */
 typedef struct made {
-    const kind_of_stage *stage;
     sched_kind kind;
     step_items items;
     uint32_t pass;
@@ -303,7 +302,7 @@ static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage
     if (p)
         return p;
     p = DSE_ARENA_NEW(m->arena, made, 1);
-    *p = (made){.stage = stage, .kind = kind, .items = m->items, .pass = make_pass(m, c, kind), .next = stage->made};
+    *p = (made){.kind = kind, .items = m->items, .pass = make_pass(m, c, kind), .next = stage->made};
     p->items.item = dse_arena_copy(m->arena, m->items.item, m->items.n, sizeof *m->items.item);
     stage->made = p;
     return p;

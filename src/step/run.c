@@ -15,7 +15,6 @@ typedef struct {
 } pass_time;
 
 typedef struct {
-    const step_options *options;
     step_clock *clock;
     dse_arena *arena;
     dse_error *err;
@@ -154,7 +153,7 @@ static dse_time collective(runner *r, const step_collective *c)
 {
     sim_alone alone = {.is_even = true};
 
-    if (r->status == DSE_OK && c->in_bytes)
+    if (r->status == DSE_OK)
         r->status = step_clock_collective(r->clock, &r->passes->ranks, c, r->arena, &alone, r->err);
     r->passes->is_even &= alone.is_even;
     return alone.ticks;
@@ -304,7 +303,7 @@ static void prepare(runner *r, const step_result *out)
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
                     step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
 {
-    runner r = {.options = o, .clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
+    runner r = {.clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
     dse_status st;
 
     *out = (step_result){0};

@@ -449,11 +449,11 @@ dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, const
     return unroll(&(unroller){.passes = p, .arena = a, .out = out, .begin = begin, .optimizer = optimizer}, err);
 }
 
-step_unrolled_size step_unrolled_size_of(const step_passes *p)
+uint64_t step_unrolled_nodes(const step_passes *p)
 {
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < sched_n_actions(p->plan); i++)
         n += p->pass[p->pass_of[i]].n + 2;
-    return (step_unrolled_size){n, n * (mesh_size(&p->ranks.mesh, mesh_all(&p->ranks.mesh)) / p->plan->n_ranks)};
+    return n;
 }

@@ -12,12 +12,8 @@
 
 #include "step/pass.h"
 
-/* Nodes of all graphs, and of all ranks together; without making them. */
-typedef struct {
-    uint64_t of_graphs, of_ranks;
-} step_unrolled_size;
-
-step_unrolled_size step_unrolled_size_of(const step_passes *p);
+/* Nodes of all graphs, at most; without making them. */
+uint64_t step_unrolled_nodes(const step_passes *p);
 
 /* Everything belongs to the arena. DSE_E_RANGE: too many nodes or messages for the tags of a workload. */
 dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse_error *err);

@@ -17,7 +17,7 @@ static step_model matrix_model(uint64_t elements, dse_arena *a)
     step_model m = {.n_layers = 1, .hidden = 1, .sequence = 1};
     step_block *b = &m.block[STEP_LAYER];
 
-    *b = (step_block){.name = "layer", .n = 1, .n_parameters = 1};
+    *b = (step_block){.n = 1, .n_parameters = 1};
     b->module = DSE_ARENA_NEW(a, step_module, 1);
     b->module[0] = (step_module){
         .name = "matrix", .kind = &step_module_linear, .n_parts = 1, .in = 1, .out = {elements}};
