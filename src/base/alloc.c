@@ -46,16 +46,35 @@ void *dse_calloc(size_t n, size_t size)
 
 void dse_free(void *p) { free(p); }
 
-void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
+static size_t larger(size_t cap, size_t need)
 {
-    size_t want = *cap ? *cap : 16;
+    size_t want = cap ? cap : 16;
 
-    if (need <= *cap)
-        return;
     while (want < need)
         want = want > SIZE_MAX / 2 ? SIZE_MAX : want * 2;
-    *v = dse_realloc(*v, bytes_of(want, elem_size));
-    *cap = want;
+    return want;
+}
+
+void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size)
+{
+    if (need <= *cap)
+        return;
+    *cap = larger(*cap, need);
+    *v = dse_realloc(*v, bytes_of(*cap, elem_size));
+}
+
+void dse_arena_grow(dse_arena *a, void **v, size_t *cap, size_t need, size_t elem_size)
+{
+    size_t had = *cap;
+    void *more;
+
+    if (need <= had)
+        return;
+    *cap = larger(had, need);
+    more = dse_arena_raw(a, *cap, elem_size);
+    if (had)
+        memcpy(more, *v, had * elem_size);
+    *v = more;
 }
 
 /* ---- arena --------------------------------------------------------------------------------- */

@@ -79,6 +79,11 @@ void dse_grow(void **v, size_t *cap, size_t need, size_t elem_size);
 #define DSE_GROW(v, cap, need)                                                                               \
     ((need) <= (cap) ? (void)0 : dse_grow((void **)&(v), &(cap), (need), sizeof *(v)))
 
+/* The same in an arena, where what was outgrown stays. */
+void dse_arena_grow(dse_arena *a, void **v, size_t *cap, size_t need, size_t elem_size);
+#define DSE_ARENA_GROW(a, v, cap, need)                                                                      \
+    ((need) <= (cap) ? (void)0 : dse_arena_grow((a), (void **)&(v), &(cap), (need), sizeof *(v)))
+
 /* Slots: a growing array whose elements are used again. The free ones are chained by `link`, a uint32_t that
  * an element in use may have for itself; *free begins as DSE_NONE. Returns an index, and the element as it
  * was left. */

@@ -2,8 +2,6 @@
 
 #include "step/module.h"
 
-#include <string.h>
-
 void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
                      uint32_t rank, uint32_t step, dse_arena *a)
 {
@@ -16,14 +14,7 @@ void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, 
 
 static step_item *add(step_items *out)
 {
-    if (out->n == out->cap) {
-        const step_item *had = out->item;
-
-        out->cap = out->cap ? out->cap * 2 : 32;
-        out->item = DSE_ARENA_RAW(out->arena, step_item, out->cap);
-        if (had)
-            memcpy(out->item, had, out->n * sizeof *had);
-    }
+    DSE_ARENA_GROW(out->arena, out->item, out->cap, out->n + 1);
     return &out->item[out->n++];
 }
 

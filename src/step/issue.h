@@ -20,7 +20,8 @@ typedef struct {
 } step_item;
 
 typedef struct {
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
     step_item *item;
     dse_arena *arena;
 } step_items;

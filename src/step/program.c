@@ -2,8 +2,6 @@
 
 #include "step/module.h"
 
-#include <string.h>
-
 const step_module_kind *const step_module_kinds[] = {
     &step_module_embedding, &step_module_positions, &step_module_norm, &step_module_linear, &step_module_attention,
     &step_module_rotary,    &step_module_activation, &step_module_dropout, &step_module_add, &step_module_loss,
@@ -36,14 +34,7 @@ static step_operation *add(step_builder *b)
     step_program *p = b->program;
     step_operation *op;
 
-    if (p->n == p->cap) {
-        step_operation *had = p->operation;
-
-        p->cap = p->cap ? p->cap * 2 : 32;
-        p->operation = DSE_ARENA_RAW(b->arena, step_operation, p->cap);
-        if (had)
-            memcpy(p->operation, had, p->n * sizeof *had);
-    }
+    DSE_ARENA_GROW(b->arena, p->operation, p->cap, p->n + 1);
     op = &p->operation[p->n++];
     *op = (step_operation){.module = b->module, .is_again = b->is_again, .needs = {b->ready, b->joined}};
     return op;

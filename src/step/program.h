@@ -65,7 +65,8 @@ typedef struct {
 } step_operation;
 
 typedef struct {
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
     step_operation *operation;
     uint32_t *end_of; /* per module of the block: operations issued when its backward pass is over */
     bool is_timed;    /* its operations have their ticks */

@@ -153,6 +153,23 @@ CLAIM(a_growing_array_keeps_its_elements)
     dse_free(v);
 }
 
+CLAIM(an_array_in_an_arena_grows_and_keeps_its_elements)
+{
+    uint32_t *v = NULL;
+    size_t n = 0, cap = 0;
+    dse_arena a;
+
+    dse_arena_init(&a);
+    for (; n < 1000; n++) {
+        DSE_ARENA_GROW(&a, v, cap, n + 1);
+        v[n] = (uint32_t)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(v[i], i);
+    assert_true(cap >= n && cap < 2 * n + 16);
+    dse_arena_free(&a);
+}
+
 /* ---- slots --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -196,6 +213,7 @@ int main(void)
         cmocka_unit_test(zeroed_arena_memory_is_zero_even_if_used_before),
         cmocka_unit_test(a_zeroed_arena_may_be_freed),
         cmocka_unit_test(a_growing_array_keeps_its_elements),
+        cmocka_unit_test(an_array_in_an_arena_grows_and_keeps_its_elements),
         cmocka_unit_test(slots_given_back_are_taken_first_and_the_last_one_first),
     };
     return RUN_TESTS(tests);
