@@ -113,35 +113,25 @@ static bool is_called(const step_options *o, step_group group)
     return o->calls_alone || step_group_size(o, group) > 1;
 }
 
-static step_collective shard_collective(uint32_t type, step_group group, uint64_t in, uint64_t out,
-                                        double element_bytes)
-{
-    return (step_collective){.type = type,
-                             .group = group,
-                             .in_bytes = (uint64_t)(element_bytes * (double)in),
-                             .out_bytes = (uint64_t)(element_bytes * (double)out),
-                             .element_bytes = element_bytes};
-}
-
 static void reductions_of(const step_options *o, step_bucket *b)
 {
     uint64_t shard = b->elements / step_group_size(o, STEP_GROUP_SHARD);
 
     if (is_called(o, STEP_GROUP_SHARD) && o->zero)
         b->reduction[b->n_reductions++] =
-            shard_collective(WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
+            step_collective_of(WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
     else if (is_called(o, STEP_GROUP_SHARD))
         b->reduction[b->n_reductions++] =
-            shard_collective(WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
+            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
-            shard_collective(WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
+            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
                              o->zero ? shard : b->elements, o->reduce_bytes);
 }
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
 {
-    return shard_collective(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
+    return step_collective_of(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
                             o->weight_bytes);
 }
 

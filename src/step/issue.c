@@ -185,13 +185,9 @@ static void agree_on_buckets(const step_chunk *c, step_items *out)
 
     for (int i = 0; i < 2 && (c->options->calls_alone || step_group_size(c->options, STEP_GROUP_SHARD) > 1);
          i++) {
-        const step_collective agree = {.type = WL_BROADCAST,
-                                       .group = STEP_GROUP_SHARD,
-                                       .in_bytes = 4 * (uint64_t)count[i],
-                                       .out_bytes = 4 * (uint64_t)count[i],
-                                       .element_bytes = 4,
-                                       .is_integer = true};
+        step_collective agree = step_collective_of(WL_BROADCAST, STEP_GROUP_SHARD, count[i], count[i], 4);
 
+        agree.is_integer = true;
         add_collective(out, 0, DSE_NONE, &agree);
     }
 }
@@ -272,12 +268,7 @@ step_program *step_block_program(step_programs *made, const step_chunk *c, uint3
 
 static void add_sum(step_items *out, const step_options *o, step_group group, uint64_t elements)
 {
-    uint64_t bytes = (uint64_t)(o->reduce_bytes * (double)elements);
-    const step_collective sum = {.type = WL_ALL_REDUCE,
-                                 .group = group,
-                                 .in_bytes = bytes,
-                                 .out_bytes = bytes,
-                                 .element_bytes = o->reduce_bytes};
+    const step_collective sum = step_collective_of(WL_ALL_REDUCE, group, elements, elements, o->reduce_bytes);
 
     add_collective(out, 0, DSE_NONE, &sum);
 }

@@ -40,15 +40,10 @@ static void attend(step_builder *b, const step_module *m, double products, doubl
 static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
 {
     const step_options *o = b->shape->options;
-    uint64_t n = (uint64_t)(element_bytes * 2.0 * (double)b->shape->tokens * (double)(step_kv_heads(o, m) * m->head_size));
-    step_collective c = {
-        .type = type, .group = STEP_GROUP_CP, .in_bytes = n, .out_bytes = n, .element_bytes = element_bytes};
+    uint64_t n = 2 * b->shape->tokens * step_kv_heads(o, m) * m->head_size;
 
-    if (type == WL_ALL_GATHER)
-        c.out_bytes = n * o->cp;
-    else if (type == WL_REDUCE_SCATTER)
-        c.in_bytes = n * o->cp;
-    return c;
+    return step_collective_of(type, STEP_GROUP_CP, type == WL_REDUCE_SCATTER ? n * o->cp : n,
+                              type == WL_ALL_GATHER ? n * o->cp : n, element_bytes);
 }
 
 /* The gradient of keys and values goes to the next rank, which adds its part. */
@@ -92,13 +87,9 @@ static void gradients_ring(step_builder *b, const step_module *m, double product
 
 static void change_split(step_builder *b, const step_module *m, uint64_t n_heads)
 {
-    const step_options *o = b->shape->options;
-    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * n_heads * m->head_size));
-    const step_collective c = {.type = WL_ALL_TO_ALL,
-                               .group = STEP_GROUP_CP,
-                               .in_bytes = bytes,
-                               .out_bytes = bytes,
-                               .element_bytes = o->activation_bytes};
+    uint64_t n = b->shape->tokens * n_heads * m->head_size;
+    const step_collective c =
+        step_collective_of(WL_ALL_TO_ALL, STEP_GROUP_CP, n, n, b->shape->options->activation_bytes);
 
     step_add_collective(b, &c, true);
 }

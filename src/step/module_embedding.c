@@ -31,10 +31,9 @@ static void look_up(step_builder *b, uint64_t tokens, const step_module *m)
 
 static void sum_all_tokens(step_builder *b, const step_module *m)
 {
-    double e = b->shape->options->activation_bytes;
-    uint64_t bytes = (uint64_t)(e * (double)(b->shape->tokens * m->out[0]));
-    const step_collective c = {
-        .type = WL_ALL_REDUCE, .group = STEP_GROUP_TP, .in_bytes = bytes, .out_bytes = bytes, .element_bytes = e};
+    uint64_t n = b->shape->tokens * m->out[0];
+    const step_collective c =
+        step_collective_of(WL_ALL_REDUCE, STEP_GROUP_TP, n, n, b->shape->options->activation_bytes);
 
     step_add_collective(b, &c, true);
 }

@@ -15,27 +15,19 @@ static uint64_t logits_of(const step_shape *s, const step_module *m)
 static void gather(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint64_t elements = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
-    uint64_t part = (uint64_t)(o->activation_bytes * (double)elements);
-    const step_collective c = {.type = WL_ALL_GATHER,
-                               .group = STEP_GROUP_TP,
-                               .in_bytes = part,
-                               .out_bytes = part * o->tp,
-                               .element_bytes = o->activation_bytes};
+    uint64_t part = b->shape->tokens * ((m->in + o->tp - 1) / o->tp);
+    const step_collective c =
+        step_collective_of(WL_ALL_GATHER, STEP_GROUP_TP, part, part * o->tp, o->activation_bytes);
 
     step_add_collective(b, &c, true);
 }
 
 static void reduce(step_builder *b, uint32_t values)
 {
-    uint64_t bytes = 4 * values * b->shape->tokens;
-    step_collective c = {.type = WL_ALL_REDUCE,
-                         .group = STEP_GROUP_TP,
-                         .in_bytes = bytes,
-                         .out_bytes = bytes,
-                         .element_bytes = 4,
-                         .even_alone = b->shape->options->calls_alone};
+    uint64_t n = values * b->shape->tokens;
+    step_collective c = step_collective_of(WL_ALL_REDUCE, STEP_GROUP_TP, n, n, 4);
 
+    c.even_alone = b->shape->options->calls_alone;
     step_add_collective(b, &c, true);
 }
 

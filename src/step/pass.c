@@ -451,11 +451,7 @@ static void make_ending(maker *m, uint32_t rank)
 
         *(sum->group == STEP_GROUP_TP ? &e->tp_sum : &e->ends_sum) = *sum;
     }
-    e->norm = (step_collective){.type = WL_ALL_REDUCE,
-                                .group = o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL,
-                                .in_bytes = 4,
-                                .out_bytes = 4,
-                                .element_bytes = 4};
+    e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
     e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
 }
 

@@ -16,15 +16,20 @@ step_shape step_shape_of(const step_model *m, const step_options *o)
     return s;
 }
 
+step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out, double element_bytes)
+{
+    return (step_collective){.type = type,
+                             .group = group,
+                             .in_bytes = (uint64_t)(element_bytes * (double)in),
+                             .out_bytes = (uint64_t)(element_bytes * (double)out),
+                             .element_bytes = element_bytes};
+}
+
 step_collective step_transfer_of(const step_model *m, const step_options *o)
 {
-    uint64_t bytes = (uint64_t)(o->activation_bytes * (double)(step_shape_of(m, o).split_tokens * m->hidden));
+    uint64_t n = step_shape_of(m, o).split_tokens * m->hidden;
 
-    return (step_collective){.type = STEP_SEND,
-                             .group = STEP_GROUP_PP,
-                             .in_bytes = bytes,
-                             .out_bytes = bytes,
-                             .element_bytes = o->activation_bytes};
+    return step_collective_of(STEP_SEND, STEP_GROUP_PP, n, n, o->activation_bytes);
 }
 
 /* ---- operations -------------------------------------------------------------------------------- */
@@ -131,12 +136,8 @@ void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t eleme
 uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits)
 {
     const step_shape *s = b->shape;
-    double e = s->options->activation_bytes;
-    step_collective c = {.type = WL_ALL_GATHER,
-                         .group = STEP_GROUP_TP,
-                         .in_bytes = (uint64_t)(e * (double)(s->split_tokens * features)),
-                         .out_bytes = (uint64_t)(e * (double)(s->tokens * features)),
-                         .element_bytes = e};
+    const step_collective c = step_collective_of(WL_ALL_GATHER, STEP_GROUP_TP, s->split_tokens * features,
+                                                 s->tokens * features, s->options->activation_bytes);
 
     return step_add_collective(b, &c, waits);
 }
@@ -144,12 +145,9 @@ uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits)
 uint32_t step_reduce_tokens(step_builder *b, uint64_t features, bool waits)
 {
     const step_shape *s = b->shape;
-    double e = s->options->activation_bytes;
-    step_collective c = {.type = s->options->sequence_parallel ? WL_REDUCE_SCATTER : WL_ALL_REDUCE,
-                         .group = STEP_GROUP_TP,
-                         .in_bytes = (uint64_t)(e * (double)(s->tokens * features)),
-                         .out_bytes = (uint64_t)(e * (double)(s->split_tokens * features)),
-                         .element_bytes = e};
+    const step_collective c =
+        step_collective_of(s->options->sequence_parallel ? WL_REDUCE_SCATTER : WL_ALL_REDUCE, STEP_GROUP_TP,
+                           s->tokens * features, s->split_tokens * features, s->options->activation_bytes);
 
     return step_add_collective(b, &c, waits);
 }

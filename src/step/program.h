@@ -50,6 +50,9 @@ typedef struct {
     bool is_integer; /* its elements are integers */
 } step_collective;
 
+/* Of so many elements that go in, and come out. */
+step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out, double element_bytes);
+
 #define STEP_MESSAGE 256u
 #define STEP_SEND    (STEP_MESSAGE + WL_NODE_SEND)
 #define STEP_RECV    (STEP_MESSAGE + WL_NODE_RECV)
