@@ -4,6 +4,13 @@
 
 static double element_bytes(const step_builder *b) { return b->shape->options->activation_bytes; }
 
+/* The gradient of the input takes what the forward pass does. */
+static void backward_as_forward(step_builder *b, const step_module *m)
+{
+    if (b->parts & STEP_PART_INPUT)
+        m->kind->forward(b, m);
+}
+
 /* ---- rotary: of queries and keys --------------------------------------------------------------- */
 
 static uint64_t rotated(const step_builder *b, const step_module *m)
@@ -18,12 +25,6 @@ static void rotary(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, rotated(b, m), 3, 2 * element_bytes(b));
 }
 
-static void rotary_backward(step_builder *b, const step_module *m)
-{
-    if (b->parts & STEP_PART_INPUT)
-        rotary(b, m);
-}
-
 /* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number
  * for each two features (torchtitan, freqs_cis). */
 static double angles(const step_module *m, const step_shape *s)
@@ -32,7 +33,7 @@ static double angles(const step_module *m, const step_shape *s)
 }
 
 const step_module_kind step_module_rotary = {
-    .name = "rotary", .forward = rotary, .backward = rotary_backward, .input = step_heads_input, .table = angles};
+    .name = "rotary", .forward = rotary, .backward = backward_as_forward, .input = step_heads_input, .table = angles};
 
 /* ---- activations: split by features ------------------------------------------------------------ */
 
@@ -40,18 +41,15 @@ static uint64_t activated(const step_shape *s, const step_module *m) { return s-
 
 static void activation(step_builder *b, const step_module *m)
 {
-    double e = element_bytes(b);
-
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations, (m->is_gated ? 3 : 2) * e);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations,
+                         (m->is_gated ? 3 : 2) * element_bytes(b));
 }
 
 static void activation_backward(step_builder *b, const step_module *m)
 {
-    double e = element_bytes(b);
-
     if (b->parts & STEP_PART_INPUT)
         step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), 2 * m->operations,
-                             (m->is_gated ? 5 : 3) * e);
+                             (m->is_gated ? 5 : 3) * element_bytes(b));
 }
 
 /* Its input; a gated one has two, and where it is not one kernel keeps the function's result, too. */
@@ -80,19 +78,13 @@ static void dropout(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, 2 * element_bytes(b) + 1);
 }
 
-static void dropout_backward(step_builder *b, const step_module *m)
-{
-    if (b->parts & STEP_PART_INPUT)
-        dropout(b, m);
-}
-
 static void keep_mask(step_keeper *k, const step_module *m)
 {
     step_keep_bytes(k, (double)(k->shape->split_tokens * m->in));
 }
 
 const step_module_kind step_module_dropout = {
-    .name = "dropout", .forward = dropout, .backward = dropout_backward, .keep = keep_mask};
+    .name = "dropout", .forward = dropout, .backward = backward_as_forward, .keep = keep_mask};
 
 /* ---- additions of the input of a module before ------------------------------------------------- */
 
@@ -101,11 +93,5 @@ static void addition(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, 3 * element_bytes(b));
 }
 
-/* The gradients of both ways add up. */
-static void addition_backward(step_builder *b, const step_module *m)
-{
-    if (b->parts & STEP_PART_INPUT)
-        addition(b, m);
-}
-
-const step_module_kind step_module_add = {.name = "add", .forward = addition, .backward = addition_backward};
+/* Backward the gradients of both ways add up. */
+const step_module_kind step_module_add = {.name = "add", .forward = addition, .backward = backward_as_forward};
