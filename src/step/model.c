@@ -191,7 +191,7 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
  * another. */
 static dse_status add_parameters(const reader *r, const cfg_node *order, step_block *b)
 {
-    uint32_t n = order ? order->n : b->n;
+    uint32_t n = order ? order->n : b->n, n_with = 0;
 
     b->parameter = DSE_ARENA_NEW(r->arena, step_parameter, (size_t)b->n * STEP_MAX_PARAMETERS);
     if (order && order->kind != CFG_LIST)
@@ -219,14 +219,9 @@ static dse_status add_parameters(const reader *r, const cfg_node *order, step_bl
             p[j].module = k;
         b->n_parameters += added;
     }
-    for (uint32_t i = 0, seen; order && i < b->n; i++) {
-        seen = b->module[i].kind->parameters == NULL;
-        for (uint32_t j = 0; j < b->n_parameters && !seen; j++)
-            seen = b->parameter[j].module == i;
-        if (!seen)
-            return fail(r, order, "the list leaves out a module that has parameters");
-    }
-    return DSE_OK;
+    for (uint32_t i = 0; i < b->n; i++)
+        n_with += b->module[i].kind->parameters != NULL;
+    return n < n_with ? fail(r, order, "the list leaves out a module that has parameters") : DSE_OK;
 }
 
 static dse_status read_block(const reader *r, const cfg_node *map, const cfg_node *order, step_block *b)
