@@ -25,23 +25,17 @@ uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recomput
     return k.bytes;
 }
 
-uint64_t step_module_kept(const step_module *m, const step_shape *s)
+static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), const step_module *m, const step_shape *s)
 {
     step_keeper k = {.shape = s};
 
-    if (m->kind->keep)
-        m->kind->keep(&k, m);
+    if (keep)
+        keep(&k, m);
     return k.bytes;
 }
 
-uint64_t step_module_deferred(const step_module *m, const step_shape *s)
-{
-    step_keeper k = {.shape = s};
-
-    if (m->kind->defer)
-        m->kind->defer(&k, m);
-    return k.bytes;
-}
+uint64_t step_module_kept(const step_module *m, const step_shape *s) { return counted(m->kind->keep, m, s); }
+uint64_t step_module_deferred(const step_module *m, const step_shape *s) { return counted(m->kind->defer, m, s); }
 
 uint64_t step_module_input(const step_module *m, const step_shape *s)
 {
