@@ -17,7 +17,7 @@ typedef struct {
     wl_workload *out;
     uint32_t n_places;      /* ranks of the pipeline */
     const dse_time *begin, *optimizer; /* per place, of an ending alone; else NULL */
-    uint32_t *slot_of;      /* per kind of group; DSE_NONE: not used */
+    uint32_t slot_of[STEP_N_GROUPS]; /* DSE_NONE: not used */
     uint32_t n_slots;
     step_group group_of[STEP_N_GROUPS]; /* per slot */
 
@@ -376,12 +376,9 @@ static void bind_groups(unroller *u)
     const step_ranks *ranks = &u->passes->ranks;
     wl_workload *w = u->out;
     uint32_t most = 1;
-    mesh_set *axes = DSE_ARENA_RAW(u->arena, mesh_set, u->n_slots);
 
-    for (uint32_t k = 0; k < u->n_slots; k++) {
-        axes[k] = ranks->axes[u->group_of[k]];
+    for (uint32_t k = 0; k < u->n_slots; k++)
         most += w->n_ranks / ranks->size[u->group_of[k]];
-    }
     w->group = DSE_ARENA_NEW(u->arena, wl_group, most);
     w->group[0] = (wl_group){"", w->n_ranks, DSE_ARENA_RAW(u->arena, uint32_t, w->n_ranks)};
     w->n_groups = 1;
@@ -400,10 +397,8 @@ static void bind_groups(unroller *u)
                 w->rank[member[i * n + j]].group[k] = w->n_groups;
         }
     }
-    for (uint32_t i = 0; i < w->n_graphs; i++) {
+    for (uint32_t i = 0; i < w->n_graphs; i++)
         w->graph[i].n_group_slots = u->n_slots;
-        w->graph[i].slot_axes = axes;
-    }
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
@@ -411,12 +406,10 @@ static void bind_groups(unroller *u)
 static dse_status unroll(unroller *u, dse_error *err)
 {
     const step_ranks *ranks = &u->passes->ranks;
-    uint32_t slot_of[STEP_N_GROUPS];
     wl_workload *out = u->out;
     dse_status st = DSE_OK;
 
-    memset(slot_of, 0xff, sizeof slot_of); /* DSE_NONE */
-    u->slot_of = slot_of;
+    memset(u->slot_of, 0xff, sizeof u->slot_of); /* DSE_NONE */
     u->n_places = u->passes->plan->n_ranks;
     *out = (wl_workload){.n_ranks = (uint32_t)mesh_size(&ranks->mesh, mesh_all(&ranks->mesh)),
                          .n_graphs = u->n_places,
