@@ -24,10 +24,9 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position)
 /* ---- parameters of a stage --------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t block, module;
-    uint64_t elements;      /* on a rank of a tensor parallel group */
-    uint64_t rows, columns; /* of them */
-    bool is_tied;           /* another stage has it, too */
+    uint32_t block;
+    step_parameter here; /* on a rank of a tensor parallel group */
+    bool is_tied;        /* another stage has it, too */
 } parameter;
 
 typedef struct {
@@ -62,15 +61,11 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
             const step_parameter *p = &b->parameter[j];
             bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
                           (kind == STEP_HEAD && is_output(b, p->module));
-            const step_parameter here = step_parameter_on(p, o->tp);
 
             if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
                 continue;
             all.item[all.n++] = (parameter){.block = i,
-                                            .module = p->module,
-                                            .elements = step_parameter_elements(&here),
-                                            .rows = here.rows,
-                                            .columns = here.columns,
+                                            .here = step_parameter_on(p, o->tp),
                                             .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
         }
     }
@@ -100,7 +95,7 @@ static void sort_by_readiness(parameters *all)
         parameter p = all->item[i];
         uint32_t j = i;
 
-        for (; j && is_earlier(p.block, p.module, all->item[j - 1].block, all->item[j - 1].module); j--)
+        for (; j && is_earlier(p.block, p.here.module, all->item[j - 1].block, all->item[j - 1].here.module); j--)
             all->item[j] = all->item[j - 1];
         all->item[j] = p;
     }
@@ -195,14 +190,14 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
             b = NULL;
         if (!b) {
             b = &out->bucket[out->n++];
-            *b = (step_bucket){.ready_block = p->block, .ready_module = p->module};
+            *b = (step_bucket){.ready_block = p->block, .ready_module = p->here.module};
         }
         if (o->zero)
             b->elements = step_round_up(b->elements, o->pads_parameters);
-        b->elements += p->elements;
-        if (is_earlier(b->ready_block, b->ready_module, p->block, p->module)) {
+        b->elements += step_parameter_elements(&p->here);
+        if (is_earlier(b->ready_block, b->ready_module, p->block, p->here.module)) {
             b->ready_block = p->block;
-            b->ready_module = p->module;
+            b->ready_module = p->here.module;
         }
         limit = bucket_limit(o, s, out->n - 1, step);
         if ((limit && b->elements >= limit) || is_alone(o, p))
@@ -217,7 +212,7 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
 /* A parameter is sharded by its rows, those of the last shards are padded. */
 static uint64_t sharded_elements(const step_options *o, const parameter *p)
 {
-    return step_round_up(p->rows, step_group_size(o, STEP_GROUP_SHARD)) * p->columns;
+    return step_round_up(p->here.rows, step_group_size(o, STEP_GROUP_SHARD)) * p->here.columns;
 }
 
 static void fill_units(const step_options *o, const step_stage *s, const parameters *all, step_buckets *out)
