@@ -63,8 +63,8 @@ typedef struct {
 /* DSE_E_SIM if actions wait for each other for ever: the text names them. The plan must outlive *out. */
 dse_status sched_order_make(const sched_plan *p, dse_arena *a, sched_order *out, dse_error *err);
 
-/* For each action, [sched_n_actions] in the plan's order: the one on another rank whose tensor it needs, and the rank that
- * gets its own; DSE_NONE. */
+/* For each action, [sched_n_actions] in the plan's order: the one on another rank whose tensor it needs, and the
+ * rank that gets its own; DSE_NONE. */
 typedef struct {
     uint32_t *producer, *receiver;
 } sched_tensors;

@@ -99,7 +99,8 @@ uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena
     const mesh_axis *pp = &m->axis[ranks->pipeline];
     uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), n = ranks->size[group], at = 0;
     uint32_t step = group == STEP_GROUP_EMBEDDING ? pp->degree - 1 : 1; /* over those between the ends */
-    uint32_t n_line = group == STEP_GROUP_SHARD_NEAR ? ranks->size[STEP_GROUP_SHARD] : n; /* cut into groups of n */
+    /* Neighbours are pieces of the group that shards. */
+    uint32_t n_line = group == STEP_GROUP_SHARD_NEAR ? ranks->size[STEP_GROUP_SHARD] : n;
     uint32_t *member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
 
     for (uint32_t r = 0; r < n_ranks; r++) {

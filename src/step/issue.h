@@ -63,8 +63,8 @@ typedef struct {
     step_program *of[STEP_N_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
 } step_programs;
 
-/* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena when it is first
- * asked for, and kept in `made`. */
+/* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena
+ * when it is first asked for, and kept in `made`. */
 step_program *step_block_program(step_programs *made, const step_chunk *c, uint32_t position, sched_kind kind,
                                  dse_arena *a);
 

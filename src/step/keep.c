@@ -25,7 +25,8 @@ uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recomput
     return k.bytes;
 }
 
-static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), const step_module *m, const step_shape *s)
+static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), const step_module *m,
+                        const step_shape *s)
 {
     step_keeper k = {.shape = s};
 

@@ -155,16 +155,19 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
         while (k < n && strcmp(known[k], map->key[i]->text) != 0)
             k++;
         if (k == n)
-            return dse_fail(r->err, DSE_E_CONFIG, "%s: %s has no key '%s'%s", cfg_where(r->doc, map->key[i], &place), what,
-                            map->key[i]->text, wl_hint(hint, map->key[i]->text, known, n));
+            return dse_fail(r->err, DSE_E_CONFIG, "%s: %s has no key '%s'%s",
+                            cfg_where(r->doc, map->key[i], &place), what, map->key[i]->text,
+                            wl_hint(hint, map->key[i]->text, known, n));
     }
     return DSE_OK;
 }
-#define CHECK_KEYS(r, map, first, what, known) check_keys(r, map, first, what, known, sizeof(known) / sizeof *(known))
+#define CHECK_KEYS(r, map, first, what, known)                                                               \
+    check_keys(r, map, first, what, known, sizeof(known) / sizeof *(known))
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split", "bias", "mean", "gated", "causal", "again", "operations", "kv_heads"};
+    static const char *const keys[] = {"split",  "bias",  "mean",       "gated",
+                                       "causal", "again", "operations", "kv_heads"};
     const cfg_node *kv;
     dse_status st;
 
@@ -176,7 +179,8 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     m->n_parts = 1;
     m->operations = 1;
     st = m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
-    if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK && (st = read_split(r, map, m)) == DSE_OK &&
+    if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK &&
+        (st = read_split(r, map, m)) == DSE_OK &&
         (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
         (st = read_flag(r, map, "mean", &m->has_mean)) == DSE_OK &&
         (st = read_flag(r, map, "gated", &m->is_gated)) == DSE_OK &&

@@ -62,7 +62,7 @@ typedef struct {
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
 
-/* The part of a parameter that a rank of a tensor parallel group has: rows or columns are split, and rounded up. */
+/* The part of a parameter that a rank of a tensor parallel group has: rows or columns, rounded up. */
 step_parameter step_parameter_on(const step_parameter *p, uint32_t tp);
 
 /* Elements of a parameter: all, and of that part. */

@@ -12,8 +12,8 @@
  *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
 #include "step/module.h"
 
-/* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and of what data
- * parallelism reduces (torch, _context_parallel/_attention.py). */
+/* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and of
+ * what data parallelism reduces (torch, _context_parallel/_attention.py). */
 #define KV_GRADIENT_BYTES 4.0
 
 /* `products` of all pairs; `part` of the keys. */
