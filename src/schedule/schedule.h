@@ -116,6 +116,10 @@ void sched_add_row(const sched_plan *p, uint32_t rank, dse_strbuf *out);
  * caller's. */
 void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32_t *until_weight_gradient);
 
+/* Of each action of a rank, from p->first on: whether it is the last of its stage that makes gradients of weights. In
+ * the arena. */
+bool *sched_last_gradients(const sched_plan *p, uint32_t rank, dse_arena *a);
+
 static inline uint32_t sched_n_actions(const sched_plan *p) { return p->first[p->n_ranks]; }
 
 /* How many (stage, micro-batch) there are. */

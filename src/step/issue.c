@@ -106,11 +106,27 @@ static void end_units_backward(step_chunk *c, uint32_t block, bool is_last, step
     for (uint32_t u = c->buckets.n; u-- > 0;) {
         if (c->buckets.bucket[u].first_block != block)
             continue;
-        if (is_last || c->options->sync != STEP_SYNC_LAST_NO_RESHARD)
+        if (is_last || step_resharded_by_pass(c->options))
             shard_unit(c, u, false);
-        if (is_last || c->options->sync == STEP_SYNC_EACH)
+        if (c->options->sync == STEP_SYNC_EACH || (is_last && c->options->sync != STEP_SYNC_STAGE))
             add_reductions(out, &c->buckets.bucket[u], DSE_NONE);
     }
+}
+
+/* The whole stage, before its first block. */
+static void gather_stage(step_chunk *c, step_items *out)
+{
+    for (uint32_t u = 0; u < c->buckets.n; u++) {
+        if (!c->is_here[u] && c->buckets.bucket[u].is_gathered)
+            add_collective(out, 0, DSE_NONE, &c->buckets.bucket[u].gathering);
+        c->is_here[u] = true;
+    }
+}
+
+static void reduce_stage(const step_chunk *c, step_items *out)
+{
+    for (uint32_t u = c->buckets.n; u-- > 0;)
+        add_reductions(out, &c->buckets.bucket[u], DSE_NONE);
 }
 
 /* ---- buckets ----------------------------------------------------------------------------------- */
@@ -141,9 +157,28 @@ static void reduce_block(const step_chunk *c, uint32_t block, step_items *out)
 
 void step_chunk_reduce(const step_chunk *c, step_items *out)
 {
-    out->n = 0;
     for (uint32_t i = 0; i < c->buckets.n; i++)
         add_reductions(out, &c->buckets.bucket[i], DSE_NONE);
+}
+
+/* A chunk whose last backward pass is the rank's k-th is reduced after the (k + rank)-th. */
+uint32_t *step_aligned_reductions(const sched_plan *p, uint32_t rank, const bool *is_last, dse_arena *a)
+{
+    const sched_action *action = &p->action[p->first[rank]];
+    uint32_t n = p->first[rank + 1] - p->first[rank], n_passes = 0, at = 0; /* `rank` backward passes behind */
+    uint32_t *stage = DSE_ARENA_RAW(a, uint32_t, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        stage[i] = DSE_NONE;
+        if (!sched_makes_gradients(action[i].kind) || n_passes++ < rank)
+            continue;
+        while (!sched_makes_gradients(action[at].kind))
+            at++;
+        if (is_last[at])
+            stage[i] = action[at].stage;
+        at++;
+    }
+    return stage;
 }
 
 /* Updated parameters are gathered before the first pass that needs them, and the next bucket's as soon as a
@@ -200,6 +235,8 @@ static void forward(step_chunk *c, step_items *out)
 
     if (o->buckets_by_readiness && c->step == 1 && c->n_passes == 0)
         agree_on_buckets(c, out);
+    if (is_sharded(c) && o->sync == STEP_SYNC_STAGE)
+        gather_stage(c, out);
     for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
         if (is_sharded(c))
             begin_units(c, i, out);
@@ -230,8 +267,10 @@ static void backward(step_chunk *c, sched_kind kind, bool is_last, step_items *o
     }
     if (!makes_gradients)
         return;
+    if (is_sharded(c) && is_last && c->options->sync == STEP_SYNC_STAGE)
+        reduce_stage(c, out);
     c->n_open--;
-    if (!c->n_open && (is_last || c->options->sync != STEP_SYNC_LAST_NO_RESHARD))
+    if (!c->n_open && (is_last || step_resharded_by_pass(c->options)))
         c->n_recorded = 0;
 }
 

@@ -50,7 +50,14 @@ void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *o
 /* Whether the chunk's buckets are reduced inside of its last backward pass; else by step_chunk_reduce, after
  * the backward pass that options.h names for `aligns_gradients`, or after all. */
 bool step_chunk_overlaps(const step_chunk *c);
+/* Adds to `out`. */
 void step_chunk_reduce(const step_chunk *c, step_items *out);
+
+/* Of each action of a rank, from p->first on: the stage whose gradients are reduced after it for `aligns_gradients`, if
+ * its last backward pass does not; DSE_NONE: none. Stages that are not named are reduced after all passes. `is_last`: as
+ * sched_last_gradients. In the arena. */
+uint32_t *step_aligned_reductions(const sched_plan *p, uint32_t rank, const bool *is_last, dse_arena *a);
+
 /* Gathers the updated parameters of all buckets; for chunks whose forward passes do not. */
 bool step_chunk_gathers(const step_chunk *c);
 void step_chunk_gather(const step_chunk *c, step_items *out);

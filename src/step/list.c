@@ -21,6 +21,8 @@ typedef struct {
     step_chunk *chunk;    /* of the rank, in the order of stages */
     uint32_t *plan_stage; /* of each: the stage of the plan, of both directions */
     bool *is_reduced;     /* of each: its gradients */
+    bool *is_last;           /* per action: sched_last_gradients */
+    uint32_t *reduced_after; /* per action: step_aligned_reductions */
     step_items items;     /* of the pass that is written down */
     step_programs programs;
     const sched_action *action;
@@ -100,21 +102,12 @@ static step_chunk *chunk_of(const lister *l, uint32_t stage)
     return &l->chunk[i];
 }
 
-/* Of the passes of the action's stage that make gradients. */
-static bool is_last_of_stage(const lister *l, uint32_t at)
-{
-    for (uint32_t i = at + 1; i < l->n_actions; i++)
-        if (l->action[i].stage == l->action[at].stage && sched_makes_gradients(l->action[i].kind))
-            return false;
-    return sched_makes_gradients(l->action[at].kind);
-}
-
 static void put_pass(lister *l, uint32_t at)
 {
     const sched_action *action = &l->action[at];
     step_chunk *c = chunk_of(l, action->stage);
 
-    step_chunk_pass(c, action->kind, is_last_of_stage(l, at), &l->items);
+    step_chunk_pass(c, action->kind, l->is_last[at], &l->items);
     for (uint32_t i = 0; i < l->items.n; i++) {
         if (l->items.item[i].is_block)
             i += put_block(l, c, action, i);
@@ -126,6 +119,7 @@ static void put_pass(lister *l, uint32_t at)
 
 static void reduce_chunk(lister *l, const step_chunk *c, step_phase phase)
 {
+    l->items.n = 0;
     step_chunk_reduce(c, &l->items);
     put_items(l, phase);
 }
@@ -135,24 +129,18 @@ static bool is_aligned(const lister *l)
     return l->options->aligns_gradients && l->options->overlaps_gradients && l->options->zero < 3;
 }
 
-/* After a backward pass: the chunk whose last one was `rank` backward passes before this one. */
+/* After a pass: the chunk whose turn it is. */
 static void reduce_aligned(lister *l, uint32_t at)
 {
-    uint32_t passes = 0;
+    step_chunk *c;
 
-    if (!is_aligned(l) || !sched_makes_gradients(l->action[at].kind))
+    if (!is_aligned(l) || l->reduced_after[at] == DSE_NONE)
         return;
-    for (uint32_t i = at + 1; i-- > 0;) {
-        step_chunk *c = chunk_of(l, l->action[i].stage);
-
-        if (!sched_makes_gradients(l->action[i].kind) || passes++ < l->of->rank)
-            continue;
-        if (is_last_of_stage(l, i) && !step_chunk_overlaps(c)) {
-            reduce_chunk(l, c, STEP_PHASE_BACKWARD);
-            l->is_reduced[c - l->chunk] = true;
-        }
+    c = chunk_of(l, l->reduced_after[at]);
+    if (step_chunk_overlaps(c))
         return;
-    }
+    reduce_chunk(l, c, STEP_PHASE_BACKWARD);
+    l->is_reduced[c - l->chunk] = true;
 }
 
 /* After all passes: the chunks that were not yet. */
@@ -385,6 +373,8 @@ void step_list_make(const step_model *m, const step_options *o, const sched_plan
     l.items.arena = &l.arena;
     l.action = plan->action + plan->first[of->rank];
     l.n_actions = plan->first[of->rank + 1] - plan->first[of->rank];
+    l.is_last = sched_last_gradients(plan, of->rank, &l.arena);
+    l.reduced_after = step_aligned_reductions(plan, of->rank, l.is_last, &l.arena);
     init_chunks(&l);
     run(&l);
     reduce_rest(&l);

@@ -45,7 +45,7 @@ static int64_t gathered_of(const step_memory *s, const mem_stage *g, uint32_t i)
 
 bool mem_closes_each(const step_options *o)
 {
-    return o->reshard_after_forward || (o->pp == 1 && o->sync != STEP_SYNC_LAST_NO_RESHARD);
+    return o->reshard_after_forward || (o->pp == 1 && step_resharded_by_pass(o));
 }
 
 /* While the parameters of a unit are copied out of the flat buffer that they were gathered into: both, and

@@ -21,7 +21,10 @@ typedef enum {
 typedef enum {
     STEP_SYNC_EACH,            /* in each: the shard of the gradient accumulates */
     STEP_SYNC_LAST,            /* in the last: gradients are kept whole until then */
-    STEP_SYNC_LAST_NO_RESHARD  /* and parameters stay gathered after a backward pass */
+    STEP_SYNC_LAST_NO_RESHARD, /* and parameters stay gathered after a backward pass */
+    STEP_SYNC_STAGE            /* a stage is gathered as a whole before its first pass, stays so, and reduces all
+                                  its gradients after its last (torch's pipelines: UNSHARD, REDUCE_GRAD; of their
+                                  RESHARD, with more than three chunks of a rank, nothing is known here) */
 } step_sync;
 
 typedef struct {
@@ -74,6 +77,9 @@ typedef struct {
     bool batches_messages;        /* what a forward and a backward pass send and receive is one call after
                                      both (Megatron-LM, interleaved); else each pass receives before and
                                      sends after */
+    bool waits_for_sends;         /* after a pass that sends its tensor to another rank, the next one begins when that
+                                     has come there: 1F1B's sends and receives are calls that are waited for, in
+                                     Megatron-LM (send_forward_recv_backward), torch and DeepSpeed */
     bool expands_kv;          /* attention keeps keys and values copied for each head */
     bool fused_attention;     /* scores are made again in the backward pass, not kept */
     bool fused_activation;    /* a gated activation keeps its inputs alone */
@@ -95,5 +101,11 @@ typedef struct {
     /* Bytes of an element. */
     double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;
 } step_options;
+
+/* With ZeRO-3, whether parameters are freed after each backward pass; else after the last of their stage. */
+static inline bool step_resharded_by_pass(const step_options *o)
+{
+    return o->sync != STEP_SYNC_LAST_NO_RESHARD && o->sync != STEP_SYNC_STAGE;
+}
 
 #endif

@@ -35,6 +35,7 @@ typedef struct {
     step_passes *out;
     step_programs programs;
     step_chunk *chunk;    /* per stage */
+    bool *is_reduced;     /* per stage: within the passes of its rank */
     kind_of_stage **kind; /* per stage */
     kind_of_stage *kinds;
     step_items items; /* of the pass at hand */
@@ -308,42 +309,55 @@ static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage
     return p;
 }
 
-/* Unless parameters are sharded only the first and the last pass of a kind differ from the others. */
-static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last)
+/* Unless parameters are sharded only the first and the last pass of a kind differ from the others, and those behind which
+ * `reduced`, a chunk, is reduced; NULL: none is. */
+static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last, const step_chunk *reduced)
 {
     kind_of_stage *stage = m->kind[a->stage];
-    const made **latest = &stage->latest[a->kind][is_first][is_last];
+    const made **latest = &stage->latest[a->kind][is_first][is_last], *pass;
     bool varies = m->options->zero == 3;
+    step_chunk *c = &m->chunk[a->stage];
 
-    if (varies || !*latest) {
-        step_chunk *c = &m->chunk[a->stage];
-
-        c->n_passes = is_first ? 0 : 1;
-        if (!varies) { /* passes in between have not been asked for */
-            c->n_open = c->n_recorded = a->kind == SCHED_F ? 0 : 1;
-            c->open[0] = 0;
-        }
-        step_chunk_pass(c, (sched_kind)a->kind, is_last, &m->items);
-        *latest = find_pass(m, c, stage, (sched_kind)a->kind);
+    if (!varies && !reduced && *latest)
+        return (*latest)->pass;
+    c->n_passes = is_first ? 0 : 1;
+    if (!varies) { /* passes in between have not been asked for */
+        c->n_open = c->n_recorded = a->kind == SCHED_F ? 0 : 1;
+        c->open[0] = 0;
     }
-    return (*latest)->pass;
+    step_chunk_pass(c, (sched_kind)a->kind, is_last, &m->items);
+    if (reduced)
+        step_chunk_reduce(reduced, &m->items);
+    pass = find_pass(m, c, stage, (sched_kind)a->kind);
+    if (!reduced)
+        *latest = pass;
+    return pass->pass;
+}
+
+static bool is_aligned(const maker *m)
+{
+    return m->options->aligns_gradients && m->options->overlaps_gradients && m->options->zero < 3;
 }
 
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
-    uint32_t *last = DSE_ARENA_RAW(m->arena, uint32_t, p->n_stages); /* of a stage, with gradients */
-    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages);
+    const sched_action *action = &p->action[p->first[rank]];
+    uint32_t n = p->first[rank + 1] - p->first[rank];
+    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
+    uint32_t *reduced = step_aligned_reductions(p, rank, is_last, m->arena);
 
-    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++)
-        if (sched_makes_gradients(p->action[i].kind))
-            last[p->action[i].stage] = i;
-    for (uint32_t i = p->first[rank]; i < p->first[rank + 1] && m->status == DSE_OK; i++) {
-        const sched_action *a = &p->action[i];
+    for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
+        const sched_action *a = &action[i];
         bool is_first = a->kind == SCHED_F && !begun[a->stage];
+        step_chunk *c = is_aligned(m) && reduced[i] != DSE_NONE ? &m->chunk[reduced[i]] : NULL;
 
+        if (c && step_chunk_overlaps(c))
+            c = NULL;
+        if (c)
+            m->is_reduced[reduced[i]] = true;
         begun[a->stage] |= is_first;
-        m->out->pass_of[i] = pass_of(m, a, is_first, sched_makes_gradients(a->kind) && last[a->stage] == i);
+        m->out->pass_of[p->first[rank] + i] = pass_of(m, a, is_first, is_last[i], c);
     }
 }
 
@@ -374,6 +388,7 @@ static void make_stages(maker *m)
 
     m->chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
     m->kind = DSE_ARENA_RAW(m->arena, kind_of_stage *, p->n_stages);
+    m->is_reduced = DSE_ARENA_NEW(m->arena, bool, p->n_stages);
     for (uint32_t i = 0; i < p->n_stages; i++) {
         step_stage s = step_stage_of(m->model, i, p->n_stages);
 
@@ -430,18 +445,21 @@ static void make_ending(maker *m, uint32_t rank)
     uint32_t n = 0;
     uint64_t elements = 0;
 
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (p->stage_rank[s] == rank)
-            chunk[n++] = m->chunk[s];
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < chunk[i].buckets.n; k++)
-            elements += chunk[i].buckets.bucket[k].elements;
-        if (!step_chunk_overlaps(&chunk[i])) {
-            step_chunk_reduce(&chunk[i], &m->items);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const step_chunk *c = &m->chunk[s];
+
+        if (p->stage_rank[s] != rank)
+            continue;
+        chunk[n++] = *c;
+        for (uint32_t k = 0; k < c->buckets.n; k++)
+            elements += c->buckets.bucket[k].elements;
+        if (!step_chunk_overlaps(c) && !m->is_reduced[s]) {
+            m->items.n = 0;
+            step_chunk_reduce(c, &m->items);
             add_items(m, &e->reduction, &e->n_reductions);
         }
-        if (!step_chunk_gathers(&chunk[i])) {
-            step_chunk_gather(&chunk[i], &m->items);
+        if (!step_chunk_gathers(c)) {
+            step_chunk_gather(c, &m->items);
             add_items(m, &e->gather, &e->n_gathers);
         }
     }
@@ -467,6 +485,7 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                          .tensors = sched_order_tensors(order, a),
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
+                         .waits_for_sends = o->waits_for_sends,
                          .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);

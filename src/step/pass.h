@@ -72,6 +72,7 @@ typedef struct {
     step_ending *ending; /* per rank of the pipeline */
     step_collective transfer; /* of a tensor to the next stage: a STEP_SEND */
     step_work work;
+    bool waits_for_sends;
     bool is_even; /* all groups of a kind, and all ranks in them, take the same time for all collectives */
 } step_passes;
 

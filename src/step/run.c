@@ -25,6 +25,7 @@ typedef struct {
     dse_time *end;      /* per operation of the pass at hand */
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
     dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
+    dse_time *free_at;    /* per rank: when its next pass can begin */
     dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
 } runner;
 
@@ -118,16 +119,20 @@ static void send(runner *r, uint32_t from, uint32_t action, dse_time end)
 
 static void run_action(runner *r, const sched_step *s, sched_times *t)
 {
-    dse_time start = later(t->last[s->rank], s->producer == DSE_NONE ? 0 : r->arrival[s->producer]), ticks;
+    dse_time start = later(r->free_at[s->rank], s->producer == DSE_NONE ? 0 : r->arrival[s->producer]), ticks;
 
     if (s->with_next && s[1].producer != DSE_NONE)
         start = later(start, r->arrival[s[1].producer]);
     ticks = time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank])->ticks;
     t->start[s->action] = start;
     t->end[s->action] = t->last[s->rank] = start + ticks;
+    r->free_at[s->rank] = start + ticks;
     t->busy[s->rank] += ticks;
-    if (r->passes->tensors.receiver[s->action] != DSE_NONE)
-        send(r, s->rank, s->action, start + ticks);
+    if (r->passes->tensors.receiver[s->action] == DSE_NONE)
+        return;
+    send(r, s->rank, s->action, start + ticks);
+    if (r->passes->waits_for_sends)
+        r->free_at[s->rank] = r->arrival[s->action];
 }
 
 static void run_schedule(runner *r, step_result *out)
@@ -142,6 +147,7 @@ static void run_schedule(runner *r, step_result *out)
         run_action(r, &out->order.step[i], t);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         t->first[rank] = t->start[p->first[rank]];
+        t->last[rank] = r->free_at[rank];
         t->makespan = later(t->makespan, t->last[rank]);
     }
     out->pipeline = t->makespan;
@@ -229,26 +235,32 @@ static void run_ending(runner *r, step_result *out)
 
 /* ---- the parts --------------------------------------------------------------------------------- */
 
-/* Of the slowest rank. What it waits for the tensor of another one is transfer as long as that takes, and before that
- * the bubble. */
+/* How long a tensor of an action is on its way; 0 if it is none. */
+static dse_time ticks_moving(const runner *r, const sched_times *t, uint32_t action)
+{
+    return action != DSE_NONE && r->passes->tensors.receiver[action] != DSE_NONE ? r->arrival[action] - t->end[action] : 0;
+}
+
+/* Of the slowest rank. What it waits for the tensor of another one, or for its own to arrive, is transfer as long as that
+ * takes, and before that the bubble. */
 static void add_parts(runner *r, step_result *out)
 {
     const sched_order *order = &out->order;
     const sched_times *t = &out->times;
-    dse_time free_at = 0, busy_until = 0;
+    dse_time ended = 0, busy_until = 0;
+    uint32_t before = DSE_NONE; /* the action whose own tensor is waited for */
 
     for (uint32_t i = 0; i < sched_n_actions(&out->plan); i++) {
         const sched_step *s = &order->step[i];
-        dse_time waited, moving = 0;
+        dse_time waited, moving;
         const pass_time *p;
 
         if (s->rank != out->slowest)
             continue;
-        waited = t->start[s->action] - free_at;
-        if (s->producer != DSE_NONE)
-            moving = r->arrival[s->producer] - t->end[s->producer];
+        waited = t->start[s->action] - ended;
+        moving = later(ticks_moving(r, t, s->producer), ticks_moving(r, t, before));
         moving = waited < moving ? waited : moving;
-        p = time_pass(r, s->action, free_at, t->start[s->action], &busy_until);
+        p = time_pass(r, s->action, ended, t->start[s->action], &busy_until);
         if (r->one_unit && r->passes->tensors.receiver[s->action] != DSE_NONE)
             busy_until = r->arrival[s->action];
         out->part[STEP_PART_PP] += moving;
@@ -258,8 +270,10 @@ static void add_parts(runner *r, step_result *out)
         for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_REPLICAS; g++)
             out->part[STEP_PART_DP] += p->exposed[g];
         out->compute += p->compute;
-        free_at = t->end[s->action];
+        ended = t->end[s->action];
+        before = r->passes->waits_for_sends ? s->action : DSE_NONE;
     }
+    out->part[STEP_PART_PP] += t->last[out->slowest] - ended;
     out->part[STEP_PART_COMPUTE] = out->compute;
     out->compute += out->part[STEP_PART_OPTIMIZER] - step_clock_overhead(r->clock);
 }
@@ -297,6 +311,7 @@ static void prepare(runner *r, const step_result *out)
     r->waited = DSE_ARENA_RAW(r->arena, step_group, most);
     r->time = DSE_ARENA_NEW(r->arena, pass_time, r->passes->n_passes);
     r->busy_until = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
+    r->free_at = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
     r->arrival = DSE_ARENA_RAW(r->arena, dse_time, sched_n_actions(&out->plan));
 }
 

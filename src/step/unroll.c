@@ -201,6 +201,7 @@ static void put_action(unroller *u, uint32_t action, bool ends_pair, ends *befor
     const sched_tensors *t = &all->tensors;
     const step_pass *p = &all->pass[all->pass_of[action]];
     ends begin, over;
+    uint32_t sent;
 
     begin_ends(u, &begin);
     add_ends(u, &begin, *before);
@@ -212,11 +213,16 @@ static void put_action(unroller *u, uint32_t action, bool ends_pair, ends *befor
     for (uint32_t i = 0; i < p->n; i++)
         put_operation(u, p, i, begin);
     over = p->over == DSE_NONE ? begin : u->of[p->over];
-    if (t->receiver[action] != DSE_NONE) {
-        depend_on(u, over);
-        put_message(u, "send", true, all->transfer.in_bytes, action, t->receiver[action]);
-    }
     *before = over;
+    if (t->receiver[action] == DSE_NONE)
+        return;
+    depend_on(u, over);
+    sent = put_message(u, "send", true, all->transfer.in_bytes, action, t->receiver[action]);
+    if (!all->waits_for_sends)
+        return;
+    begin_ends(u, before);
+    add_ends(u, before, over);
+    add_end(u, before, sent);
 }
 
 /* ---- the end of the step ----------------------------------------------------------------------- */

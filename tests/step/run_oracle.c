@@ -157,9 +157,11 @@ static void draw_habits(rng *r, step_options *o)
     o->stops_early = rng_percent(r, 50);
     o->reshard_after_forward = rng_percent(r, 50);
     o->shards_root = rng_percent(r, 30);
-    o->sync = (step_sync)rng_below(r, 3);
+    o->sync = (step_sync)rng_below(r, 4);
     o->overlaps_gradients = rng_percent(r, 70);
     o->overlaps_parameters = rng_percent(r, 60);
+    o->aligns_gradients = o->pp > 1 && rng_percent(r, 40);
+    o->aligns_parameters = o->pp > 1 && rng_percent(r, 20);
     o->bucket_elements = rng_percent(r, 70) ? rng_range(r, 1000, 50000) : 0;
     o->buckets_by_readiness = o->zero == 0 && rng_percent(r, 30);
     o->buckets_first_stage = rng_percent(r, 30);
@@ -169,6 +171,7 @@ static void draw_habits(rng *r, step_options *o)
     o->fuses_loss = rng_percent(r, 50);
     o->gathers_logits = rng_percent(r, 20);
     o->expands_kv = rng_percent(r, 50);
+    o->waits_for_sends = rng_percent(r, 30);
     o->fused_attention = rng_percent(r, 50);
     o->fused_activation = rng_percent(r, 50);
     o->logits_copies = 1;
