@@ -9,6 +9,7 @@
 #include "cards/model.h"
 #include "cards/system.h"
 #include "design/space.h"
+#include "schedule/compose.h"
 #include "sim/sim.h"
 #include "store/store.h"
 #include "workload/generate.h"
@@ -29,6 +30,7 @@ typedef struct {
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
     struct drv_training *training; /* of profile train (training.h); NULL: of profile stage */
     wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
+    sched_keeper *orders;    /* of pipelines; the caller's. NULL: each point makes its own */
     uint32_t tag_base;
     sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */
 } drv_study;
@@ -103,7 +105,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
 
 /* Reads such texts, or requests, one after another; of a request whose study is the same as before, only the
  * point is read. The operators stay while their name and hash do, and with them their generator, which each
- * study gets: then their file is not looked at again, and may be gone. */
+ * study gets: then their file is not looked at again, and may be gone. So does each the keeper of orders. */
 typedef struct {
     dse_arena study_arena, operators_arena;
     dse_strbuf text; /* of the study that is kept; empty: none is */
@@ -112,6 +114,7 @@ typedef struct {
     uint64_t operators_hash;
     cfg_name operators_name;
     wl_generator *generator; /* of them; NULL: none are kept */
+    sched_keeper *orders;
 } drv_study_reader;
 
 void drv_study_reader_init(drv_study_reader *r);

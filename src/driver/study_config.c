@@ -212,6 +212,7 @@ void drv_study_reader_init(drv_study_reader *r)
     dse_arena_init(&r->study_arena);
     dse_arena_init(&r->operators_arena);
     dse_strbuf_init(&r->text);
+    r->orders = sched_keeper_new();
 }
 
 static void forget_operators(drv_study_reader *r)
@@ -225,6 +226,7 @@ static void forget_operators(drv_study_reader *r)
 void drv_study_reader_free(drv_study_reader *r)
 {
     forget_operators(r);
+    sched_keeper_free(r->orders);
     dse_strbuf_free(&r->text);
     dse_arena_free(&r->study_arena);
     dse_arena_free(&r->operators_arena);
@@ -250,6 +252,7 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     s->operators = r->operators;
     s->operators_hash = r->operators_hash;
     s->generator = r->generator;
+    s->orders = r->orders;
     return DSE_OK;
 }
 

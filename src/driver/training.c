@@ -255,7 +255,7 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
         return st;
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    return step_run(&t->model, &o, schedule_of(p), &order, t->clock, machine, a, out, err);
+    return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
 }
 
 dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)

@@ -71,6 +71,25 @@ typedef struct {
 
 sched_tensors sched_order_tensors(const sched_order *o, dse_arena *a);
 
+/* A plan, its order and its tensors. */
+typedef struct {
+    sched_plan plan;
+    sched_order order;
+    sched_tensors tensors;
+} sched_ordered;
+
+/* As sched_make, and DSE_E_SIM as sched_order_make. Everything belongs to the arena, and *out stays where it is. */
+dse_status sched_ordered_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_ordered *out, dse_error *err);
+
+/* Keeps the one that was asked for last: the points of a sweep often have the same. */
+typedef struct sched_keeper sched_keeper;
+
+sched_keeper *sched_keeper_new(void);
+void sched_keeper_free(sched_keeper *k); /* may be NULL */
+/* *out is good until another one is asked for. */
+dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o, const sched_ordered **out,
+                             dse_error *err);
+
 void sched_costs_init(sched_costs *c, const sched_plan *p, dse_arena *a);
 void sched_times_init(sched_times *t, const sched_plan *p, dse_arena *a);
 

@@ -473,16 +473,16 @@ static void make_ending(maker *m, uint32_t rank)
     e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
 }
 
-dse_status step_passes_make(const step_model *model, const step_options *o, const sched_order *order, step_clock *clock,
+dse_status step_passes_make(const step_model *model, const step_options *o, const sched_ordered *ordered, step_clock *clock,
                             dse_arena *a, step_passes *out, dse_error *err)
 {
-    const sched_plan *plan = order->plan;
+    const sched_plan *plan = &ordered->plan;
     maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
 
     if (plan->n_directions > 1)
         return dse_fail(err, DSE_E_RANGE, "the time of a step with two copies of the model is not known");
     *out = (step_passes){.plan = plan,
-                         .tensors = sched_order_tensors(order, a),
+                         .tensors = ordered->tensors,
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
                          .waits_for_sends = o->waits_for_sends,

@@ -78,7 +78,7 @@ typedef struct {
 
 /* Everything belongs to the arena. DSE_E_SIM, DSE_E_CONFIG: as step_clock_collective; DSE_E_RANGE: the plan has two
  * directions. */
-dse_status step_passes_make(const step_model *m, const step_options *o, const sched_order *order, step_clock *clock,
+dse_status step_passes_make(const step_model *m, const step_options *o, const sched_ordered *ordered, step_clock *clock,
                             dse_arena *a, step_passes *out, dse_error *err);
 
 #endif

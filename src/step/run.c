@@ -14,6 +14,9 @@ typedef struct {
     dse_time compute, exposed[STEP_N_GROUPS];
 } pass_time;
 
+/* To the next rank, to the one before, or around the end: what a rank sends in a pipeline of one direction. */
+enum { TO_NEXT, TO_PREVIOUS, AROUND, N_NEIGHBOURS };
+
 typedef struct {
     step_clock *clock;
     dse_arena *arena;
@@ -26,6 +29,7 @@ typedef struct {
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
     dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
     dse_time *free_at;    /* per rank: when its next pass can begin */
+    dse_time (*transfer)[N_NEIGHBOURS]; /* per rank: how long a tensor takes; DSE_TIME_NONE: not known yet */
     dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
 } runner;
 
@@ -104,17 +108,27 @@ static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_sinc
 
 /* ---- the schedule ------------------------------------------------------------------------------ */
 
+static dse_time ticks_to(runner *r, uint32_t from, uint32_t to)
+{
+    dse_time *ticks = &r->transfer[from][to == from + 1 ? TO_NEXT : to + 1 == from ? TO_PREVIOUS : AROUND];
+
+    if (*ticks == DSE_TIME_NONE) {
+        sim_alone time =
+            step_clock_transfer(r->clock, &r->passes->ranks, from, to, r->passes->transfer.in_bytes);
+
+        r->passes->is_even &= time.is_even;
+        *ticks = time.ticks;
+    }
+    return *ticks;
+}
+
 static void send(runner *r, uint32_t from, uint32_t action, dse_time end)
 {
-    sim_alone time = step_clock_transfer(r->clock, &r->passes->ranks, from, r->passes->tensors.receiver[action],
-                                         r->passes->transfer.in_bytes);
+    dse_time ticks = ticks_to(r, from, r->passes->tensors.receiver[action]);
 
-    r->passes->is_even &= time.is_even;
-    if (!r->one_unit) {
-        r->arrival[action] = end + time.ticks;
-        return;
-    }
-    r->arrival[action] = r->busy_until[from] = later(end, r->busy_until[from]) + time.ticks;
+    if (r->one_unit)
+        r->busy_until[from] = later(end, r->busy_until[from]) + ticks;
+    r->arrival[action] = r->one_unit ? r->busy_until[from] : end + ticks;
 }
 
 static void run_action(runner *r, const sched_step *s, sched_times *t)
@@ -245,24 +259,19 @@ static dse_time ticks_moving(const runner *r, const sched_times *t, uint32_t act
  * takes, and before that the bubble. */
 static void add_parts(runner *r, step_result *out)
 {
-    const sched_order *order = &out->order;
+    const sched_plan *plan = &out->plan;
     const sched_times *t = &out->times;
     dse_time ended = 0, busy_until = 0;
     uint32_t before = DSE_NONE; /* the action whose own tensor is waited for */
 
-    for (uint32_t i = 0; i < sched_n_actions(&out->plan); i++) {
-        const sched_step *s = &order->step[i];
-        dse_time waited, moving;
-        const pass_time *p;
+    for (uint32_t i = plan->first[out->slowest]; i < plan->first[out->slowest + 1]; i++) {
+        dse_time waited = t->start[i] - ended;
+        dse_time moving = later(ticks_moving(r, t, r->passes->tensors.producer[i]), ticks_moving(r, t, before));
+        const pass_time *p = time_pass(r, i, ended, t->start[i], &busy_until);
 
-        if (s->rank != out->slowest)
-            continue;
-        waited = t->start[s->action] - ended;
-        moving = later(ticks_moving(r, t, s->producer), ticks_moving(r, t, before));
         moving = waited < moving ? waited : moving;
-        p = time_pass(r, s->action, ended, t->start[s->action], &busy_until);
-        if (r->one_unit && r->passes->tensors.receiver[s->action] != DSE_NONE)
-            busy_until = r->arrival[s->action];
+        if (r->one_unit && r->passes->tensors.receiver[i] != DSE_NONE)
+            busy_until = r->arrival[i];
         out->part[STEP_PART_PP] += moving;
         out->part[STEP_PART_BUBBLE] += waited - moving;
         out->part[STEP_PART_TP] += p->exposed[STEP_GROUP_TP];
@@ -270,8 +279,8 @@ static void add_parts(runner *r, step_result *out)
         for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_REPLICAS; g++)
             out->part[STEP_PART_DP] += p->exposed[g];
         out->compute += p->compute;
-        ended = t->end[s->action];
-        before = r->passes->waits_for_sends ? s->action : DSE_NONE;
+        ended = t->end[i];
+        before = r->passes->waits_for_sends ? i : DSE_NONE;
     }
     out->part[STEP_PART_PP] += t->last[out->slowest] - ended;
     out->part[STEP_PART_COMPUTE] = out->compute;
@@ -312,21 +321,26 @@ static void prepare(runner *r, const step_result *out)
     r->time = DSE_ARENA_NEW(r->arena, pass_time, r->passes->n_passes);
     r->busy_until = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
     r->free_at = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
+    r->transfer = dse_arena_raw(r->arena, out->plan.n_ranks, sizeof *r->transfer);
+    memset(r->transfer, 0xff, out->plan.n_ranks * sizeof *r->transfer); /* DSE_TIME_NONE */
     r->arrival = DSE_ARENA_RAW(r->arena, dse_time, sched_n_actions(&out->plan));
 }
 
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
+                    sched_keeper *keeper, step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
 {
     runner r = {.clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
+    sched_ordered *own = DSE_ARENA_NEW(a, sched_ordered, 1);
+    const sched_ordered *ordered = own;
     dse_status st;
 
     *out = (step_result){0};
     r.passes = &out->passes;
-    if ((st = sched_make(schedule, order, a, &out->plan, err)) != DSE_OK ||
-        (st = sched_order_make(&out->plan, a, &out->order, err)) != DSE_OK ||
-        (st = step_passes_make(m, o, &out->order, clock, a, &out->passes, err)) != DSE_OK)
+    st = keeper ? sched_keeper_find(keeper, schedule, order, &ordered, err) : sched_ordered_make(schedule, order, a, own, err);
+    if (st != DSE_OK || (st = step_passes_make(m, o, ordered, clock, a, &out->passes, err)) != DSE_OK)
         return st;
+    out->plan = ordered->plan;
+    out->order = ordered->order;
     prepare(&r, out);
     run_schedule(&r, out);
     run_ending(&r, out);

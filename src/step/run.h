@@ -34,7 +34,7 @@ typedef struct {
     uint64_t tokens;           /* of the whole step */
     uint32_t largest;          /* the pipeline rank that holds most */
     step_rank_memory *memory;  /* of each pipeline rank */
-    sched_plan plan;
+    sched_plan plan;   /* borrowed of a keeper, if there is one */
     sched_order order;
     sched_times times;
     step_passes passes;
@@ -50,10 +50,10 @@ typedef enum {
  * `schedule` and o->vp fit each other or it says why not. */
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err);
 
-/* Everything belongs to the arena; result and plan stay where they are. If passes.is_even, the step with one unit is to the
+/* Everything belongs to the arena, but what a keeper of orders (NULL: none) keeps; result and plan stay where they are. If passes.is_even, the step with one unit is to the
  * tick what a simulator makes of step_unroll (unroll.h); else ranks that are ahead of the slowest of their kind may make
  * it shorter there. */
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err);
+                    sched_keeper *keeper, step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err);
 
 #endif

@@ -37,6 +37,7 @@ static const struct {
     {"astrasim", "ccldse astrasim on these files", bench_astrasim},
     {"metrics", "all metrics of a trace of 1 GB, one core", bench_metrics},
     {"schedule", "pipeline schedules of 16 ranks", bench_schedule},
+    {"step", "training steps: GPT-3 175B, tp 8, pp 16, vp 6, 192 micro-batches", bench_step},
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 

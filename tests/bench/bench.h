@@ -64,5 +64,6 @@ void bench_stage(bench *b);
 void bench_astrasim(bench *b);
 void bench_metrics(bench *b);
 void bench_schedule(bench *b);
+void bench_step(bench *b);
 
 #endif

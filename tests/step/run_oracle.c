@@ -40,6 +40,7 @@ typedef struct {
     const options *o;
     dse_arena study, arena;
     cfg_doc layers[MAX_FILES];
+    sched_keeper *orders;
     uint64_t n, refused, even;
 } tester;
 
@@ -302,9 +303,9 @@ static bool check_step(tester *t, drawn *c, dse_error *err)
     dse_time wanted;
     dse_status st;
 
-    if ((st = step_run(&c->model, &c->options, c->schedule, &c->order, clock, STEP_UNITS, &t->arena, &units, err)) !=
+    if ((st = step_run(&c->model, &c->options, c->schedule, &c->order, t->orders, clock, STEP_UNITS, &t->arena, &units, err)) !=
             DSE_OK ||
-        (st = step_run(&c->model, &c->options, c->schedule, &c->order, clock, STEP_ONE_UNIT, &t->arena, &one, err)) !=
+        (st = step_run(&c->model, &c->options, c->schedule, &c->order, t->orders, clock, STEP_ONE_UNIT, &t->arena, &one, err)) !=
             DSE_OK ||
         (st = step_unroll(&one.passes, &t->arena, &w, err)) != DSE_OK ||
         (st = sim_run(&c->set, &c->net, &w, (sim_shortcuts){0}, &t->arena, &seen, NULL, err)) != DSE_OK) {
@@ -379,6 +380,7 @@ static int run(const options *o)
 
     dse_arena_init(&t.study);
     dse_arena_init(&t.arena);
+    t.orders = sched_keeper_new();
     if (read_layers(&t, &err) != DSE_OK) {
         fprintf(stderr, "%s\n", err.text);
         ok = false;
@@ -392,6 +394,7 @@ static int run(const options *o)
     }
     dse_arena_free(&t.study);
     dse_arena_free(&t.arena);
+    sched_keeper_free(t.orders);
     return ok ? 0 : 1;
 }
 

@@ -44,7 +44,7 @@ static step_result run(const step_options *o, const char *schedule)
     dse_error err = {0};
 
     *m = small_model(4, &arena);
-    assert_ok(step_run(m, kept, sched_find(schedule), &order, step_clock_new(&set, &net, &arena), STEP_UNITS, &arena, r,
+    assert_ok(step_run(m, kept, sched_find(schedule), &order, NULL, step_clock_new(&set, &net, &arena), STEP_UNITS, &arena, r,
                        &err),
               &err);
     return *r;
