@@ -184,7 +184,7 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     if ((st = check_schedule(p, &o, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
-    return p->pp > 1 ? sched_check(schedule_of(p), &order, err) : DSE_OK;
+    return sched_check(schedule_of(p), &order, err);
 }
 
 /* ---- the space --------------------------------------------------------------------------------- */
