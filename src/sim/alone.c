@@ -4,7 +4,6 @@
 #include "sim/engine.h"
 #include "sim/sim.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Adds a rank's end, or a message's. */
@@ -119,31 +118,10 @@ dse_status sim_alone_groups(const sim_settings *set, const net_network *net, con
                             uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
 {
     *out = (sim_alone){.is_even = true};
-    if (run_groups(set, net, groups, collective, bytes, a, out))
+    if (groups->n < net->n_npus && run_groups(set, net, groups, collective, bytes, a, out))
         return DSE_OK;
     *out = (sim_alone){.is_even = true};
     return run_workload(set, net, groups, collective, bytes, a, out, err);
-}
-
-dse_status sim_alone_collective(const sim_settings *set, const net_network *net, const mesh *m, mesh_set axes,
-                                uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
-{
-    uint32_t n = (uint32_t)mesh_size(m, axes), n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), at = 0;
-    uint32_t *member = DSE_ARENA_RAW(a, uint32_t, n_ranks);
-    sim_groups groups = {n_ranks / n, n, member};
-
-    *out = (sim_alone){.is_even = true};
-    if (n <= 1)
-        return DSE_OK;
-    for (uint32_t r = 0; r < n_ranks; r++) {
-        if (mesh_first(m, axes, r) != r)
-            continue;
-        for (uint32_t i = 0; i < n; i++)
-            member[at++] = mesh_member(m, axes, r, i);
-    }
-    if (n == n_ranks)
-        return run_workload(set, net, &groups, collective, bytes, a, out, err);
-    return sim_alone_groups(set, net, &groups, collective, bytes, a, out, err);
 }
 
 sim_alone sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes)

@@ -1,8 +1,8 @@
 /* sim_alone -- how long a collective takes if nothing else is under way and all ranks begin it together.
  *
- * The groups of one kind are the ranks that differ along a set of axes of a mesh; each group runs the collective,
- * and the slowest counts. The answer is that of sim_run for a workload of this one collective: a group smaller than
- * the system is a flat ring, whose end circle.c mostly has in closed form; one of all ranks goes through the dimensions. */
+ * Each of several groups runs the collective, and the slowest counts. The answer is that of sim_run for a workload of
+ * this one collective: a group smaller than the system is a flat ring, whose end circle.c mostly has in closed form;
+ * one of all ranks goes through the dimensions. */
 #ifndef DSE_SIM_ALONE_H
 #define DSE_SIM_ALONE_H
 
@@ -16,19 +16,16 @@ typedef struct {
     bool is_even; /* all ranks end in one tick */
 } sim_alone;
 
-/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it has.
- * The mesh has as many ranks as the network. 0 in groups of one. Scratch goes into the arena. DSE_E_SIM: the
- * collective cannot be run; DSE_E_CONFIG: the settings do not fit the network. */
-dse_status sim_alone_collective(const sim_settings *set, const net_network *net, const mesh *m, mesh_set axes,
-                                uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err);
-
-/* The same of listed groups of equal size, smaller than the system: `member` has the n ranks of each in the order of
- * its ring. Ranks may be in no group, but in no more than one. */
+/* Groups of equal size, of several ranks each: `member` has the n ranks of each in the order of its ring. Ranks may be
+ * in no group, but in no more than one. */
 typedef struct {
     uint32_t n_groups, n;
     const uint32_t *member;
 } sim_groups;
 
+/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it has.
+ * Scratch goes into the arena. DSE_E_SIM: the collective cannot be run; DSE_E_CONFIG: the settings do not fit the
+ * network. */
 dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
                             uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err);
 

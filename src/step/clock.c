@@ -119,9 +119,6 @@ static dse_status measure(const step_clock *c, const step_ranks *ranks, const st
     sim_groups groups = {.n = ranks->size[what->group]};
     uint32_t *member;
 
-    if (groups.n == mesh_size(&ranks->mesh, mesh_all(&ranks->mesh)))
-        return sim_alone_collective(c->set, c->net, &ranks->mesh, mesh_all(&ranks->mesh), what->type, what->in_bytes, a,
-                                    out, err);
     groups.n_groups = step_ranks_members(ranks, what->group, a, &member);
     groups.member = member;
     return sim_alone_groups(c->set, c->net, &groups, what->type, what->in_bytes, a, out, err);

@@ -35,7 +35,7 @@ dse_time step_clock_overhead(const step_clock *c);
 /* Whether it is more than a call: its group has several ranks, and there is something to send. */
 bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what);
 
-/* DSE_E_SIM, DSE_E_CONFIG: as sim_alone_collective. */
+/* DSE_E_SIM, DSE_E_CONFIG: as sim_alone_groups. */
 dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
                                  dse_arena *scratch, sim_alone *out, dse_error *err);
 
