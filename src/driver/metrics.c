@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-dse_time drv_step_time(const sim_result *r)
-{
-    dse_time slowest = 0;
-
-    for (uint32_t i = 0; i < r->n_ranks; i++)
-        if (r->rank[i].wall > slowest)
-            slowest = r->rank[i].wall;
-    return slowest;
-}
-
 static void add_ranks(const sim_result *r, store_metrics *out)
 {
     const sim_rank_stats *zero = &r->rank[0];
@@ -22,7 +12,7 @@ static void add_ranks(const sim_result *r, store_metrics *out)
     out->comm_time = zero->comm;
     out->exposed_comm = zero->exposed_comm;
     out->wall_time_rank0 = zero->wall;
-    out->wall_time = drv_step_time(r);
+    out->wall_time = sim_step_time(r);
     if (zero->has_utilisation) {
         out->compute_bound = zero->compute_bound * 100;
         out->compute_util = zero->compute_util * 100;

@@ -161,7 +161,4 @@ void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *ou
 /* What the memory of its results counts. */
 store_sizes drv_sizes_of(const card_model *m);
 
-/* How long a step takes: until its slowest rank has finished, fixed costs included. */
-dse_time drv_step_time(const sim_result *r);
-
 #endif

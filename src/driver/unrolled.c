@@ -50,8 +50,7 @@ dse_status drv_unrolled_simulate(const drv_study *s, const strategy *p, dse_aren
     if ((st = drv_training_on(s, p, STEP_ONE_UNIT, a, &one_unit, err)) != DSE_OK ||
         (st = sim_run(&set, &t->net, &u->workload, s->shortcuts, a, &u->result, record, err)) != DSE_OK)
         return st;
-    for (uint32_t r = 0; r < u->result.n_ranks; r++)
-        u->wall = u->result.rank[r].wall > u->wall ? u->result.rank[r].wall : u->wall;
+    u->wall = sim_step_time(&u->result);
     u->composed = one_unit.step;
     u->is_even = one_unit.passes.is_even;
     return DSE_OK;

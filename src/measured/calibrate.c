@@ -255,7 +255,7 @@ static step_time step_of(const sim_result *r)
 
     for (uint32_t i = 0; i < r->n_ranks; i++)
         sum += (double)r->rank[i].wall;
-    return (step_time){(double)drv_step_time(r) / NS_PER_S, sum / r->n_ranks / NS_PER_S};
+    return (step_time){(double)sim_step_time(r) / NS_PER_S, sum / r->n_ranks / NS_PER_S};
 }
 
 /* All its ranks end with the last one: the update waits for the norm of all gradients. */

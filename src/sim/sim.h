@@ -76,6 +76,9 @@ typedef struct {
     sim_peak peak; /* with the ranks' has_memory only */
 } sim_result;
 
+/* How long a step takes: until its slowest rank has finished, fixed costs included. */
+static inline dse_time sim_step_time(const sim_result *r) { return r->rank[r->step.rank].wall; }
+
 /* Shortcuts to the same result. Without them the plain engine runs, which is the specification. */
 typedef struct {
     bool memo;     /* the end of a collective is computed as a whole, not message by message */

@@ -207,9 +207,7 @@ dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *
     set.kernel_overhead_ns = 0;
     set.step_overhead = 0;
     *out = 0;
-    if ((st = sim_run(&set, c->net, w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) != DSE_OK)
-        return st;
-    for (uint32_t r = 0; r < result.n_ranks; r++)
-        *out = result.rank[r].wall > *out ? result.rank[r].wall : *out;
-    return DSE_OK;
+    if ((st = sim_run(&set, c->net, w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) == DSE_OK)
+        *out = sim_step_time(&result);
+    return st;
 }

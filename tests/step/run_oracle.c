@@ -233,15 +233,6 @@ static bool parts_add_up(drawn *c, const char *machine, const step_result *s)
     return sum == s->step || differs(c, machine, sum, "the sum of the parts", s->step);
 }
 
-static dse_time slowest(const sim_result *r)
-{
-    dse_time t = 0;
-
-    for (uint32_t i = 0; i < r->n_ranks; i++)
-        t = r->rank[i].wall > t ? r->rank[i].wall : t;
-    return t;
-}
-
 /* One collective or ring's exchange of all groups of a kind. */
 static dse_status run_alone(tester *t, drawn *c, const step_collective *what, sim_alone *expected, sim_result *seen,
                             dse_error *err)
@@ -286,8 +277,8 @@ static bool check_alone(tester *t, rng *r, drawn *c, dse_error *err)
     }
     for (uint32_t i = 0; i < seen.n_ranks; i++)
         even &= seen.rank[i].wall == seen.rank[0].wall;
-    if (slowest(&seen) != expected.ticks)
-        return differs(c, "a collective alone", expected.ticks, "as the engine has it", slowest(&seen));
+    if (sim_step_time(&seen) != expected.ticks)
+        return differs(c, "a collective alone", expected.ticks, "as the engine has it", sim_step_time(&seen));
     if (even != expected.is_even && !what.to_next) /* a rank of an exchange ends with what it sends, too */
         return differs(c, "whether a collective is even", expected.is_even, "as the engine has it", even);
     return true;
@@ -312,7 +303,7 @@ static bool check_step(tester *t, drawn *c, dse_error *err)
         ADD(c, "%s\n", err->text);
         return false;
     }
-    wanted = slowest(&seen);
+    wanted = sim_step_time(&seen);
     t->even += one.passes.is_even;
     if (t->o->verbose)
         printf("  %" PRIu64 " nodes, %" PRIu64 " messages: %" PRIu64 " ns%s, engine %" PRIu64 " ns\n", seen.n_nodes,

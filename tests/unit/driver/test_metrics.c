@@ -210,7 +210,7 @@ CLAIM(the_peak_is_that_of_the_largest_rank)
     result.step.n_parts = SIM_PART_GROUPS;
     for (uint32_t i = 0; i < 16; i++)
         stats[i] =
-            (sim_rank_stats){.has_memory = true, .peak_memory = 10 + i, .wall = 100 - i, .peak_time = i};
+            (sim_rank_stats){.has_memory = true, .peak_memory = 10 + i, .wall = i == 5 ? 100 : i, .peak_time = i};
     result.peak = (sim_peak){.rank = 15, .node = &node};
     for (uint32_t i = 0; i < WL_N_TENSOR_KINDS; i++)
         result.peak.held[i] = i;
