@@ -36,6 +36,19 @@ const cfg_node *cfg_get(const cfg_node *node, const char *key)
     return NULL;
 }
 
+const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *const *known, size_t n)
+{
+    for (uint32_t i = first; i < map->n; i++) {
+        size_t k = 0;
+
+        while (k < n && strcmp(map->key[i]->text, known[k]) != 0)
+            k++;
+        if (k == n)
+            return map->key[i];
+    }
+    return NULL;
+}
+
 const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place)
 {
     if (node)

@@ -51,6 +51,9 @@ const char *cfg_json_version(void);
 /* The value of `key` in a mapping, or NULL (also if node is not a mapping). */
 const cfg_node *cfg_get(const cfg_node *node, const char *key);
 
+/* The first key of a mapping, from number `first` on, that is none of the known ones; NULL: there is none. */
+const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *const *known, size_t n);
+
 /* "file:line:column" into a static-size buffer owned by the caller; returns the buffer. */
 typedef struct {
     char text[256];

@@ -58,19 +58,13 @@ static dse_status get_map(const resolver *r, const cfg_node *parent, const char 
 /* Every key of map must be one of the known ones. */
 static dse_status only_keys(const resolver *r, const cfg_node *map, const char *const *known, size_t n)
 {
+    const cfg_node *other = cfg_other_key(map, 0, known, n);
     char list[256];
 
-    for (uint32_t i = 0; i < map->n; i++) {
-        bool found = false;
-
-        for (size_t k = 0; k < n && !found; k++)
-            found = !strcmp(map->key[i]->text, known[k]);
-        if (!found) {
-            dse_join(list, sizeof list, known, n);
-            return fail(r, map->key[i], "unknown key '%s'; known: %s", map->key[i]->text, list);
-        }
-    }
-    return DSE_OK;
+    if (!other)
+        return DSE_OK;
+    dse_join(list, sizeof list, known, n);
+    return fail(r, other, "unknown key '%s'; known: %s", other->text, list);
 }
 #define ONLY_KEYS(r, map, ...)                                                                               \
     only_keys((r), (map), (const char *const[]){__VA_ARGS__},                                                \
