@@ -6,6 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NAME(s)                                                                                              \
+    {                                                                                                        \
+        s, sizeof s - 1                                                                                      \
+    }
+const struct wl_fact_name wl_fact_names[WL_N_FACTS] = {
+    [WL_FACT_NUM_OPS] = NAME("num_ops"),     [WL_FACT_TENSOR_SIZE] = NAME("tensor_size"),
+    [WL_FACT_COMM_SIZE] = NAME("comm_size"), [WL_FACT_COMM_TAG] = NAME("comm_tag"),
+    [WL_FACT_COMM_SRC] = NAME("comm_src"),   [WL_FACT_COMM_DST] = NAME("comm_dst"),
+    [WL_FACT_IS_CPU_OP] = NAME("is_cpu_op"), [WL_FACT_COMM_TYPE] = NAME("comm_type"),
+    [WL_FACT_PG_NAME] = NAME("pg_name"),     [WL_FACT_INVOLVE_DIMS] = NAME("involve_dims"),
+    [WL_FACT_INPUTS] = NAME("inputs"),       [WL_FACT_OUTPUTS] = NAME("outputs"),
+};
+
 void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, dse_arena *a, dse_error *err)
 {
     *b = (wl_builder){.path = path, .rank = rank, .arena = a, .err = err};
@@ -144,54 +157,60 @@ static uint32_t group_slot(wl_builder *b, const char *name)
     return slot->id;
 }
 
+static bool has(const wl_node_facts *f, wl_fact fact) { return f->has >> fact & 1; }
+
 /* The attribute without which the node cannot be run, or NULL. */
 static const char *missing(uint32_t type, const wl_node_facts *f)
 {
-    switch (type) {
-    case WL_NODE_COMP: return !f->has_num_ops ? "num_ops" : !f->has_tensor_size ? "tensor_size" : NULL;
-    case WL_NODE_MEM_LOAD:
-    case WL_NODE_MEM_STORE: return f->has_tensor_size ? NULL : "tensor_size";
-    case WL_NODE_COLL: return !f->has_comm_type ? "comm_type" : !f->has_comm_size ? "comm_size" : NULL;
-    case WL_NODE_SEND:
-        return !f->has_dst         ? "comm_dst"
-               : !f->has_comm_size ? "comm_size"
-               : !f->has_comm_tag  ? "comm_tag"
-                                   : NULL;
-    case WL_NODE_RECV:
-        return !f->has_src         ? "comm_src"
-               : !f->has_comm_size ? "comm_size"
-               : !f->has_comm_tag  ? "comm_tag"
-                                   : NULL;
-    default: return NULL;
-    }
+    static const struct {
+        uint8_t n, fact[3];
+    } needed[] = {[WL_NODE_COMP] = {2, {WL_FACT_NUM_OPS, WL_FACT_TENSOR_SIZE}},
+                  [WL_NODE_MEM_LOAD] = {1, {WL_FACT_TENSOR_SIZE}},
+                  [WL_NODE_MEM_STORE] = {1, {WL_FACT_TENSOR_SIZE}},
+                  [WL_NODE_COLL] = {2, {WL_FACT_COMM_TYPE, WL_FACT_COMM_SIZE}},
+                  [WL_NODE_SEND] = {3, {WL_FACT_COMM_DST, WL_FACT_COMM_SIZE, WL_FACT_COMM_TAG}},
+                  [WL_NODE_RECV] = {3, {WL_FACT_COMM_SRC, WL_FACT_COMM_SIZE, WL_FACT_COMM_TAG}}};
+
+    for (int i = 0; i < needed[type].n; i++)
+        if (!has(f, needed[type].fact[i]))
+            return wl_fact_names[needed[type].fact[i]].text;
+    return NULL;
 }
 
 static dse_status bind_message(wl_builder *b, uint64_t id, wl_node *node, const wl_node_facts *f)
 {
     bool send = node->type == WL_NODE_SEND;
+    wl_fact here = send ? WL_FACT_COMM_SRC : WL_FACT_COMM_DST, there = send ? WL_FACT_COMM_DST : WL_FACT_COMM_SRC;
+    uint32_t rank = (uint32_t)f->value[here];
 
-    if (send ? f->has_src && f->src != b->rank : f->has_dst && f->dst != b->rank)
+    if (has(f, here) && rank != b->rank)
         return wl_builder_fail(b, id, "a %s of rank %" PRIu32 " in the file of rank %" PRIu32,
-                               send ? "send" : "receive", send ? f->src : f->dst, b->rank);
+                               send ? "send" : "receive", rank, b->rank);
     DSE_GROW(b->p2p, b->cap_p2p, b->n_p2p + 1);
     node->slot = (uint32_t)b->n_p2p;
-    b->p2p[b->n_p2p++] = (wl_p2p){send ? f->dst : f->src, f->tag, id};
+    b->p2p[b->n_p2p++] = (wl_p2p){(uint32_t)f->value[there], (uint32_t)f->value[WL_FACT_COMM_TAG], id};
     return DSE_OK;
 }
 
 dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const wl_node_facts *f)
 {
+    const uint64_t *value = f->value, coll = value[WL_FACT_COMM_TYPE];
     dse_status st = DSE_OK;
 
     if (node.type > WL_NODE_COLL)
         return wl_builder_fail(b, id, "unknown node type %u", node.type);
     node.id = node.type == WL_NODE_SEND || node.type == WL_NODE_RECV ? 0 : id;
-    node.has_io = f->has_inputs && f->has_outputs;
+    node.num_ops = value[WL_FACT_NUM_OPS];
+    node.tensor_size = value[WL_FACT_TENSOR_SIZE];
+    node.comm_size = value[WL_FACT_COMM_SIZE];
+    node.coll = coll < 255 ? (uint8_t)coll : 255;
+    node.is_cpu_op = value[WL_FACT_IS_CPU_OP] != 0;
+    node.has_io = has(f, WL_FACT_INPUTS) && has(f, WL_FACT_OUTPUTS);
     node.lacks = missing(node.type, f);
     node.slot = DSE_NONE;
     if (!node.name)
         node.name = "";
-    if (node.type == WL_NODE_COLL && !f->has_involved_dims)
+    if (node.type == WL_NODE_COLL && !has(f, WL_FACT_INVOLVE_DIMS))
         node.slot = group_slot(b, f->group ? f->group : "");
     else if (node.type == WL_NODE_SEND || node.type == WL_NODE_RECV)
         st = bind_message(b, id, &node, f);

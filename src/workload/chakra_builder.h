@@ -37,11 +37,32 @@ typedef struct {
     size_t n_p2p, cap_p2p;
 } wl_builder;
 
-/* What a trace says of a node, beyond wl_node. */
+/* What a trace may say of a node, under these names in every format. Integers come first. */
+typedef enum {
+    WL_FACT_NUM_OPS,
+    WL_FACT_TENSOR_SIZE,
+    WL_FACT_COMM_SIZE,
+    WL_FACT_COMM_TAG,
+    WL_FACT_COMM_SRC,
+    WL_FACT_COMM_DST,
+    WL_FACT_IS_CPU_OP,
+    WL_FACT_COMM_TYPE,
+    WL_N_INTEGER_FACTS,
+    WL_FACT_PG_NAME = WL_N_INTEGER_FACTS,
+    WL_FACT_INVOLVE_DIMS,
+    WL_FACT_INPUTS,
+    WL_FACT_OUTPUTS,
+    WL_N_FACTS
+} wl_fact;
+
+extern const struct wl_fact_name {
+    const char *text;
+    size_t n;
+} wl_fact_names[WL_N_FACTS];
+
 typedef struct {
-    bool has_num_ops, has_tensor_size, has_comm_size, has_comm_type, has_comm_tag, has_src, has_dst;
-    bool has_inputs, has_outputs, has_involved_dims;
-    uint32_t src, dst, tag;
+    uint32_t has; /* bit per wl_fact */
+    uint64_t value[WL_N_INTEGER_FACTS];
     const char *group; /* NULL: not named */
 } wl_node_facts;
 
@@ -54,6 +75,7 @@ dse_status wl_builder_add_dep(wl_builder *b, bool control, uint64_t id);
 /* `size` is text: digits up to the first other character count. */
 dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_t name_n, const char *size,
                              size_t size_n);
+/* Of the node the name, type, duration and dimensions are set, the rest follows from the facts. */
 dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const wl_node_facts *facts);
 
 /* DSE_E_WORKLOAD with "node 17" in the text and the file as the place. */

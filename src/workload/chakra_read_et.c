@@ -22,7 +22,6 @@ typedef struct {
     wl_node node;
     wl_node_facts facts;
     const unsigned char *begin; /* of the file, for offsets */
-    uint64_t seen;              /* bit per known attribute */
 } reader;
 
 static dse_status malformed(reader *r, const unsigned char *at, const char *what)
@@ -111,7 +110,6 @@ static dse_status read_involved_dims(reader *r, const attribute *a)
 
     if (a->field != ATTR_BOOL_LIST)
         return wl_builder_fail(&r->b, r->id, "involve_dims is not a list of booleans");
-    r->facts.has_involved_dims = true;
     while ((got = pb_get_field(&list, &f)) > 0) {
         pb_range values = f.bytes;
         uint64_t v = f.value;
@@ -131,44 +129,12 @@ static dse_status read_involved_dims(reader *r, const attribute *a)
     return got < 0 ? malformed(r, list.p, "a malformed list") : DSE_OK;
 }
 
-enum {
-    A_IS_CPU_OP,
-    A_NUM_OPS,
-    A_TENSOR_SIZE,
-    A_COMM_TYPE,
-    A_COMM_SIZE,
-    A_COMM_TAG,
-    A_COMM_SRC,
-    A_COMM_DST,
-    A_PG_NAME,
-    A_INVOLVE_DIMS,
-    A_INPUTS,
-    A_OUTPUTS,
-    N_ATTRIBUTES
-};
-
-#define NAME(s)                                                                                              \
-    {                                                                                                        \
-        s, sizeof s - 1                                                                                      \
-    }
-static const struct {
-    const char *text;
-    size_t n;
-} attribute_names[N_ATTRIBUTES] = {
-    [A_IS_CPU_OP] = NAME("is_cpu_op"),     [A_NUM_OPS] = NAME("num_ops"),
-    [A_TENSOR_SIZE] = NAME("tensor_size"), [A_COMM_TYPE] = NAME("comm_type"),
-    [A_COMM_SIZE] = NAME("comm_size"),     [A_COMM_TAG] = NAME("comm_tag"),
-    [A_COMM_SRC] = NAME("comm_src"),       [A_COMM_DST] = NAME("comm_dst"),
-    [A_PG_NAME] = NAME("pg_name"),         [A_INVOLVE_DIMS] = NAME("involve_dims"),
-    [A_INPUTS] = NAME("inputs"),           [A_OUTPUTS] = NAME("outputs"),
-};
-
 static int find_attribute(pb_range name)
 {
     size_t n = (size_t)(name.end - name.p);
 
-    for (int i = 0; i < N_ATTRIBUTES; i++)
-        if (attribute_names[i].n == n && !memcmp(attribute_names[i].text, name.p, n))
+    for (int i = 0; i < WL_N_FACTS; i++)
+        if (wl_fact_names[i].n == n && !memcmp(wl_fact_names[i].text, name.p, n))
             return i;
     return -1;
 }
@@ -189,53 +155,22 @@ static dse_status set_attribute(reader *r, pb_range bytes)
     dse_status st = read_attribute(r, bytes, &a);
     int which = st == DSE_OK ? find_attribute(a.name) : -1;
 
-    if (st != DSE_OK || which < 0 || r->seen >> which & 1)
+    if (st != DSE_OK || which < 0 || r->facts.has >> which & 1)
         return st;
-    r->seen |= (uint64_t)1 << which;
+    r->facts.has |= 1u << which;
     switch (which) {
-    case A_INPUTS: r->facts.has_inputs = true; return read_tensors(r, &a, false);
-    case A_OUTPUTS: r->facts.has_outputs = true; return read_tensors(r, &a, true);
-    case A_INVOLVE_DIMS: return read_involved_dims(r, &a);
-    case A_PG_NAME:
+    case WL_FACT_INPUTS:
+    case WL_FACT_OUTPUTS: return read_tensors(r, &a, which == WL_FACT_OUTPUTS);
+    case WL_FACT_INVOLVE_DIMS: return read_involved_dims(r, &a);
+    case WL_FACT_PG_NAME:
         if (a.field != ATTR_STRING)
             return wl_builder_fail(&r->b, r->id, "pg_name is not a string");
         return set_string(r, a.bytes, &r->facts.group);
     default: break;
     }
     if (!a.is_integer)
-        return wl_builder_fail(&r->b, r->id, "%s is not an integer", attribute_names[which].text);
-    switch (which) {
-    case A_IS_CPU_OP: r->node.is_cpu_op = a.integer != 0; break;
-    case A_NUM_OPS:
-        r->facts.has_num_ops = true;
-        r->node.num_ops = a.integer;
-        break;
-    case A_TENSOR_SIZE:
-        r->facts.has_tensor_size = true;
-        r->node.tensor_size = a.integer;
-        break;
-    case A_COMM_TYPE:
-        r->facts.has_comm_type = true;
-        r->node.coll = a.integer < 255 ? (uint8_t)a.integer : 255;
-        break;
-    case A_COMM_SIZE:
-        r->facts.has_comm_size = true;
-        r->node.comm_size = a.integer;
-        break;
-    case A_COMM_TAG:
-        r->facts.has_comm_tag = true;
-        r->facts.tag = (uint32_t)a.integer;
-        break;
-    case A_COMM_SRC:
-        r->facts.has_src = true;
-        r->facts.src = (uint32_t)a.integer;
-        break;
-    case A_COMM_DST:
-        r->facts.has_dst = true;
-        r->facts.dst = (uint32_t)a.integer;
-        break;
-    default: break;
-    }
+        return wl_builder_fail(&r->b, r->id, "%s is not an integer", wl_fact_names[which].text);
+    r->facts.value[which] = a.integer;
     return DSE_OK;
 }
 
@@ -283,7 +218,6 @@ static dse_status read_node(reader *r, pb_range bytes)
         st = wl_builder_begin_node(&r->b);
     r->node = (wl_node){0};
     r->facts = (wl_node_facts){0};
-    r->seen = 0;
     while (st == DSE_OK) {
         const unsigned char *at = bytes.p;
 

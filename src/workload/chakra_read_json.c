@@ -72,25 +72,23 @@ static dse_status read_type(reader *r, wl_node *node)
     return fail(r, n, "unknown node type");
 }
 
-static dse_status read_coll_type(reader *r, wl_node *node, wl_node_facts *f)
+static dse_status read_coll_type(reader *r, wl_node_facts *f)
 {
     const cfg_node *n = cfg_get(r->at, "comm_type");
+    uint64_t *out = &f->value[WL_FACT_COMM_TYPE];
     int64_t v;
 
     if (!n)
         return DSE_OK;
-    f->has_comm_type = true;
+    f->has |= 1u << WL_FACT_COMM_TYPE;
     if (n->kind == CFG_SCALAR && !n->quoted && dse_parse_int(n->text, &v, NULL) == DSE_OK && v >= 0 &&
         v < 255) {
-        node->coll = (uint8_t)v;
+        *out = (uint64_t)v;
         return DSE_OK;
     }
-    for (uint32_t i = 0; n->kind == CFG_SCALAR && i <= 9; i++) {
-        if (!strcmp(n->text, wl_coll_type_name(i))) {
-            node->coll = (uint8_t)i;
+    for (*out = 0; n->kind == CFG_SCALAR && *out <= 9; ++*out)
+        if (!strcmp(n->text, wl_coll_type_name((uint32_t)*out)))
             return DSE_OK;
-        }
-    }
     return fail(r, n, "unknown collective type");
 }
 
@@ -115,11 +113,11 @@ static dse_status read_deps(reader *r, const char *key, bool control)
     return DSE_OK;
 }
 
-static dse_status read_tensors(reader *r, const char *key, bool output, bool *has)
+static dse_status read_tensors(reader *r, wl_fact which, wl_node_facts *f)
 {
-    const cfg_node *list = cfg_get(r->at, key);
+    const cfg_node *list = cfg_get(r->at, wl_fact_names[which].text);
 
-    *has = list != NULL;
+    f->has |= (uint32_t)(list != NULL) << which;
     if (!list)
         return DSE_OK;
     if (list->kind != CFG_LIST)
@@ -130,7 +128,7 @@ static dse_status read_tensors(reader *r, const char *key, bool output, bool *ha
 
         if (!name || !size || name->kind != CFG_SCALAR || size->kind != CFG_SCALAR)
             return fail(r, list->item[i], "inputs and outputs are lists of {name, size}");
-        st = wl_builder_add_io(&r->b, output, name->text, strlen(name->text), size->text, strlen(size->text));
+        st = wl_builder_add_io(&r->b, which == WL_FACT_OUTPUTS, name->text, strlen(name->text), size->text, strlen(size->text));
         if (st != DSE_OK)
             return st;
     }
@@ -142,40 +140,34 @@ static dse_status read_node(reader *r, const cfg_node *at)
     wl_node node = {0};
     wl_node_facts f = {0};
     const cfg_node *name = either(at, "name", "Name"), *group = either(at, "comm_group", "pg_name");
-    uint64_t tag = 0, src = 0, dst = 0, cpu = 0;
-    bool has_id = false, has;
+    bool has = false;
     dse_status st;
 
     r->at = at;
     if (at->kind != CFG_MAP)
         return fail(r, at, "a node is an object");
-    if ((st = get_uint(r, "id", "Id", &has_id, &r->id)) != DSE_OK ||
+    if ((st = get_uint(r, "id", "Id", &has, &r->id)) != DSE_OK ||
         (st = wl_builder_begin_node(&r->b)) != DSE_OK)
         return st;
-    if (!has_id)
+    if (!has)
         return fail(r, at, "the node has no id");
     if (name && name->kind == CFG_SCALAR)
         node.name = name->text;
     if (group && group->kind == CFG_SCALAR)
         f.group = group->text;
-    if ((st = read_type(r, &node)) != DSE_OK || (st = read_coll_type(r, &node, &f)) != DSE_OK ||
-        (st = get_uint(r, "num_ops", NULL, &f.has_num_ops, &node.num_ops)) != DSE_OK ||
-        (st = get_uint(r, "tensor_size", NULL, &f.has_tensor_size, &node.tensor_size)) != DSE_OK ||
-        (st = get_uint(r, "comm_size", NULL, &f.has_comm_size, &node.comm_size)) != DSE_OK ||
-        (st = get_uint(r, "comm_tag", NULL, &f.has_comm_tag, &tag)) != DSE_OK ||
-        (st = get_uint(r, "comm_src", NULL, &f.has_src, &src)) != DSE_OK ||
-        (st = get_uint(r, "comm_dst", NULL, &f.has_dst, &dst)) != DSE_OK ||
-        (st = get_uint(r, "is_cpu_op", NULL, &has, &cpu)) != DSE_OK ||
-        (st = get_uint(r, "runtime", "duration_micros", &has, &node.duration_us)) != DSE_OK ||
+    if ((st = read_type(r, &node)) != DSE_OK || (st = read_coll_type(r, &f)) != DSE_OK)
+        return st;
+    for (int i = 0; i < WL_FACT_COMM_TYPE; i++) { /* the integers that have no other spelling */
+        if ((st = get_uint(r, wl_fact_names[i].text, NULL, &has, &f.value[i])) != DSE_OK)
+            return st;
+        f.has |= (uint32_t)has << i;
+    }
+    if ((st = get_uint(r, "runtime", "duration_micros", &has, &node.duration_us)) != DSE_OK ||
         (st = read_deps(r, "data_deps", false)) != DSE_OK ||
         (st = read_deps(r, "ctrl_deps", true)) != DSE_OK ||
-        (st = read_tensors(r, "inputs", false, &f.has_inputs)) != DSE_OK ||
-        (st = read_tensors(r, "outputs", true, &f.has_outputs)) != DSE_OK)
+        (st = read_tensors(r, WL_FACT_INPUTS, &f)) != DSE_OK ||
+        (st = read_tensors(r, WL_FACT_OUTPUTS, &f)) != DSE_OK)
         return st;
-    node.is_cpu_op = cpu != 0;
-    f.tag = (uint32_t)tag;
-    f.src = (uint32_t)src;
-    f.dst = (uint32_t)dst;
     return wl_builder_end_node(&r->b, r->id, node, &f);
 }
 
