@@ -156,15 +156,9 @@ static void include(extents *e, draw_point centre, double w, double h)
 
 static bool goes_around(const draw_level *l, uint32_t axis)
 {
-    const net_dimension *d = l->dim;
-    uint32_t last = 0, stride = 1; /* the last NPU along the axis, from the first */
+    const net_shape *s = &l->dim->shape;
 
-    if (axis >= d->topology->n_axes || d->shape.extent[axis] < 3)
-        return false;
-    for (uint32_t i = 0; i < axis; i++)
-        stride *= d->shape.extent[i];
-    last = (d->shape.extent[axis] - 1) * stride;
-    return d->topology->neighbour(&d->shape, last, 2 * axis) == 0;
+    return axis < l->dim->topology->n_axes && s->wraps && s->extent[axis] > 2;
 }
 
 /* Moves everything so that it begins at (0, 0), with room for the lines that pass beside cells. */

@@ -9,15 +9,10 @@
 
 #include "network/topology.h"
 
-uint32_t net_mesh_hops(const net_shape *s, uint32_t src, uint32_t dst);
-uint32_t net_mesh_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
-uint32_t net_mesh_port(const net_shape *s, uint32_t npu, uint32_t dst);
-uint32_t net_mesh_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
-
-uint32_t net_torus_hops(const net_shape *s, uint32_t src, uint32_t dst);
-uint32_t net_torus_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
-uint32_t net_torus_port(const net_shape *s, uint32_t npu, uint32_t dst);
-uint32_t net_torus_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
+uint32_t net_grid_hops(const net_shape *s, uint32_t src, uint32_t dst);
+uint32_t net_grid_neighbour(const net_shape *s, uint32_t npu, uint32_t port);
+uint32_t net_grid_port(const net_shape *s, uint32_t npu, uint32_t dst);
+uint32_t net_grid_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t dst);
 
 /* Longest routes, and links of a bisection. With an odd number of NPUs the cut is a staircase: through the
  * middle of the longest axis, and in the plane that this leaves between the halves, through the middle of the
@@ -25,9 +20,7 @@ uint32_t net_torus_leg(const net_shape *s, uint32_t port, uint32_t npu, uint32_t
  * isoperimetric number of arrays); a torus cuts each of its rings twice: for even extents the 4 N / k
  * channels, both ways together, of Dally and Towles 2004, Principles and Practices of Interconnection
  * Networks, chapter 5; for odd ones no fewer were found in small tori. */
-uint32_t net_mesh_diameter(const net_shape *s);
-uint64_t net_mesh_bisection(const net_shape *s);
-uint32_t net_torus_diameter(const net_shape *s);
-uint64_t net_torus_bisection(const net_shape *s);
+uint32_t net_grid_diameter(const net_shape *s);
+uint64_t net_grid_bisection(const net_shape *s);
 
 #endif

@@ -114,6 +114,7 @@ dse_status net_shape_finish(const net_topology *t, net_shape *s, dse_error *err)
     }
     for (uint32_t i = t->n_axes; i < NET_MAX_AXES; i++)
         s->extent[i] = i ? 1 : s->n;
+    s->wraps = t->wraps;
     if (!s->order[0] && !s->order[1]) /* the first axis twice: never set */
         return net_shape_route(t, "", s, err);
     return DSE_OK;

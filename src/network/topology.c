@@ -138,10 +138,9 @@ static uint32_t hypercube_port(const net_shape *s, uint32_t npu, uint32_t dst)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define GRID(kind)                                                                                           \
-    .form = NET_FORM_GRID, .hops = net_##kind##_hops, .neighbour = net_##kind##_neighbour,                   \
-    .port = net_##kind##_port, .leg = net_##kind##_leg, .diameter = net_##kind##_diameter,                   \
-    .bisection = net_##kind##_bisection
+#define GRID                                                                                                 \
+    .form = NET_FORM_GRID, .hops = net_grid_hops, .neighbour = net_grid_neighbour, .port = net_grid_port,    \
+    .leg = net_grid_leg, .diameter = net_grid_diameter, .bisection = net_grid_bisection
 
 /* In the order of help texts and error messages. */
 static const net_topology rows[] = {
@@ -151,9 +150,10 @@ static const net_topology rows[] = {
         .form = NET_FORM_CIRCLE,
         .in_reference = true,
         .cyclic = true,
+        .wraps = true,
         .hops = ring_hops,
         .n_ports = two,
-        .neighbour = net_torus_neighbour,
+        .neighbour = net_grid_neighbour,
         .port = ring_port,
         .leg = ring_leg,
         .diameter = ring_diameter,
@@ -193,28 +193,30 @@ static const net_topology rows[] = {
         .summary = "width x height NPUs, linked to their neighbours; along x, then along y",
         .n_axes = 2,
         .n_ports = four,
-        GRID(mesh),
+        GRID,
     },
     {
         .name = "Torus2D",
         .summary = "a Mesh2D whose rows and columns are rings",
         .n_axes = 2,
         .n_ports = four,
-        GRID(torus),
+        .wraps = true,
+        GRID,
     },
     {
         .name = "Mesh3D",
         .summary = "width x height x depth NPUs, linked to their neighbours; along x, y, then z",
         .n_axes = 3,
         .n_ports = six,
-        GRID(mesh),
+        GRID,
     },
     {
         .name = "Torus3D",
         .summary = "a Mesh3D whose rows, columns and pillars are rings",
         .n_axes = 3,
         .n_ports = six,
-        GRID(torus),
+        .wraps = true,
+        GRID,
     },
     {
         .name = "Hypercube",

@@ -19,6 +19,7 @@ typedef struct {
     uint32_t n;                    /* NPUs */
     uint32_t extent[NET_MAX_AXES]; /* width, height, depth; a topology without axes is one line of n */
     uint8_t order[NET_MAX_AXES];   /* the axes in the order in which a message travels along them */
+    bool wraps;                    /* the topology's */
 } net_shape;
 
 /* How it is usually drawn. */
@@ -37,6 +38,7 @@ typedef struct {
     bool power_of_two; /* of NPUs */
     bool has_switch;   /* of as many ports as there are NPUs, in their order */
     bool in_reference; /* the reference has it too, in both models */
+    bool wraps;        /* the ends of an axis of three NPUs or more are linked */
     /* hops(a, b) depends only on the distance of a and b on a circle of n: all NPUs see the same network. */
     bool cyclic;
 
