@@ -69,6 +69,19 @@ static inline void dse_idtable_put(dse_idtable *t, dse_idslot *empty, uint32_t h
     t->n_used++;
 }
 
+/* The id of the key: of the record that has it, or else `next`, which it then has. */
+static inline uint32_t dse_idtable_intern(dse_idtable *t, uint32_t hash, dse_id_equal *equal, const void *records,
+                                          const void *key, uint32_t next)
+{
+    dse_idslot *slot;
+
+    dse_idtable_reserve(t);
+    slot = dse_idtable_find(t, hash, equal, records, key);
+    if (slot->id == DSE_NONE)
+        dse_idtable_put(t, slot, hash, next);
+    return slot->id;
+}
+
 static inline void dse_idtable_remove(dse_idtable *t, dse_idslot *slot)
 {
     size_t mask = t->n_slots - 1, gap = (size_t)(slot - t->slot), i = gap;

@@ -349,16 +349,9 @@ static void colour_ranks(finder *f)
     dse_idtable table = {0};
 
     for (uint32_t r = 0; r < c->full->n_ranks; r++) {
-        uint32_t hash = (uint32_t)(initial_colour(f, r) >> 32);
-        dse_idslot *slot;
-
-        dse_idtable_reserve(&table);
-        slot = dse_idtable_find(&table, hash, has_initial_colour, f, &r);
-        if (slot->id == DSE_NONE) {
-            c->first[c->n] = r;
-            dse_idtable_put(&table, slot, hash, c->n++);
-        }
-        c->of[r] = slot->id;
+        c->of[r] = dse_idtable_intern(&table, (uint32_t)(initial_colour(f, r) >> 32), has_initial_colour, f, &r, c->n);
+        if (c->of[r] == c->n)
+            c->first[c->n++] = r;
     }
     dse_idtable_free(&table);
 }

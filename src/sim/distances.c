@@ -80,14 +80,12 @@ static bool has_pairs(const void *patterns, uint32_t id, const void *pairs)
 
 static const sim_pattern *find_pattern(sim_distances *d, const sim_pairs *pairs)
 {
-    uint32_t hash = (uint32_t)dse_hash_bytes(pairs, sizeof *pairs);
     size_t first = d->n_distances;
-    dse_idslot *slot;
+    uint32_t id = dse_idtable_intern(&d->by_pairs, (uint32_t)dse_hash_bytes(pairs, sizeof *pairs), has_pairs,
+                                     d->pattern, pairs, (uint32_t)d->n_patterns);
 
-    dse_idtable_reserve(&d->by_pairs);
-    slot = dse_idtable_find(&d->by_pairs, hash, has_pairs, d->pattern, pairs);
-    if (slot->id != DSE_NONE)
-        return &d->pattern[slot->id];
+    if (id < d->n_patterns)
+        return &d->pattern[id];
     DSE_GROW(d->pattern, d->cap_patterns, d->n_patterns + 1);
     for (uint32_t i = 0; i < pairs->senders.count; i++) {
         const sim_ranks *s = &pairs->senders;
@@ -96,7 +94,6 @@ static const sim_pattern *find_pattern(sim_distances *d, const sim_pairs *pairs)
         count_pair(d, first, rank, peer_of(pairs, rank));
     }
     d->pattern[d->n_patterns] = (sim_pattern){*pairs, (uint32_t)first, (uint32_t)(d->n_distances - first)};
-    dse_idtable_put(&d->by_pairs, slot, hash, (uint32_t)d->n_patterns);
     return &d->pattern[d->n_patterns++];
 }
 

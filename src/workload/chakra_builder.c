@@ -94,17 +94,14 @@ static bool tensor_has_name(const void *tensors, uint32_t id, const void *key)
 static uint32_t intern_tensor(wl_builder *b, const char *name, size_t n)
 {
     name_key key = {name, n};
-    uint32_t hash = (uint32_t)dse_hash_words(name, n);
-    dse_idslot *slot;
+    uint32_t id = dse_idtable_intern(&b->tensor_by_name, (uint32_t)dse_hash_words(name, n), tensor_has_name,
+                                     b->tensor, &key, (uint32_t)b->n_tensors);
 
-    dse_idtable_reserve(&b->tensor_by_name);
-    slot = dse_idtable_find(&b->tensor_by_name, hash, tensor_has_name, b->tensor, &key);
-    if (slot->id == DSE_NONE) {
+    if (id == b->n_tensors) {
         DSE_GROW(b->tensor, b->cap_tensors, b->n_tensors + 1);
-        b->tensor[b->n_tensors] = (wl_tensor_info){.name = dse_arena_strndup(b->arena, name, n)};
-        dse_idtable_put(&b->tensor_by_name, slot, hash, (uint32_t)b->n_tensors++);
+        b->tensor[b->n_tensors++] = (wl_tensor_info){.name = dse_arena_strndup(b->arena, name, n)};
     }
-    return slot->id;
+    return id;
 }
 
 dse_status wl_builder_add_io(wl_builder *b, bool output, const char *name, size_t name_n, const char *size,
@@ -144,17 +141,14 @@ static bool group_has_name(const void *groups, uint32_t id, const void *name)
 
 static uint32_t group_slot(wl_builder *b, const char *name)
 {
-    uint32_t hash = (uint32_t)dse_hash_words(name, strlen(name));
-    dse_idslot *slot;
+    uint32_t id = dse_idtable_intern(&b->group_by_name, (uint32_t)dse_hash_words(name, strlen(name)),
+                                     group_has_name, b->group, name, (uint32_t)b->n_groups);
 
-    dse_idtable_reserve(&b->group_by_name);
-    slot = dse_idtable_find(&b->group_by_name, hash, group_has_name, b->group, name);
-    if (slot->id == DSE_NONE) {
+    if (id == b->n_groups) {
         DSE_GROW(b->group, b->cap_groups, b->n_groups + 1);
-        b->group[b->n_groups] = name;
-        dse_idtable_put(&b->group_by_name, slot, hash, (uint32_t)b->n_groups++);
+        b->group[b->n_groups++] = name;
     }
-    return slot->id;
+    return id;
 }
 
 static bool has(const wl_node_facts *f, wl_fact fact) { return f->has >> fact & 1; }
@@ -230,16 +224,9 @@ static bool node_has_id(const void *ids, uint32_t node, const void *id)
 
 static dse_status index_ids(wl_builder *b, dse_idtable *t)
 {
-    for (uint32_t i = 0; i < b->n_nodes; i++) {
-        uint32_t hash = (uint32_t)dse_hash_u64(b->id[i]);
-        dse_idslot *slot;
-
-        dse_idtable_reserve(t);
-        slot = dse_idtable_find(t, hash, node_has_id, b->id, &b->id[i]);
-        if (slot->id != DSE_NONE)
+    for (uint32_t i = 0; i < b->n_nodes; i++)
+        if (dse_idtable_intern(t, (uint32_t)dse_hash_u64(b->id[i]), node_has_id, b->id, &b->id[i], i) != i)
             return dse_fail_at(b->err, DSE_E_WORKLOAD, b->path, "node id %" PRIu64 " stands twice", b->id[i]);
-        dse_idtable_put(t, slot, hash, i);
-    }
     return DSE_OK;
 }
 

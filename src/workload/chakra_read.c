@@ -269,14 +269,10 @@ static dse_status index_groups(const wl_workload *w, const char *path, dse_idtab
 {
     for (uint32_t i = 0; i < w->n_groups; i++) {
         const char *name = w->group[i].name;
-        uint32_t hash = (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name)));
-        dse_idslot *slot;
 
-        dse_idtable_reserve(t);
-        slot = dse_idtable_find(t, hash, group_has_name, w->group, name);
-        if (slot->id != DSE_NONE)
+        if (dse_idtable_intern(t, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))), group_has_name, w->group,
+                               name, i) != i)
             return dse_fail_at(err, DSE_E_CONFIG, path, "group '%.60s' stands twice", name);
-        dse_idtable_put(t, slot, hash, i);
     }
     return DSE_OK;
 }
