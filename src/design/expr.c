@@ -46,7 +46,8 @@ typedef struct {
     design_expr *e;
     const char *at;
     dse_arena *arena;
-    uint32_t cap_nodes, depth;
+    size_t cap_nodes, cap_names;
+    uint32_t depth;
     dse_error *err;
     dse_status status;
 } parser;
@@ -106,15 +107,7 @@ static uint32_t add_node(parser *p, op o, uint32_t left, uint32_t right)
 {
     if (p->status != DSE_OK)
         return 0;
-    if (p->e->n_nodes == p->cap_nodes) {
-        uint32_t cap = p->cap_nodes ? 2 * p->cap_nodes : 16;
-        design_expr_node *more = DSE_ARENA_NEW(p->arena, design_expr_node, cap);
-
-        if (p->cap_nodes)
-            memcpy(more, p->e->node, p->cap_nodes * sizeof *more);
-        p->e->node = more;
-        p->cap_nodes = cap;
-    }
+    DSE_ARENA_GROW(p->arena, p->e->node, p->cap_nodes, p->e->n_nodes + 1);
     p->e->node[p->e->n_nodes] = (design_expr_node){.op = o, .left = left, .right = right};
     return p->e->n_nodes++;
 }
@@ -165,16 +158,11 @@ static uint32_t parse_text(parser *p)
 
 static uint32_t name_number(parser *p, const char *name)
 {
-    const char **more;
-
     for (uint32_t i = 0; i < p->e->n_names; i++)
         if (!strcmp(p->e->name[i], name))
             return i;
-    more = DSE_ARENA_NEW(p->arena, const char *, p->e->n_names + 1); /* few, and a text is short */
-    if (p->e->n_names)
-        memcpy(more, p->e->name, p->e->n_names * sizeof *more);
-    more[p->e->n_names] = name;
-    p->e->name = more;
+    DSE_ARENA_GROW(p->arena, p->e->name, p->cap_names, p->e->n_names + 1);
+    p->e->name[p->e->n_names] = name;
     return p->e->n_names++;
 }
 

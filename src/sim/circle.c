@@ -109,14 +109,7 @@ uint32_t sim_circle_add_cost(sim_engine *e, sim_circle *circle, uint32_t coll, u
 
     if (!fill_cost(e, circle, cut, &cost))
         return DSE_NONE;
-    if (circle->n_costs == circle->cap_costs) { /* there are about ten costs */
-        sim_circle_cost *had = circle->cost;
-
-        circle->cap_costs = circle->cap_costs ? circle->cap_costs * 2 : 8;
-        circle->cost = DSE_ARENA_RAW(e->arena, sim_circle_cost, circle->cap_costs);
-        if (had)
-            memcpy(circle->cost, had, circle->n_costs * sizeof *had);
-    }
+    DSE_ARENA_GROW(e->arena, circle->cost, circle->cap_costs, circle->n_costs + 1);
     circle->cost[circle->n_costs] = cost;
     return (uint32_t)circle->n_costs++;
 }

@@ -10,16 +10,7 @@ static gen_draft *add_draft(gen_build *b, gen_stage *s, wl_role role, uint32_t t
 {
     gen_draft *d;
 
-    if (s->n_drafts == s->cap_drafts) {
-        /* A transformer has up to 2.1 drafts a tensor; what is never written to takes no memory. */
-        uint32_t cap = s->cap_drafts ? s->cap_drafts * 2 : s->n_tensors * 3 + 16;
-        gen_draft *more = DSE_ARENA_RAW(b->scratch, gen_draft, cap);
-
-        if (s->n_drafts)
-            memcpy(more, s->drafts, s->n_drafts * sizeof *more);
-        s->drafts = more;
-        s->cap_drafts = cap;
-    }
+    DSE_ARENA_GROW(b->scratch, s->drafts, s->cap_drafts, s->n_drafts + 1);
     *index = s->n_drafts;
     d = &s->drafts[s->n_drafts++];
     *d = (gen_draft){
@@ -62,19 +53,8 @@ static uint32_t add_figures(gen_build *b, const gen_stage *s, const gen_draft *d
         i++;
     if (i < shape->n_figures)
         return i;
-    if (i == b->cap_figures) {
-        uint32_t cap = i ? i * 2 : 64;
-        gen_figures *more = DSE_ARENA_RAW(b->keep, gen_figures, cap);
-        const char **users = DSE_ARENA_RAW(b->keep, const char *, cap);
-
-        if (i) {
-            memcpy(more, shape->figures, i * sizeof *more);
-            memcpy(users, shape->user, i * sizeof *users);
-        }
-        shape->figures = more;
-        shape->user = users;
-        b->cap_figures = cap;
-    }
+    DSE_ARENA_GROW(b->keep, shape->figures, b->cap_figures, i + 1);
+    DSE_ARENA_GROW(b->keep, shape->user, b->cap_users, i + 1);
     shape->figures[i] = *f;
     shape->user[i] = gen_node_name(b, s, d);
     return shape->n_figures++;
@@ -202,6 +182,9 @@ static dse_status add_collectives(gen_build *b, gen_stage *s, uint32_t ti, wl_ro
 
 dse_status gen_add_nodes(gen_build *b, gen_stage *s)
 {
+    /* A transformer has up to 2.1 drafts a tensor; what is never written to takes no memory. */
+    s->cap_drafts = s->n_tensors * 3 + 16u;
+    s->drafts = DSE_ARENA_RAW(b->scratch, gen_draft, s->cap_drafts);
     for (uint32_t i = 0; i < s->n_tensors; i++) {
         const gen_tensor *t = &s->tensor[i];
         dse_status st = DSE_OK;

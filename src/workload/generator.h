@@ -202,7 +202,8 @@ typedef struct {
     uint32_t n_tensors, n_crossings; /* operands from other stages: at most so many shadows */
     gen_tensor *tensor;
     uint32_t n_local; /* drafts that stay on the stage: all but sends and receives, which follow them */
-    uint32_t n_drafts, cap_drafts;
+    uint32_t n_drafts;
+    size_t cap_drafts;
     gen_draft *drafts;
     uint32_t n_p2p;
 } gen_stage;
@@ -239,7 +240,7 @@ typedef struct {
     gen_link *links;
     uint32_t (*used)[GEN_N_USES]; /* operator -> figures of the nodes of what it makes, or DSE_NONE */
     gen_met (*met)[2];            /* operator, x1 or x2 */
-    uint32_t cap_figures;
+    size_t cap_figures, cap_users; /* of the shape's arrays */
 } gen_build;
 
 static inline const wl_tensor *gen_model_tensor(const gen_build *b, const gen_tensor *t)

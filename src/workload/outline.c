@@ -11,19 +11,6 @@ static bool same_shape(const wl_shape *a, const wl_shape *b)
     return a->n == b->n && !memcmp(a->dim, b->dim, a->n * sizeof a->dim[0]);
 }
 
-void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size)
-{
-    void *more;
-
-    if (n < *cap)
-        return items;
-    *cap = *cap ? *cap * 2 : 32;
-    more = dse_arena_zero(o->scratch, *cap, size);
-    if (n)
-        memcpy(more, items, n * size);
-    return more;
-}
-
 /* add_compute: its operations, and what it moves. */
 static uint32_t add_compute(outliner *o, const wl_tensor *t)
 {
@@ -36,7 +23,7 @@ static uint32_t add_compute(outliner *o, const wl_tensor *t)
     for (uint32_t i = 0; i < out->n_computes; i++)
         if (!memcmp(&out->compute[i], &c, sizeof c))
             return i;
-    out->compute = outline_room(o, out->compute, out->n_computes, &o->cap_computes, sizeof *out->compute);
+    DSE_ARENA_GROW(o->scratch, out->compute, o->cap_computes, out->n_computes + 1);
     out->compute[out->n_computes] = c;
     return out->n_computes++;
 }
@@ -59,7 +46,7 @@ static uint32_t add_operand(outliner *o, uint32_t from, const wl_shape *need, co
             same_shape(&x->need, need) && same_shape(&x->unsummed, unsummed))
             return i;
     }
-    out->operand = outline_room(o, out->operand, out->n_operands, &o->cap_operands, sizeof *out->operand);
+    DSE_ARENA_GROW(o->scratch, out->operand, o->cap_operands, out->n_operands + 1);
     out->operand[out->n_operands] = (outline_operand){op->y_shape, op->y_reduced, *need, *unsummed,
                                                       gen_operator_of(&out->variant, op)->y};
     return out->n_operands++;
@@ -177,8 +164,7 @@ static void add_crossings(outliner *o)
                     k++;
                 if (to == o->model->tensor[i].place || k < out->n_crossings)
                     continue;
-                out->crossing = outline_room(o, out->crossing, out->n_crossings, &o->cap_crossings,
-                                             sizeof *out->crossing);
+                DSE_ARENA_GROW(o->scratch, out->crossing, o->cap_crossings, out->n_crossings + 1);
                 out->crossing[out->n_crossings++] =
                     (outline_crossing){i, o->model->tensor[i].place, to, o->facts[i].size};
             }

@@ -94,7 +94,7 @@ typedef struct {
     outline_readers *readers;
     bool *before, *after; /* the loss: what it is made from, what is made from it */
     uint32_t loss;        /* the tensor, or DSE_NONE */
-    uint32_t cap_computes, cap_operands, cap_crossings, cap_segments, cap_items;
+    size_t cap_computes, cap_operands, cap_crossings, cap_segments, cap_items;
 } outliner;
 
 static inline uint32_t outline_wait(const wl_tensor *t, int which)
@@ -109,9 +109,6 @@ static inline bool outline_has_cost(wl_op_kind kind)
     return kind == WL_OP_EINSUM || kind == WL_OP_LOOKUP || kind == WL_OP_ADD || kind == WL_OP_SCALE ||
            kind == WL_OP_RESHAPE;
 }
-
-/* Room for one more in an array of the scratch arena. */
-void *outline_room(outliner *o, void *items, uint32_t n, uint32_t *cap, size_t size);
 
 /* Marks what waits for `from`, or what it waits for; not itself. */
 void outline_mark(const outliner *o, uint32_t from, bool waiting, bool *marks);

@@ -128,7 +128,7 @@ static void add_item(outliner *o, uint32_t item)
 {
     wl_outline *out = o->out;
 
-    out->item = outline_room(o, out->item, out->n_items, &o->cap_items, sizeof *out->item);
+    DSE_ARENA_GROW(o->scratch, out->item, o->cap_items, out->n_items + 1);
     out->item[out->n_items++] = item;
 }
 
@@ -175,7 +175,7 @@ static void add_segment(outliner *o, const chain_order *c, uint32_t begin, uint3
         out->n_items = first;
         return;
     }
-    out->segment = outline_room(o, out->segment, out->n_segments, &o->cap_segments, sizeof *out->segment);
+    DSE_ARENA_GROW(o->scratch, out->segment, o->cap_segments, out->n_segments + 1);
     out->segment[out->n_segments++] = (outline_segment){first, n};
 }
 
