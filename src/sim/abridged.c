@@ -18,7 +18,7 @@
 
 #include "sim/circle.h"
 #include "sim/engine.h"
-#include "sim/expand.h"
+#include "sim/figures.h"
 #include "sim/footprint.h"
 #include "sim/lockstep.h"
 
@@ -544,9 +544,12 @@ sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *n
     sim_engine_init(&e);
     why = run(&e, w, symmetry, max_bytes);
     if (why == SIM_FALLBACK_NONE && record)
-        sim_expand_record(&e, &x.classes, record);
-    if (why == SIM_FALLBACK_NONE)
-        sim_expand_result(&e, &x.classes, x.n_messages, x.n_events + sim_lockstep_events(x.lockstep), out);
+        sim_fill_record(&e, &x.classes, record);
+    if (why == SIM_FALLBACK_NONE) {
+        sim_fill_result(&e, &x.classes, out);
+        out->n_messages = x.n_messages;
+        out->n_events = x.n_events + sim_lockstep_events(x.lockstep);
+    }
     sim_lockstep_free(x.lockstep);
     sim_engine_free(&e);
     dse_free(x.end);

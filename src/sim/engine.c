@@ -420,9 +420,9 @@ dse_status sim_run_plain(const sim_settings *settings, const net_network *net, c
     dse_status st = run(&e);
 
     if (st == DSE_OK && record)
-        sim_fill_record(&e, record);
+        sim_fill_record(&e, NULL, record);
     if (st == DSE_OK)
-        sim_fill_result(&e, out);
+        sim_fill_result(&e, NULL, out);
     sim_engine_free(&e);
     return st;
 }

@@ -3,6 +3,7 @@
 #ifndef DSE_SIM_FIGURES_H
 #define DSE_SIM_FIGURES_H
 
+#include "sim/classes.h"
 #include "sim/rank.h"
 #include "sim/sim.h"
 
@@ -17,10 +18,11 @@ void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t h
 /* Of a run that has ended (breakdown.c, result.c); in its arena. */
 void sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
-void sim_fill_record(const sim_engine *e, trace_ticks *out);
-void sim_fill_result(const sim_engine *e, sim_result *out);
-uint32_t sim_ticks_with(const wl_workload *w, uint32_t rank,
-                        uint32_t node); /* the field `with` of trace_ticks */
+
+/* The same of all ranks: if the engine's are classes (NULL: they are not), of the ranks in them; those that finish in
+ * one tick are then in ascending order. */
+void sim_fill_record(const sim_engine *e, const sim_classes *c, trace_ticks *out);
+void sim_fill_result(const sim_engine *e, const sim_classes *c, sim_result *out);
 
 /* Of a run whose events ran out before all ranks finished: says which ranks, and why (deadlock.c). */
 dse_status sim_deadlock(sim_engine *e);
