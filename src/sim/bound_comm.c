@@ -106,37 +106,21 @@ static sim_sum direct_phase(const phase_of *p)
            times(p->groups->ranks.count, reduces ? reduction(p, phase->message_bytes) : 0);
 }
 
-/* Halves of what is left with ever farther partners, or doubling pieces with ever nearer ones, or both. */
-static void exchange(const sim_phase *p, uint32_t levels, uint32_t k, uint32_t *distance, uint64_t *bytes)
-{
-    if (p->coll == SIM_ALL_GATHER) {
-        *distance = p->ring.n >> (k + 1);
-        *bytes = p->bytes << k;
-    } else if (k < levels) {
-        *distance = 1u << k;
-        *bytes = p->bytes >> (k + 1);
-    } else {
-        *distance = p->ring.n >> (k - levels + 1);
-        *bytes = p->bytes >> (levels + 1) << (k - levels + 1);
-    }
-}
-
 static sim_sum halving_doubling_phase(const phase_of *p)
 {
     const sim_phase *phase = p->phase;
-    uint32_t levels = (uint32_t)__builtin_ctz(phase->ring.n), distance;
     sim_sum sum = 0;
-    uint64_t bytes;
 
     if (phase->ring.n & (phase->ring.n - 1)) /* partners do not meet */
         return 0;
     for (uint32_t k = 0; k < phase->steps; k++) {
         sim_pairs partners;
+        sim_packet of;
 
-        exchange(phase, levels, k, &distance, &bytes);
-        partners = pairs_of(p, SIM_PAIRS_EXCHANGE, distance);
-        sum += sim_distances_sum(&p->b->distances, &partners, bytes) +
-               times(p->groups->ranks.count, is_reduced(phase, k) ? reduction(p, bytes) : 0);
+        phase->algorithm->packet(phase, k, &of); /* of the ring's first member, which is NPU 0 */
+        partners = pairs_of(p, SIM_PAIRS_EXCHANGE, of.to / p->groups->stride);
+        sum += sim_distances_sum(&p->b->distances, &partners, of.bytes) +
+               times(p->groups->ranks.count, is_reduced(phase, k) ? reduction(p, of.bytes) : 0);
     }
     return sum + endpoints(p, phase->steps + 1u);
 }

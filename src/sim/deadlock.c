@@ -26,13 +26,11 @@ static uint32_t unfit_dimension(const sim_engine *e, sim_collective coll, const 
 
 static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
 {
-    static const sim_collective colls[] = {[WL_ALL_REDUCE] = SIM_ALL_REDUCE,
-                                           [WL_ALL_GATHER] = SIM_ALL_GATHER,
-                                           [WL_ALL_TO_ALL] = SIM_ALL_TO_ALL,
-                                           [WL_REDUCE_SCATTER] = SIM_REDUCE_SCATTER};
     const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    bool of_all = !g || g->n == e->net->n_npus;
     const char *name = NULL;
-    uint32_t unfit = !g || g->n == e->net->n_npus ? unfit_dimension(e, colls[n->coll], &name) : 0;
+    sim_collective coll;
+    uint32_t unfit = of_all && sim_collective_of(n->coll, &coll) ? unfit_dimension(e, coll, &name) : 0;
 
     dse_strbuf_addf(out, " (%s", wl_coll_type_name(n->coll));
     if (g)
