@@ -102,5 +102,7 @@ static inline uint32_t dse_slot_take(void **v, size_t *cap, size_t *n, uint32_t 
 }
 #define DSE_SLOT_TAKE(v, cap, n, free, type, link)                                                           \
     dse_slot_take((void **)&(v), &(cap), &(n), &(free), sizeof(type), offsetof(type, link))
+/* Gives an element back. */
+#define DSE_SLOT_GIVE(v, id, free, link) ((void)((v)[id].link = (free), (free) = (id)))
 
 #endif

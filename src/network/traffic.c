@@ -85,8 +85,7 @@ dse_status net_traffic_hop(net_traffic *t, dse_time now, uint32_t id, uint32_t *
     *owner = DSE_NONE;
     if (at == transfer->dst) {
         *owner = transfer->owner;
-        transfer->next = t->free_transfer;
-        t->free_transfer = id;
+        DSE_SLOT_GIVE(t->transfer, id, t->free_transfer, next);
         return DSE_OK;
     }
     if (transfer->leg) {

@@ -91,12 +91,6 @@ static uint32_t new_request(struct sim_bus *b, request r)
     return id;
 }
 
-static void free_request(struct sim_bus *b, uint32_t id)
-{
-    b->request[id].next = b->free_request;
-    b->free_request = id;
-}
-
 static void push(struct sim_bus *b, fifo *q, uint32_t id)
 {
     DSE_LIST_ADD(&q->of, b->request, id, request, next);
@@ -203,7 +197,7 @@ static void come_through(sim_engine *e, uint32_t rank, request r)
         request outer = b->request[r.subject];
 
         come_through(e, rank, outer);
-        free_request(b, r.subject);
+        DSE_SLOT_GIVE(b->request, r.subject, b->free_request, next);
         break;
     }
     }
@@ -237,7 +231,7 @@ static void dispatch(sim_engine *e, uint32_t rank, int which, uint32_t id, fifo 
     } else {
         come_through(e, rank, r); /* may queue more behind it */
         pop(b, from);
-        free_request(b, id);
+        DSE_SLOT_GIVE(b->request, id, b->free_request, next);
     }
 }
 

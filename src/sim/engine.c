@@ -214,8 +214,7 @@ static void resume(sim_engine *e, uint32_t id, bool send)
 {
     sim_postponed p = e->postponed[id];
 
-    e->postponed[id].next_free = e->free_postponed;
-    e->free_postponed = id;
+    DSE_SLOT_GIVE(e->postponed, id, e->free_postponed, next_free);
     post(e, &p.key, send, p.call);
 }
 
@@ -269,13 +268,11 @@ void sim_run_batch(sim_engine *e, uint32_t id)
 
         run_rank_event(e, key.rank, ev);
         at = e->rank_event[done].next;
-        e->rank_event[done].next = e->free_rank_event;
-        e->free_rank_event = done;
+        DSE_SLOT_GIVE(e->rank_event, done, e->free_rank_event, next);
     }
     dse_idtable_remove(&e->by_rank_tick,
                        dse_idtable_find(&e->by_rank_tick, batch_hash(&key), batch_has_key, e->batch, &key));
-    e->batch[id].events.head = e->free_batch;
-    e->free_batch = id;
+    DSE_SLOT_GIVE(e->batch, id, e->free_batch, events.head);
 }
 
 /* The reference's event queue starts after tick 0 and cannot run an event that is due then. */

@@ -46,7 +46,7 @@ static uint32_t find_channel(sim_messages *m, const sim_message_key *key)
         return slot->id;
     }
     id = DSE_SLOT_TAKE(m->channel, m->cap_channels, m->n_channels, m->free_channel, sim_channel, next_free);
-    m->channel[id] = (sim_channel){.key = *key, .first = DSE_NONE, .last = DSE_NONE, .waiting = DSE_NONE};
+    m->channel[id] = (sim_channel){.key = *key, .under_way = DSE_LIST_EMPTY, .waiting = DSE_NONE};
     dse_idtable_put(&m->by_key, slot, hash, id);
     return id;
 }
@@ -57,8 +57,7 @@ static void remove_channel(sim_messages *m, uint32_t id)
 
     dse_idtable_remove(&m->by_key,
                        dse_idtable_find(&m->by_key, hash_key(key), channel_has_key, m->channel, key));
-    m->channel[id].next_free = m->free_channel;
-    m->free_channel = id;
+    DSE_SLOT_GIVE(m->channel, id, m->free_channel, next_free);
 }
 
 static void rest_channel(sim_messages *m, uint32_t id)
@@ -84,12 +83,8 @@ static uint32_t new_message(sim_messages *m, uint32_t channel)
     uint32_t id =
         DSE_SLOT_TAKE(m->message, m->cap_messages, m->n_messages, m->free_message, sim_message, next);
 
-    m->message[id] = (sim_message){.channel = channel, .next = DSE_NONE};
-    if (c->last == DSE_NONE)
-        c->first = id;
-    else
-        m->message[c->last].next = id;
-    c->last = id;
+    m->message[id] = (sim_message){.channel = channel};
+    DSE_LIST_ADD(&c->under_way, m->message, id, sim_message, next);
     if (c->waiting == DSE_NONE)
         c->waiting = id;
     return id;
@@ -123,16 +118,15 @@ void sim_messages_drop(sim_messages *m, uint32_t message)
     uint32_t ci = m->message[message].channel, previous = DSE_NONE;
     sim_channel *c = &m->channel[ci];
 
-    for (uint32_t i = c->first; i != message; i = m->message[i].next)
+    for (uint32_t i = c->under_way.head; i != message; i = m->message[i].next)
         previous = i;
     if (previous == DSE_NONE)
-        c->first = m->message[message].next;
+        c->under_way.head = m->message[message].next;
     else
         m->message[previous].next = m->message[message].next;
-    if (c->last == message)
-        c->last = previous;
-    m->message[message].next = m->free_message;
-    m->free_message = message;
-    if (c->first == DSE_NONE && c->n_sent == c->n_received)
+    if (c->under_way.tail == message)
+        c->under_way.tail = previous;
+    DSE_SLOT_GIVE(m->message, message, m->free_message, next);
+    if (c->under_way.head == DSE_NONE && c->n_sent == c->n_received)
         rest_channel(m, ci);
 }

@@ -13,6 +13,7 @@
 #define DSE_SIM_MESSAGES_H
 
 #include "base/idtable.h"
+#include "base/list.h"
 
 /* The workload's own tags and those of collectives have ranges of this size, so that they never match. */
 #define SIM_TAG_SPAN 500000000u
@@ -47,8 +48,8 @@ typedef struct {
 typedef struct {
     sim_message_key key;
     uint32_t n_sent, n_received;
-    uint32_t first, last; /* messages under way, by number */
-    uint32_t waiting;     /* the first of them that only one end has posted */
+    dse_list under_way; /* messages, by number */
+    uint32_t waiting;   /* the first of them that only one end has posted */
     uint32_t next_free;
     bool idle;
 } sim_channel;

@@ -255,7 +255,7 @@ void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_sl
     r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
     r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, n_group_slots);
     for (uint32_t i = 0; i < lanes; i++)
-        r->lane[i] = (sim_lane){.wait_head = DSE_NONE, .wait_tail = DSE_NONE, .last_came = DSE_TIME_NONE};
+        r->lane[i] = (sim_lane){.waiting = DSE_LIST_EMPTY, .last_came = DSE_TIME_NONE};
     for (uint32_t i = 0; i < n_group_slots; i++)
         r->group_streams[i] = FIRST_GROUP_STREAM;
 }

@@ -2,6 +2,7 @@
 #ifndef DSE_SIM_RANK_H
 #define DSE_SIM_RANK_H
 
+#include "base/list.h"
 #include "sim/kernel_time.h"
 #include "workload/graph.h"
 
@@ -37,9 +38,9 @@ typedef struct {
 
 /* A queue of one dimension on one rank. */
 typedef struct {
-    uint32_t running;              /* chunks at work */
-    uint32_t wait_head, wait_tail; /* streams */
-    dse_time last_came;            /* when a chunk last came, and for which of its phases */
+    uint32_t running;   /* chunks at work */
+    dse_list waiting;   /* streams */
+    dse_time last_came; /* when a chunk last came, and for which of its phases */
     uint32_t last_phase;
     bool mixed; /* in that tick chunks came for several phases */
 } sim_lane;

@@ -28,7 +28,6 @@ static sim_stream *new_stream(sim_engine *e)
 
     memset(s, 0, sizeof *s);
     s->id = id;
-    s->next = DSE_NONE;
     return s;
 }
 
@@ -42,14 +41,8 @@ static void free_stream(sim_engine *e, sim_stream *s)
 
 static void lane_append(sim_engine *e, sim_stream *s)
 {
-    sim_lane *lane = &e->rank[s->rank].lane[sim_stream_phase(s)->lane];
-
-    s->next = DSE_NONE;
-    if (lane->wait_tail == DSE_NONE)
-        lane->wait_head = s->id;
-    else
-        stream_at(e, lane->wait_tail)->next = s->id;
-    lane->wait_tail = s->id;
+    dse_list_add(&e->rank[s->rank].lane[sim_stream_phase(s)->lane].waiting, e->streams, s->id, e->stream_stride,
+                 offsetof(sim_stream, next));
 }
 
 /* Detects chunks of several phases in one tick, after lane_append and lane_start; see lockstep.c. */
@@ -60,7 +53,7 @@ static void lane_came(sim_engine *e, uint32_t rank, uint32_t which, uint32_t pha
     lane->mixed = lane->last_came == e->now && (lane->mixed || lane->last_phase != phase);
     lane->last_came = e->now;
     lane->last_phase = phase;
-    if (e->lockstep && lane->mixed && lane->wait_head != DSE_NONE)
+    if (e->lockstep && lane->mixed && lane->waiting.head != DSE_NONE)
         sim_lockstep_refuse(e);
 }
 
@@ -69,12 +62,10 @@ static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
 
-    while (lane->wait_head != DSE_NONE && lane->running < sim_queue_places(e->set) && e->status == DSE_OK) {
-        sim_stream *s = stream_at(e, lane->wait_head);
+    while (lane->waiting.head != DSE_NONE && lane->running < sim_queue_places(e->set) && e->status == DSE_OK) {
+        sim_stream *s = stream_at(e, lane->waiting.head);
 
-        lane->wait_head = s->next;
-        if (lane->wait_head == DSE_NONE)
-            lane->wait_tail = DSE_NONE;
+        lane->waiting.head = s->next;
         lane->running++;
         sim_stream_phase(s)->algorithm->start(e, s);
     }
