@@ -27,10 +27,9 @@ static void finish(parallel *p, size_t i, dse_status st, const dse_error *err)
     }
 }
 
-static void work(void *arg)
+/* Takes indexes until there are no more; in the caller's thread `progress` may be told of each. */
+static void take_tasks(parallel *p, exec_progress *progress)
 {
-    parallel *p = arg;
-
     uv_mutex_lock(&p->lock);
     while (p->next < p->n && p->failed_at == p->n) {
         dse_error err = DSE_ERROR_INIT;
@@ -42,9 +41,13 @@ static void work(void *arg)
         uv_mutex_lock(&p->lock);
         finish(p, i, st, &err);
         uv_cond_signal(&p->ended);
+        if (progress)
+            progress(p->user, p->done, p->n);
     }
     uv_mutex_unlock(&p->lock);
 }
+
+static void work(void *arg) { take_tasks(arg, NULL); }
 
 static bool is_over(const parallel *p)
 {
@@ -74,32 +77,20 @@ static void watch(parallel *p, exec_progress *progress)
     uv_mutex_unlock(&p->lock);
 }
 
-static void alone(parallel *p, exec_progress *progress)
-{
-    while (p->next < p->n && p->failed_at == p->n) {
-        dse_error err = DSE_ERROR_INIT;
-        size_t i = p->next++;
-        dse_status st = p->task(p->user, i, &err);
-
-        finish(p, i, st, &err);
-        if (progress)
-            progress(p->user, p->done, p->n);
-    }
-}
-
-static void together(parallel *p, uint32_t n_threads, exec_progress *progress)
+/* By the calling thread itself, if there are no others. */
+static void run(parallel *p, uint32_t n_threads, exec_progress *progress)
 {
     uv_thread_t *thread = dse_calloc(n_threads, sizeof *thread);
     uint32_t started = 0;
 
     if (uv_mutex_init(&p->lock) != 0 || uv_cond_init(&p->ended) != 0)
         dse_out_of_memory();
-    while (started < n_threads && uv_thread_create(&thread[started], work, p) == 0)
+    while (n_threads > 1 && started < n_threads && uv_thread_create(&thread[started], work, p) == 0)
         started++;
     if (started)
         watch(p, progress);
     else
-        alone(p, progress);
+        take_tasks(p, progress);
     for (uint32_t i = 0; i < started; i++)
         uv_thread_join(&thread[i]);
     uv_cond_destroy(&p->ended);
@@ -116,10 +107,7 @@ dse_status exec_parallel(size_t n, uint32_t n_threads, exec_task *task, exec_pro
         n_threads = exec_cores();
     if (n_threads > n)
         n_threads = (uint32_t)n;
-    if (n_threads < 2)
-        alone(&p, progress);
-    else
-        together(&p, n_threads, progress);
+    run(&p, n_threads, progress);
     if (p.status != DSE_OK && err && err->status == DSE_OK)
         *err = p.error;
     return p.status;
