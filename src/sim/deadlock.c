@@ -45,9 +45,8 @@ static void describe_collective(const sim_engine *e, uint32_t rank, const wl_nod
 static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse_strbuf *out)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
-    sim_place place;
 
-    dse_strbuf_adds(out, sim_where(e, rank, node, &place));
+    dse_strbuf_adds(out, sim_where(e, rank, node).text);
     if (n->type == WL_NODE_RECV || n->type == WL_NODE_SEND) {
         const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
 
@@ -95,7 +94,6 @@ static void describe_rank(const sim_engine *e, uint32_t rank, bool full, dse_str
 {
     bool issued;
     uint32_t node = waiting_node(e, rank, &issued);
-    sim_place place;
 
     if (node == DSE_NONE)
         return;
@@ -105,7 +103,7 @@ static void describe_rank(const sim_engine *e, uint32_t rank, bool full, dse_str
         describe_node(e, rank, node, out);
     else
         dse_strbuf_addf(out, "%s (ready, but nothing wakes the rank: it follows a node that moves no data)",
-                        sim_where(e, rank, node, &place));
+                        sim_where(e, rank, node).text);
 }
 
 dse_status sim_deadlock(sim_engine *e)

@@ -14,24 +14,27 @@
 #define HANDSHAKE_BYTES 8192u
 #define TAG_HANDSHAKE   1000000000 /* added to a message's tag */
 
-void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...)
+bool sim_fail(sim_engine *e, dse_status st, const char *fmt, ...)
 {
     char text[sizeof e->err->text];
     va_list ap;
 
     if (e->status != DSE_OK)
-        return;
+        return false;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     e->status = dse_fail(e->err, st, "%s", text);
+    return false;
 }
 
-const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_place *out)
+sim_place sim_where(const sim_engine *e, uint32_t rank, uint32_t node)
 {
-    snprintf(out->text, sizeof out->text, "rank %" PRIu32 ", node %" PRIu64 " '%.100s'", rank,
+    sim_place out;
+
+    snprintf(out.text, sizeof out.text, "rank %" PRIu32 ", node %" PRIu64 " '%.100s'", rank,
              wl_node_id(e->w, rank, node), e->rank[rank].graph->graph->node[node].name);
-    return out->text;
+    return out;
 }
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
@@ -127,8 +130,6 @@ static void post(sim_engine *e, const sim_message_key *key, bool send, sim_call 
 
 static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *key)
 {
-    sim_place place;
-
     if (key->src >= e->net->n_npus || key->dst >= e->net->n_npus)
         sim_fail(e, DSE_E_WORKLOAD,
                  "a message from rank %" PRIu32 " to rank %" PRIu32 ", but there are %" PRIu32 " ranks",
@@ -139,7 +140,7 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
         sim_fail(e, DSE_E_SIM,
                  "%s: a message of 0 bytes from rank %" PRIu32 " to rank %" PRIu32
                  "; a collective of so few bytes cannot be cut into that many pieces",
-                 sim_where(e, rank, e->rank[rank].coll_node, &place), key->src, key->dst);
+                 sim_where(e, rank, e->rank[rank].coll_node).text, key->src, key->dst);
     else if (e->set->rendezvous && key->size > INT32_MAX)
         sim_fail(e, DSE_E_SIM,
                  "a message of %" PRIu64 " bytes from rank %" PRIu32 " to rank %" PRIu32
@@ -197,13 +198,12 @@ static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
     const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
     int32_t tag = final_tag(p->tag, TAG_NATIVE);
     sim_call done = {SIM_CALL_NODE, rank, node};
-    sim_place place;
 
     if (p->peer == rank || p->peer >= e->net->n_npus || !n->comm_size)
         sim_fail(e, DSE_E_WORKLOAD,
                  "%s: a message of %" PRIu64 " bytes between ranks %" PRIu32 " and %" PRIu32
                  " cannot be sent",
-                 sim_where(e, rank, node, &place), n->comm_size, rank, p->peer);
+                 sim_where(e, rank, node).text, n->comm_size, rank, p->peer);
     else if (n->type == WL_NODE_SEND)
         start_message(e, rank, (sim_message_key){tag, rank, p->peer, n->comm_size}, true, done);
     else
@@ -280,12 +280,11 @@ static void refuse_tick_0(sim_engine *e, dse_event ev)
 {
     const sim_batch *b = ev.kind == SIM_EV_BATCH ? &e->batch[ev.subject] : NULL;
     const sim_rank_event *re = b ? &e->rank_event[b->events.head] : NULL;
-    sim_place place;
 
     if (re && re->kind == SIM_RE_NODE_DONE)
         sim_fail(e, DSE_E_SIM,
                  "%s lasts 0 ns at tick 0, where the simulator cannot end a node; give it more work",
-                 sim_where(e, b->rank, re->subject, &place));
+                 sim_where(e, b->rank, re->subject).text);
     else if (b)
         sim_fail(e, DSE_E_SIM,
                  "rank %" PRIu32 " is due to act at tick 0, where the simulator cannot: give endpoint-delay "

@@ -119,14 +119,14 @@ dse_status sim_run_plain(const sim_settings *settings, const net_network *net, c
 void sim_engine_init(sim_engine *e);
 void sim_engine_free(sim_engine *e);
 
-/* Keeps the first failure. */
-void sim_fail(sim_engine *e, dse_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Keeps the first failure; false. */
+bool sim_fail(sim_engine *e, dse_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* "rank 3: node 17 'stack_0_mha_q@0_COMP'": for messages. */
 typedef struct {
     char text[200];
 } sim_place;
-const char *sim_where(const sim_engine *e, uint32_t rank, uint32_t node, sim_place *out);
+sim_place sim_where(const sim_engine *e, uint32_t rank, uint32_t node);
 
 /* Registers an event of a rank, `delay` ticks from now. */
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,

@@ -22,13 +22,12 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_graph *g = r->graph->graph;
-    sim_place place;
 
     if (!r->graph->all_have_io && !g->node[node].has_io) {
         sim_fail(
             e, DSE_E_WORKLOAD,
             "%s lacks the attributes 'inputs' and 'outputs', which memory tracking (track-local-mem) needs",
-            sim_where(e, rank, node, &place));
+            sim_where(e, rank, node).text);
         return;
     }
     for (uint32_t k = g->inputs.start[node]; k < g->inputs.start[node + 1]; k++) {
@@ -47,7 +46,7 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
         if (t->write_start != DSE_TIME_NONE) {
             sim_fail(e, DSE_E_WORKLOAD,
                      "%s writes the tensor '%.100s', which has been written or read before",
-                     sim_where(e, rank, node, &place), g->tensor[g->outputs.item[k].tensor].name);
+                     sim_where(e, rank, node).text, g->tensor[g->outputs.item[k].tensor].name);
             return;
         }
         *t = (sim_tensor){r->start[node], DSE_TIME_NONE, g->outputs.item[k].size, DSE_NONE};

@@ -135,7 +135,6 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
     sim_rank *r = &e->rank[rank];
     const wl_node *n = &r->graph->graph->node[node];
     sim_unit unit = sim_unit_of(n);
-    sim_place place;
 
     r->n_ready--;
     r->n_ongoing++;
@@ -148,13 +147,13 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
         return;
     }
     if (n->lacks && (n->type != WL_NODE_COMP || e->set->roofline)) {
-        sim_fail(e, DSE_E_WORKLOAD, "%s lacks the attribute '%s'", sim_where(e, rank, node, &place),
+        sim_fail(e, DSE_E_WORKLOAD, "%s lacks the attribute '%s'", sim_where(e, rank, node).text,
                  n->lacks);
         return;
     }
     if (n->is_cpu_op && n->type >= WL_NODE_SEND) {
         sim_fail(e, DSE_E_WORKLOAD, "%s: a communication node is marked as a CPU operation",
-                 sim_where(e, rank, node, &place));
+                 sim_where(e, rank, node).text);
         return;
     }
     switch ((wl_node_type)n->type) {
@@ -167,7 +166,7 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
     case WL_NODE_INVALID: end_node(e, rank, node); break;
     case WL_NODE_METADATA:
         sim_fail(e, DSE_E_WORKLOAD, "%s: METADATA_NODE is a node type that the simulator cannot run",
-                 sim_where(e, rank, node, &place));
+                 sim_where(e, rank, node).text);
         break;
     }
 }

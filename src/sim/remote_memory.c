@@ -59,12 +59,11 @@ void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node)
 {
     const sim_remote_memory *m = &e->set->remote;
     uint32_t memory = m->kind == SIM_REMOTE_PER_NODE ? rank / m->npus_per_node : 0;
-    sim_place place;
 
     if (m->kind == SIM_REMOTE_NONE) {
         sim_fail(e, DSE_E_WORKLOAD,
                  "%s accesses remote memory, but the system has none (NO_MEMORY_EXPANSION)",
-                 sim_where(e, rank, node, &place));
+                 sim_where(e, rank, node).text);
     } else if (m->kind == SIM_REMOTE_PER_NPU) {
         e->backend->end_node(e, rank, node, access_ticks(e, rank, node));
     } else if (e->remote->memory[memory].busy) {

@@ -155,11 +155,9 @@ static void take_queue(sim_engine *e, uint32_t rank, uint32_t dim, sim_queue_use
 
 static void check_plan(sim_engine *e, const sim_stream *s, uint32_t dim, uint32_t n, const char *refusal)
 {
-    sim_place place;
-
     if (refusal)
         sim_fail(e, DSE_E_SIM, "%s: %s (dimension %" PRIu32 " has %" PRIu32 " ranks)",
-                 sim_where(e, s->rank, e->rank[s->rank].coll_node, &place), refusal, dim, n);
+                 sim_where(e, s->rank, e->rank[s->rank].coll_node).text, refusal, dim, n);
 }
 
 static void add_phase(sim_engine *e, sim_stream *s, const sim_cut *cut, const sim_dim_phase *of,
@@ -213,22 +211,17 @@ static bool is_ring_by_choice(const sim_cut *cut)
 static bool cut_chunks(sim_engine *e, uint32_t rank, uint32_t node, uint64_t size, sim_cut *out)
 {
     sim_chunks chunks = sim_cut_chunks(e->set, e->net->n_npus, out->collective, size);
-    sim_place place;
 
     out->chunk_bytes = chunks.bytes;
     out->n_chunks = chunks.n;
-    if (!chunks.bytes) {
-        sim_fail(e, DSE_E_SIM,
-                 "%s: an all-gather of %" PRIu64 " bytes never ends: with %" PRIu32
-                 " preferred-dataset-splits its chunks are empty",
-                 sim_where(e, rank, node, &place), size, e->set->splits);
-        return false;
-    }
-    if (chunks.n > MAX_CHUNKS) {
-        sim_fail(e, DSE_E_RANGE, "%s: %" PRIu64 " chunks in one collective; at most %u are possible",
-                 sim_where(e, rank, node, &place), chunks.n, MAX_CHUNKS);
-        return false;
-    }
+    if (!chunks.bytes)
+        return sim_fail(e, DSE_E_SIM,
+                        "%s: an all-gather of %" PRIu64 " bytes never ends: with %" PRIu32
+                        " preferred-dataset-splits its chunks are empty",
+                        sim_where(e, rank, node).text, size, e->set->splits);
+    if (chunks.n > MAX_CHUNKS)
+        return sim_fail(e, DSE_E_RANGE, "%s: %" PRIu64 " chunks in one collective; at most %u are possible",
+                        sim_where(e, rank, node).text, chunks.n, MAX_CHUNKS);
     return true;
 }
 
@@ -238,36 +231,27 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
     const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
     uint32_t involved = group ? UINT32_MAX : n->involved_dims;
     sim_collective coll;
-    sim_place place;
 
-    if (!sim_collective_of(n->coll, &coll)) {
-        sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
-                 sim_where(e, rank, node, &place), wl_coll_type_name(n->coll));
-        return false;
-    }
-    if (group && group->n == 1) {
-        sim_fail(e, DSE_E_SIM, "%s: group '%s' has one member; its collectives never end",
-                 sim_where(e, rank, node, &place), group->name);
-        return false;
-    }
+    if (!sim_collective_of(n->coll, &coll))
+        return sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
+                        sim_where(e, rank, node).text, wl_coll_type_name(n->coll));
+    if (group && group->n == 1)
+        return sim_fail(e, DSE_E_SIM, "%s: group '%s' has one member; its collectives never end",
+                        sim_where(e, rank, node).text, group->name);
     *out = (sim_cut){.group = group, .logical = &e->logical[coll], .collective = coll};
-    if (!group && n->n_involved_dims < out->logical->n_dims) {
-        sim_fail(e, DSE_E_WORKLOAD,
-                 "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
-                 sim_where(e, rank, node, &place), n->n_involved_dims, out->logical->n_dims);
-        return false;
-    }
+    if (!group && n->n_involved_dims < out->logical->n_dims)
+        return sim_fail(e, DSE_E_WORKLOAD,
+                        "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
+                        sim_where(e, rank, node).text, n->n_involved_dims, out->logical->n_dims);
     for (uint32_t dim = 0; dim < out->logical->n_dims; dim++)
         out->involved |= (involved >> dim & 1u) << dim;
     out->is_ring = group && group->n < e->net->n_npus;
     out->is_flat = out->is_ring && !is_ring_by_choice(out);
-    if (!out->is_ring && !out->involved) {
-        sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
-                 sim_where(e, rank, node, &place), wl_coll_type_name(n->coll),
-                 out->logical->n_dims ? "involve_dims is all false"
-                                      : "the system has no implementation for it");
-        return false;
-    }
+    if (!out->is_ring && !out->involved)
+        return sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
+                        sim_where(e, rank, node).text, wl_coll_type_name(n->coll),
+                        out->logical->n_dims ? "involve_dims is all false"
+                                             : "the system has no implementation for it");
     return cut_chunks(e, rank, node, n->comm_size, out);
 }
 
