@@ -34,16 +34,11 @@ dse_status net_network_finish(net_network *net, dse_error *err)
 
 void net_dimension_name(const net_dimension *d, char *out, size_t n)
 {
-    const net_shape *s = &d->shape;
+    const net_shape *s = &d->shape; /* without axes, a line of n */
+    size_t len = (size_t)snprintf(out, n, "%s %" PRIu32, d->topology->name, s->extent[0]);
 
-    switch (d->topology->n_axes) {
-    case 2: snprintf(out, n, "%s %" PRIu32 "x%" PRIu32, d->topology->name, s->extent[0], s->extent[1]); break;
-    case 3:
-        snprintf(out, n, "%s %" PRIu32 "x%" PRIu32 "x%" PRIu32, d->topology->name, s->extent[0], s->extent[1],
-                 s->extent[2]);
-        break;
-    default: snprintf(out, n, "%s %" PRIu32, d->topology->name, s->n);
-    }
+    for (uint32_t i = 1; i < d->topology->n_axes && len < n; i++)
+        len += (size_t)snprintf(out + len, n - len, "x%" PRIu32, s->extent[i]);
 }
 
 bool net_differ_in_several(const net_network *net, uint32_t a, uint32_t b)

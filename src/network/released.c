@@ -14,55 +14,35 @@ dse_status net_released_topology(const net_topology *t, dse_error *err)
                     "ASTRA-sim has no %s, and stops; it has Ring, Switch and FullyConnected", t->name);
 }
 
-static dse_status check_topologies(const net_network *net, dse_error *err)
-{
-    dse_status st = DSE_OK;
-
-    for (uint32_t i = 0; st == DSE_OK && i < net->n_dims; i++)
-        st = net_released_topology(net->dim[i].topology, err);
-    return st;
-}
-
-static dse_status check_multi_hop(const net_network *net, dse_error *err)
-{
-    if (net->congestion || !net->full_multi_hop || net->n_dims < 2)
-        return DSE_OK;
-    return dse_fail(
-        err, DSE_E_RANGE,
-        "ASTRA-sim has no multi_hop 'full': it charges a message for the lowest dimension alone, and "
-        "its figures differ");
-}
-
-static dse_status check_dimensions(const net_network *net, dse_error *err)
-{
-    if (!net->congestion || net->n_dims < 2)
-        return DSE_OK;
-    return dse_fail(err, DSE_E_RANGE,
-                    "with congestion ASTRA-sim takes no network of %" PRIu32
-                    " dimensions ('only support 1-dim topology')",
-                    net->n_dims);
-}
-
-static dse_status check_ring_of_two(const net_network *net, dse_error *err)
-{
-    if (!net->congestion || net->n_dims > 1 || strcmp(net->dim[0].topology->name, "Ring") != 0 ||
-        net->dim[0].shape.n != 2)
-        return DSE_OK;
-    return dse_fail(
-        err, DSE_E_RANGE,
-        "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
-}
-
-static dse_status (*const checks[NET_N_LIMITS])(const net_network *, dse_error *) = {
-    [NET_LIMIT_TOPOLOGY] = check_topologies,
-    [NET_LIMIT_MULTI_HOP] = check_multi_hop,
-    [NET_LIMIT_DIMENSIONS] = check_dimensions,
-    [NET_LIMIT_RING_OF_TWO] = check_ring_of_two,
-};
-
 dse_status net_released_limit(const net_network *net, net_limit limit, dse_error *err)
 {
-    return checks[limit](net, err);
+    const bool several = net->n_dims > 1;
+    dse_status st = DSE_OK;
+
+    switch (limit) {
+    case NET_LIMIT_MULTI_HOP:
+        if (!net->congestion && net->full_multi_hop && several)
+            st = dse_fail(err, DSE_E_RANGE,
+                          "ASTRA-sim has no multi_hop 'full': it charges a message for the lowest dimension alone, "
+                          "and its figures differ");
+        break;
+    case NET_LIMIT_DIMENSIONS:
+        if (net->congestion && several)
+            st = dse_fail(err, DSE_E_RANGE,
+                          "with congestion ASTRA-sim takes no network of %" PRIu32
+                          " dimensions ('only support 1-dim topology')",
+                          net->n_dims);
+        break;
+    case NET_LIMIT_RING_OF_TWO:
+        if (net->congestion && !several && !strcmp(net->dim[0].topology->name, "Ring") && net->dim[0].shape.n == 2)
+            st = dse_fail(err, DSE_E_RANGE,
+                          "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
+        break;
+    default:
+        for (uint32_t i = 0; st == DSE_OK && i < net->n_dims; i++)
+            st = net_released_topology(net->dim[i].topology, err);
+    }
+    return st;
 }
 
 dse_status net_released_check(const net_network *net, dse_error *err)
