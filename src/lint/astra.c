@@ -223,33 +223,19 @@ void lint_astra_alone(lint *l)
 
 /* ---- remote_memory.json -------------------------------------------------------------------- */
 
-static const char *remote_why_needed(const char *key)
+/* Whether a remote memory of this kind has the key. */
+static bool has_remote(const char *kind, const char *key)
 {
-    static const struct {
-        const char *key, *why;
-    } rows[] = {
-        {"memory-type",
-         "ASTRA-sim then reads a value that was never set; add \"NO_MEMORY_EXPANSION\" or another"},
-        {"remote-mem-latency", "ASTRA-sim then takes 0; add it in ns"},
-        {"remote-mem-bw",
-         "ASTRA-sim then divides by 0 at the first load or store; add it in B/ns (10^9 bytes per second)"},
-        {"num-npus-per-node",
-         "ASTRA-sim then divides by 0 and crashes at the first load or store; add how many NPUs a node has"},
-        {"num-nodes", "ASTRA-sim then has no node to look at and crashes at the first load or store; add how "
-                      "many nodes there are"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!strcmp(rows[i].key, key))
-            return rows[i].why;
-    return "";
+    if (!strcmp(key, "memory-type"))
+        return true;
+    return strcmp(kind, "NO_MEMORY_EXPANSION") &&
+           (strncmp(key, "num-", 4) || !strcmp(kind, "PER_NODE_MEMORY_EXPANSION"));
 }
 
 void lint_remote(lint *l, const cfg_doc *doc)
 {
     const cfg_node *type = cfg_get(doc->root, "memory-type");
     const char *kind = type && type->kind == CFG_SCALAR ? type->text : "";
-    bool none = !strcmp(kind, "NO_MEMORY_EXPANSION"), nodes = !strcmp(kind, "PER_NODE_MEMORY_EXPANSION");
     dse_error why = DSE_ERROR_INIT;
     sim_remote_memory values;
     bool complete = true;
@@ -258,11 +244,10 @@ void lint_remote(lint *l, const cfg_doc *doc)
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
         const lint_row *row = lint_find(&lint_remote_keys, key->text);
-        bool of_nodes = !strncmp(key->text, "num-", 4);
 
         if (!row)
             unknown_key(l, doc, key, value, &lint_remote_keys, false, false);
-        else if (strcmp(key->text, "memory-type") && *kind && (none || (of_nodes && !nodes))) {
+        else if (*kind && !has_remote(kind, key->text)) {
             lint_add_key(l, key->text, key, value, row->unit, row->meaning, LINT_NO_EFFECT);
             lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), key->text,
                      "without effect while memory-type is %s", kind);
@@ -271,14 +256,12 @@ void lint_remote(lint *l, const cfg_doc *doc)
     }
     for (uint32_t i = 0; i < lint_remote_keys.n; i++) {
         const lint_row *row = &lint_remote_keys.row[i];
-        bool of_nodes = !strncmp(row->key, "num-", 4);
 
-        if (cfg_get(doc->root, row->key) ||
-            (strcmp(row->key, "memory-type") && (none || (of_nodes && !nodes))))
+        if (cfg_get(doc->root, row->key) || !has_remote(kind, row->key))
             continue;
         complete = false;
         lint_add_key(l, row->key, NULL, NULL, row->unit, row->meaning, LINT_MISSING);
-        lint_add(l, LINT_WARNING, doc->path, row->key, "missing: %s", remote_why_needed(row->key));
+        lint_add(l, LINT_WARNING, doc->path, row->key, "missing: %s", lint_why_needed(row->key));
     }
     if (complete && card_remote_read(doc, &values, &why) != DSE_OK)
         lint_add_error(l, "", "", &why);

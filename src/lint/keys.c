@@ -53,6 +53,15 @@ static const struct {
                           "list, one number a dimension"},
     {"network.latency", "ASTRA-sim then stops: the lists differ in length, or there is no dimension; add a "
                         "list, one number a dimension"},
+    /* Of remote_memory.json. */
+    {"memory-type", "ASTRA-sim then reads a value that was never set; add \"NO_MEMORY_EXPANSION\" or another"},
+    {"remote-mem-latency", "ASTRA-sim then takes 0; add it in ns"},
+    {"remote-mem-bw",
+     "ASTRA-sim then divides by 0 at the first load or store; add it in B/ns (10^9 bytes per second)"},
+    {"num-npus-per-node",
+     "ASTRA-sim then divides by 0 and crashes at the first load or store; add how many NPUs a node has"},
+    {"num-nodes", "ASTRA-sim then has no node to look at and crashes at the first load or store; add how "
+                  "many nodes there are"},
 };
 
 const char *lint_why_needed(const char *key)

@@ -48,7 +48,7 @@ extern const lint_rows lint_argument_keys; /* options of the command line, witho
 
 const lint_row *lint_find(const lint_rows *rows, const char *key);
 
-/* Why ASTRA-sim cannot do without a key, or NULL; by the parameter's key. */
+/* Why ASTRA-sim cannot do without a key, or NULL; by the parameter's key, or that of remote_memory.json. */
 const char *lint_why_needed(const char *key);
 
 /* A parameter that works only together with another, a switch or a name: without effect while that has the
