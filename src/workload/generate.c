@@ -83,18 +83,15 @@ struct kept {
     dse_arena arena; /* what the two consist of */
 };
 
-/* The variants that were asked for. */
-typedef struct known_variant known_variant;
-struct known_variant {
-    known_variant *next;
-    wl_passes passes;
+typedef struct {
+    bool is_made; /* it was asked for */
     gen_variant variant;
     dse_arena arena; /* what it consists of */
-};
+} known_variant;
 
 struct wl_generator {
     cfg_doc operators;
-    known_variant *variants;
+    known_variant variant[WL_ALL_PASSES + 1]; /* by passes */
     kept *newest; /* by their last use */
     dse_arena scratch;
     wl_generator_use use;
@@ -107,12 +104,6 @@ wl_generator *wl_generator_new(const cfg_doc *operators)
     g->operators = *operators;
     dse_arena_init(&g->scratch);
     return g;
-}
-
-static void free_variant(known_variant *v)
-{
-    dse_arena_free(&v->arena);
-    dse_free(v);
 }
 
 static void free_kept(kept *k)
@@ -131,12 +122,8 @@ void wl_generator_free(wl_generator *g)
         g->newest = k->older;
         free_kept(k);
     }
-    while (g->variants) {
-        known_variant *v = g->variants;
-
-        g->variants = v->next;
-        free_variant(v);
-    }
+    for (wl_passes p = 0; p <= WL_ALL_PASSES; p++)
+        dse_arena_free(&g->variant[p].arena);
     dse_arena_free(&g->scratch);
     dse_free(g);
 }
@@ -145,25 +132,16 @@ const wl_generator_use *wl_generator_usage(const wl_generator *g) { return &g->u
 
 static dse_status find_variant(wl_generator *g, wl_passes passes, const gen_variant **out, dse_error *err)
 {
-    known_variant *v = g->variants;
-    dse_status st;
+    known_variant *v = &g->variant[passes];
+    dse_status st = DSE_OK;
 
-    while (v && v->passes != passes)
-        v = v->next;
-    if (!v) {
-        v = dse_calloc(1, sizeof *v);
-        v->passes = passes;
-        dse_arena_init(&v->arena);
-        if ((st = gen_variant_init(&v->variant, &g->operators, passes, &wl_dialect_stage, &v->arena, err)) !=
-            DSE_OK) {
-            free_variant(v);
-            return st;
-        }
-        v->next = g->variants;
-        g->variants = v;
-    }
+    if (!v->is_made)
+        st = gen_variant_init(&v->variant, &g->operators, passes, &wl_dialect_stage, &v->arena, err);
+    if (st != DSE_OK)
+        dse_arena_free(&v->arena);
+    v->is_made = st == DSE_OK;
     *out = &v->variant;
-    return DSE_OK;
+    return st;
 }
 
 static bool same_key(const gen_key *a, const gen_key *b)
