@@ -1,4 +1,8 @@
-/* Only node completions remain as events. Ranks influence each other in three ways:
+/* A layer over the plain engine: the same code makes nodes ready, issues and ends them (rank.c), and the same code
+ * makes the figures. Issue requests are carried out differently (sim_backend): there are no messages of collectives,
+ * chunks or packets.
+ *
+ * Only node completions remain as events. Ranks influence each other in three ways:
  *
  *  - a collective of a group's ring ends, for each rank, at a tick that follows from those at which its ranks
  *    began (circle.h);
@@ -14,8 +18,6 @@
  *
  * A batch may be older than the node ends in it, because a packet of a collective under way may have opened
  * it. `longest` bounds how far ahead such a packet is registered. */
-#include "sim/abridged.h"
-
 #include "sim/circle.h"
 #include "sim/engine.h"
 #include "sim/figures.h"

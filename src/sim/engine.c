@@ -5,7 +5,6 @@
  * and CongestionAwareNetworkApi for messages. */
 #include "sim/engine.h"
 #include "sim/figures.h"
-#include "sim/remote_memory.h"
 #include "sim/stream.h"
 
 #include <inttypes.h>

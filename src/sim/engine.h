@@ -114,6 +114,12 @@ struct sim_engine {
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err);
 
+/* As sim_run, by the abridged engine, with max_bytes for the ranks of its classes. Returns why the run cannot be
+ * abridged, or NONE; *out and *record are set on NONE only. */
+sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
+                              bool symmetry, uint64_t max_bytes, dse_arena *a, sim_result *out,
+                              trace_ticks *record);
+
 /* Sets up the queues and pools; the caller has set backend, set, net, w, arena, err and logical, and cleared
  * the rest. */
 void sim_engine_init(sim_engine *e);
@@ -127,6 +133,11 @@ typedef struct {
     char text[200];
 } sim_place;
 sim_place sim_where(const sim_engine *e, uint32_t rank, uint32_t node);
+
+/* remote_memory.c: nodes that load from or store to remote memory. */
+void sim_remote_init(sim_engine *e);
+void sim_remote_issue(sim_engine *e, uint32_t rank, uint32_t node);
+void sim_remote_next(sim_engine *e, uint32_t memory); /* an access has ended: serves the next one */
 
 /* Registers an event of a rank, `delay` ticks from now. */
 void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32_t subject, uint64_t value,

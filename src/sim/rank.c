@@ -7,7 +7,6 @@
  * dependencies. */
 #include "sim/engine.h"
 #include "sim/figures.h"
-#include "sim/remote_memory.h"
 #include "sim/stream.h"
 
 #include <inttypes.h>

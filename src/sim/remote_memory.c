@@ -4,7 +4,6 @@
  * one pool for all, serves one access at a time, first come first served. Source: AnalyticalRemoteMemory.cc
  * of astra-memory-analytical (bb12dd5); its per-node form reads freed memory when an access ends, and is done
  * here as its documentation describes it. */
-#include "sim/remote_memory.h"
 #include "sim/engine.h"
 
 #include <inttypes.h>

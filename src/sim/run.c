@@ -1,7 +1,6 @@
 /* Chooses the engine of a run: the abridged one if shortcuts are on and apply, else the plain one if memory
  * suffices. */
 #include "base/units.h"
-#include "sim/abridged.h"
 #include "sim/engine.h"
 #include "sim/footprint.h"
 
