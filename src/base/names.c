@@ -128,6 +128,13 @@ void dse_mask_controls(char *text, size_t n, dse_lines lines)
     }
 }
 
+bool dse_ends(const char *text, const char *ending)
+{
+    size_t n = strlen(text), of_ending = strlen(ending);
+
+    return n >= of_ending && strcmp(text + n - of_ending, ending) == 0;
+}
+
 bool dse_is_printable(const char *text)
 {
     for (size_t n; *text; text += n)

@@ -24,6 +24,9 @@ size_t dse_utf8_length(const char *text);
 typedef enum { DSE_ONE_LINE, DSE_LINES } dse_lines;
 void dse_mask_controls(char *text, size_t n, dse_lines lines);
 
+/* Whether a text ends so; the case counts. */
+bool dse_ends(const char *text, const char *ending);
+
 /* Well-formed UTF-8 without any of these. */
 bool dse_is_printable(const char *text);
 

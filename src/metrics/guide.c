@@ -1,5 +1,6 @@
 #include "metrics/guide.h"
 
+#include "base/names.h"
 #include "metrics/compat_kineto.h"
 #include "metrics/steps.h"
 
@@ -14,7 +15,7 @@ static const char *label_of(const trace_rank *r, dse_arena *a)
 {
     const char *name = metric_file_name(r);
 
-    if (r->kind == TRACE_KINETO && metric_ends(name, "trace.json"))
+    if (r->kind == TRACE_KINETO && dse_ends(name, "trace.json"))
         return dse_arena_strndup(a, name, strlen(name) - strlen(".json"));
     return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
 }

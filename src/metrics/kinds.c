@@ -73,13 +73,6 @@ bool metric_begins_any(const char *text, const char *const *prefixes, size_t n)
     return false;
 }
 
-bool metric_ends(const char *text, const char *suffix)
-{
-    size_t n = strlen(text), of_suffix = strlen(suffix);
-
-    return n >= of_suffix && strcmp(text + n - of_suffix, suffix) == 0;
-}
-
 #define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
 
 bool metric_is_comm_kernel(const char *name)

@@ -52,7 +52,6 @@ bool metric_has_any(const char *text, const char *const *words, size_t n);
 /* The case counts. */
 bool metric_begins(const char *text, const char *prefix);
 bool metric_begins_any(const char *text, const char *const *prefixes, size_t n);
-bool metric_ends(const char *text, const char *suffix);
 
 #define METRIC_BEGINS_ANY(text, ...)                                                                         \
     metric_begins_any((text), (const char *const[]){__VA_ARGS__},                                            \

@@ -1,6 +1,7 @@
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 
+#include "base/names.h"
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
@@ -19,7 +20,7 @@ uint8_t metric_is_vllm_pass(const char *name) { return metric_begins(name, VLLM_
 
 uint8_t metric_is_sglang_pass(const char *name)
 {
-    return strcmp(name, "run_batch") == 0 || metric_ends(name, ": run_batch");
+    return strcmp(name, "run_batch") == 0 || dse_ends(name, ": run_batch");
 }
 
 /* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */

@@ -1,5 +1,6 @@
 #include "report/measured.h"
 
+#include "base/names.h"
 #include "report/measured_table.h"
 #include "report/tree.h"
 
@@ -129,13 +130,6 @@ static bool is_per_rank(const metric_value *v)
            (v->first && is_digits(v->first->key) && v->first->kind == METRIC_OBJECT);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* The value behind a name. A reason is given once where several values in a row have it. */
 static void add_leaf(const metric_value *v, const metric_value *before, dse_strbuf *out)
 {
@@ -151,7 +145,7 @@ static void add_leaf(const metric_value *v, const metric_value *before, dse_strb
     } else {
         add_readable(v, out);
     }
-    if (v->kind == METRIC_INTEGER && v->integer >= 1000 && v->key && ends_with(v->key, "_bytes"))
+    if (v->kind == METRIC_INTEGER && v->integer >= 1000 && v->key && dse_ends(v->key, "_bytes"))
         dse_strbuf_addf(out, " (%s)", report_bytes((uint64_t)v->integer).text);
 }
 

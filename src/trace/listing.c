@@ -1,6 +1,7 @@
 #include "trace/listing.h"
 
 #include "base/fs.h"
+#include "base/names.h"
 #include "trace/source.h"
 
 #include <fnmatch.h>
@@ -122,22 +123,14 @@ static dse_status add_entry(trace_search *s, const char *dir, const char *name, 
 
 /* ---- copies of a timeline -------------------------------------------------------------------- */
 
-static bool ends(const char *text, size_t n, const char *end)
-{
-    size_t e = strlen(end);
-
-    return n >= e && memcmp(text + n - e, end, e) == 0;
-}
-
 /* Bytes of the path before an ending that XLA's profiler uses; 0: another ending. */
 static size_t run_of(const char *path)
 {
     static const char *const endings[] = {".trace.json.gz", ".trace.json", ".xplane.pb"};
-    size_t n = strlen(path);
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (ends(path, n, endings[i]))
-            return n - strlen(endings[i]);
+        if (dse_ends(path, endings[i]))
+            return strlen(path) - strlen(endings[i]);
     return 0;
 }
 
@@ -150,7 +143,7 @@ static bool is_copy(const trace_file_list *l, size_t i)
 
     if (strstr(path, "/perfetto_trace.json"))
         return l->n > 1;
-    for (size_t j = 0; run && ends(path, strlen(path), ".xplane.pb") && j < l->n; j++)
+    for (size_t j = 0; run && dse_ends(path, ".xplane.pb") && j < l->n; j++)
         if (j != i && run_of(l->file[j].path) == run && memcmp(path, l->file[j].path, run) == 0)
             return true;
     return false;

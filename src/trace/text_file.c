@@ -1,8 +1,8 @@
 #include "trace/text_file.h"
 
 #include "base/alloc.h"
+#include "base/names.h"
 
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,8 +12,7 @@
  * closes. */
 static dse_status open_file(trace_text_file *f, dse_error *err)
 {
-    size_t n = strlen(f->path);
-    bool compressed = n > 3 && strcmp(f->path + n - 3, ".gz") == 0;
+    bool compressed = dse_ends(f->path, ".gz");
     int own = dup(f->replacement.fd);
 
     if (own < 0)

@@ -114,6 +114,17 @@ CLAIM(printable_is_utf8_without_control_characters)
     assert_false(dse_is_printable("\xed\xa0\x80")); /* half of a surrogate pair */
 }
 
+CLAIM(a_text_ends_with_its_last_letters_alone)
+{
+    assert_true(dse_ends("run.trace.json", ".json"));
+    assert_true(dse_ends(".json", ".json"));
+    assert_true(dse_ends("run", ""));
+    assert_true(dse_ends("", ""));
+    assert_false(dse_ends("json", ".json")); /* shorter */
+    assert_false(dse_ends("run.json.gz", ".json"));
+    assert_false(dse_ends("run.JSON", ".json"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +138,7 @@ int main(void)
         cmocka_unit_test(a_joined_list_is_cut_to_fit),
         cmocka_unit_test(control_characters_are_masked),
         cmocka_unit_test(printable_is_utf8_without_control_characters),
+        cmocka_unit_test(a_text_ends_with_its_last_letters_alone),
     };
     return RUN_TESTS(tests);
 }
