@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const char *system;
     const char *weights;  /* path of the file */
-    const char *settings; /* of the model cards, common to all runs: "--set placement=tp,sp,dp,pp"; "" */
+    const char *settings; /* of the model cards, common to all runs: "--placement tp-sp-dp-pp"; "" */
     size_t n_runs;
     report_compared_run *run;
     size_t n_left;
