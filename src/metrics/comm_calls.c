@@ -207,12 +207,14 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, comm_calls *o
         for (size_t k = 0; k < t->device[d].n; k++) {
             const tpu_op *op = &t->device[d].op[k];
             uint32_t n = tpu_members(op, chips);
-            double bytes = tpu_buffer_bytes(op, n);
+            double bytes;
 
-            if (op->work == TPU_COMMUNICATION)
-                out->call[out->n++] = (comm_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
-                                                  (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
-                                                  tpu_bus_factor((tpu_comm)op->comm, n), n};
+            if (op->work != TPU_COMMUNICATION)
+                continue;
+            bytes = tpu_buffer_bytes(op, n);
+            out->call[out->n++] = (comm_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
+                                              (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
+                                              tpu_bus_factor((tpu_comm)op->comm, n), n};
         }
     return DSE_OK;
 }
