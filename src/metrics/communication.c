@@ -9,7 +9,6 @@
 #include "metrics/metric.h"
 
 #include <math.h>
-#include <string.h>
 #include <strings.h>
 
 /* One collective of one rank, or of several. */
@@ -21,10 +20,8 @@ typedef struct {
 } type_sum;
 
 typedef struct {
-    type_sum type[METRIC_COMM_TYPES], all;
-    double time_ms, percentage, calls, calls_per_step;
-    double prefetch_pct; /* of all-gather time, covered by compute; NaN without */
-} rank_comm;
+    type_sum type[METRIC_COMM_TYPES];
+} type_sums;
 
 static void count(const trace_rank *r, const trace_event *e, metric_comm_type type, type_sum *s)
 {
@@ -65,33 +62,6 @@ static void add(type_sum *to, const type_sum *s)
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
-
-static void measure(const metric_view *v, dse_arena *scratch, rank_comm *out)
-{
-    int64_t span = v->gpu_span.end > v->gpu_span.start ? v->gpu_span.end - v->gpu_span.start : 0;
-    int64_t ps[METRIC_COMM_TYPES];
-    metric_spans gathers;
-
-    *out = (rank_comm){.prefetch_pct = NAN, .percentage = NAN, .calls_per_step = NAN};
-    for (uint32_t i = 0; i < v->comm.n; i++)
-        count(v->rank, &v->rank->event[v->comm.event[i]], v->comm_type[i], &out->type[v->comm_type[i]]);
-    metric_class_lengths(v->rank, &v->comm, v->comm_type, METRIC_COMM_TYPES, ps);
-    for (int t = 0; t < METRIC_COMM_TYPES; t++) {
-        out->type[t].union_ps = ps[t];
-        add(&out->all, &out->type[t]);
-    }
-    gathers = metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch);
-    if (ps[METRIC_ALL_GATHER])
-        out->prefetch_pct =
-            100 * (double)metric_spans_overlap(&gathers, &v->compute_time) / (double)ps[METRIC_ALL_GATHER];
-    out->all.union_ps = metric_spans_length(&v->comm_time);
-    out->time_ms = guide_us(out->all.union_ps) / 1000;
-    out->calls = v->comm.n;
-    if (span)
-        out->percentage = 100 * (double)out->all.union_ps / (double)span;
-    if (v->n_steps)
-        out->calls_per_step = (double)v->comm.n / v->n_steps;
-}
 
 typedef enum { COUNT, UNION, SUM, IN_BYTES, BYTES, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH } figure;
 
@@ -150,77 +120,91 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
 static const char no_gpu[] = "no kernels or copies", no_steps[] = GUIDE_NO_STEPS,
                   no_gather[] = "no all-gather";
 
-static void put_rank(const metric_view *v, const rank_comm *c, metric_value *to)
+/* The sums by type, and over all. */
+static type_sum sum_types(const metric_view *v, type_sums *out)
 {
-    metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
-    metric_put_ms(to, "union_ms_all", c->all.union_ps);
-    metric_put_ms(to, "sum_ms_all", c->all.sum_ps);
-    metric_put_number_or(to, "percentage_of_gpu_span", c->percentage, no_gpu);
-    metric_put_number_or(to, "calls_per_step", c->calls_per_step, no_steps);
-    metric_put_number_or(to, "prefetch_efficiency_pct", c->prefetch_pct, no_gather);
-    put_types(to, "count_by_type", c->type, COUNT);
-    put_types(to, "time_union_ms_by_type", c->type, UNION);
-    put_types(to, "time_sum_ms_by_type", c->type, SUM);
-    put_sized(to, c->type, &c->all);
+    int64_t ps[METRIC_COMM_TYPES];
+    type_sum all = {0};
+
+    for (uint32_t i = 0; i < v->comm.n; i++)
+        count(v->rank, &v->rank->event[v->comm.event[i]], v->comm_type[i], &out->type[v->comm_type[i]]);
+    metric_class_lengths(v->rank, &v->comm, v->comm_type, METRIC_COMM_TYPES, ps);
+    for (int t = 0; t < METRIC_COMM_TYPES; t++) {
+        out->type[t].union_ps = ps[t];
+        add(&all, &out->type[t]);
+    }
+    all.union_ps = metric_spans_length(&v->comm_time);
+    return all;
 }
 
-static void put_operations(const rank_comm *c, uint32_t n, type_sum *all, metric_value *to)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    const metric_view *v = r->view;
+    const int64_t span = v->gpu_span.end > v->gpu_span.start ? v->gpu_span.end - v->gpu_span.start : 0;
+    const metric_spans gathers =
+        metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch);
+    type_sums *own = r->own;
+    const type_sum all = sum_types(v, own);
+    metric_value *to = r->out;
+
+    (void)x;
+    metric_put_number(r->aside, "time_ms", guide_us(all.union_ps) / 1000);
+    metric_put_integer(r->aside, "calls", v->comm.n);
+    metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
+    metric_put_ms(to, "union_ms_all", all.union_ps);
+    metric_put_ms(to, "sum_ms_all", all.sum_ps);
+    guide_put_percent(to, "percentage_of_gpu_span", (double)all.union_ps, (double)span, no_gpu);
+    metric_put_ratio(to, "calls_per_step", v->comm.n, v->n_steps, no_steps);
+    guide_put_percent(to, "prefetch_efficiency_pct", (double)metric_spans_overlap(&gathers, &v->compute_time),
+                      (double)own->type[METRIC_ALL_GATHER].union_ps, no_gather);
+    put_types(to, "count_by_type", own->type, COUNT);
+    put_types(to, "time_union_ms_by_type", own->type, UNION);
+    put_types(to, "time_sum_ms_by_type", own->type, SUM);
+    put_sized(to, own->type, &all);
+    return true;
+}
+
+static void put_operations(const guide_ranks *ranks, type_sum *all, metric_value *to)
 {
     for (int t = 0; t < METRIC_COMM_TYPES; t++) {
         int64_t least = INT64_MAX, most = 0;
         metric_value *type;
 
-        for (uint32_t i = 0; i < n; i++) {
-            int64_t ps = c[i].type[t].union_ps;
+        for (uint32_t i = 0; i < ranks->n; i++) {
+            const type_sum *s = &((const type_sums *)ranks->rank[i].own)->type[t];
 
-            add(&all[t], &c[i].type[t]);
-            least = ps < least ? ps : least;
-            most = ps > most ? ps : most;
+            add(&all[t], s);
+            least = s->union_ps < least ? s->union_ps : least;
+            most = s->union_ps > most ? s->union_ps : most;
         }
         if (!all[t].n)
             continue;
         type = metric_put_object(to, metric_comm_type_name((metric_comm_type)t));
         metric_put_integer(type, "total_count", all[t].n);
         metric_put_ms(type, "total_time_ms", all[t].union_ps);
-        metric_put_number(type, "avg_time_per_rank_ms", guide_us(all[t].union_ps) / 1000 / n);
+        metric_put_number(type, "avg_time_per_rank_ms", guide_us(all[t].union_ps) / 1000 / ranks->n);
         metric_put_ms(type, "min_rank_time_ms", least);
         metric_put_ms(type, "max_rank_time_ms", most);
     }
 }
 
-static void measure_all(const guide_ranks *ranks, rank_comm *c)
-{
-    dse_arena scratch;
-
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        dse_arena_reset(&scratch);
-        measure(ranks->rank[i].view, &scratch, &c[i]);
-    }
-    dse_arena_free(&scratch);
-}
-
 static void communication(const metric_context *x, metric_value *out)
 {
     type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
-    metric_value *per_rank;
-    guide_ranks ranks = guide_ranks_of(x);
-    rank_comm *c = DSE_ARENA_NEW(x->arena, rank_comm, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(type_sums));
 
-    measure_all(&ranks, c);
-    metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
-    metric_put_number(out, "total_communication_count", GUIDE_MEAN(c, ranks.n, calls));
-    GUIDE_PUT_MEAN(out, "communication_percentage", c, ranks.n, percentage, no_gpu);
-    GUIDE_PUT_MEAN(out, "calls_per_step", c, ranks.n, calls_per_step, no_steps);
-    GUIDE_PUT_MEAN(out, "prefetch_efficiency_pct", c, ranks.n, prefetch_pct, no_gather);
-    put_operations(c, ranks.n, type, metric_put_object(out, "per_operation_stats"));
+    metric_put_number(out, "total_communication_time_ms", guide_mean(&ranks, "time_ms"));
+    metric_put_number(out, "total_communication_count", guide_mean(&ranks, "calls"));
+    metric_put_number_or(out, "communication_percentage", guide_mean(&ranks, "percentage_of_gpu_span"),
+                         no_gpu);
+    metric_put_number_or(out, "calls_per_step", guide_mean(&ranks, "calls_per_step"), no_steps);
+    metric_put_number_or(out, "prefetch_efficiency_pct", guide_mean(&ranks, "prefetch_efficiency_pct"),
+                         no_gather);
+    put_operations(&ranks, type, metric_put_object(out, "per_operation_stats"));
     for (int t = 0; t < METRIC_COMM_TYPES; t++)
         add(&all, &type[t]);
     put_sized(out, type, &all);
-    metric_put_integer(out, "num_ranks", ranks.n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank(ranks.rank[i].view, &c[i], metric_put_rank(per_rank, ranks.rank[i].rank));
+    guide_put_ranks(&ranks, NULL, out);
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -268,8 +252,7 @@ typedef struct {
 
 typedef struct {
     class_sum of[N_CLASS];
-    double time_us, time_ms, calls, recording_us, percentage;
-} compat_row;
+} class_sums;
 
 static void add_compat(class_sum *s, int64_t dur_ps)
 {
@@ -277,36 +260,6 @@ static void add_compat(class_sum *s, int64_t dur_ps)
     s->most_ps = !s->n || dur_ps > s->most_ps ? dur_ps : s->most_ps;
     s->sum_ps += dur_ps;
     s->n++;
-}
-
-static void measure_compat(const trace_rank *r, dse_arena *scratch, compat_row *out)
-{
-    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
-                       kernel = METRIC_WORDS(r, "kernel");
-    metric_classes of_host, of_kernel;
-
-    *out = (compat_row){.recording_us = guide_recording_us(r)};
-    of_host = metric_classes_of(r, class_of_host, scratch);
-    of_kernel = metric_classes_of(r, class_of_kernel, scratch);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class = NO_CLASS;
-
-        if (e->instant)
-            continue;
-        if (host.is[e->word])
-            class = metric_class_of(&of_host, e);
-        else if (kernel.is[e->word])
-            class = metric_class_of(&of_kernel, e);
-        if (class != NO_CLASS)
-            add_compat(&out->of[class], e->dur_ps);
-    }
-    for (size_t i = 0; i < N_WORDS; i++) {
-        out->time_us += guide_us(out->of[i].sum_ps);
-        out->calls += (double)out->of[i].n;
-    }
-    out->time_ms = out->time_us / 1000;
-    out->percentage = out->recording_us > 0 ? out->time_us / out->recording_us * 100 : 0;
 }
 
 static metric_value *put_class(metric_value *to, size_t class)
@@ -318,18 +271,16 @@ static metric_value *put_class(metric_value *to, size_t class)
     return metric_put_object(to, key);
 }
 
-static void put_rank_compat(const compat_row *c, const char *label, metric_value *to)
+static void put_operations_of(const class_sums *sums, metric_value *to)
 {
-    metric_value *operations = metric_put_object(to, "operation_stats");
-
     for (size_t i = 0; i < N_CLASS; i++) {
-        const class_sum *s = &c->of[i];
+        const class_sum *s = &sums->of[i];
         double us = guide_us(s->sum_ps);
         metric_value *o;
 
         if (!s->n)
             continue;
-        o = put_class(operations, i);
+        o = put_class(to, i);
         metric_put_integer(o, "count", s->n);
         metric_put_number(o, "total_time_us", us);
         metric_put_number(o, "total_time_ms", us / 1000);
@@ -337,60 +288,84 @@ static void put_rank_compat(const compat_row *c, const char *label, metric_value
         metric_put_us(o, "min_time_us", s->least_ps);
         metric_put_us(o, "max_time_us", s->most_ps);
     }
-    metric_put_number(to, "total_communication_time_us", c->time_us);
-    metric_put_number(to, "total_communication_time_ms", c->time_ms);
-    metric_put_integer(to, "total_communication_count", (int64_t)c->calls);
-    metric_put_number(to, "total_trace_time_us", c->recording_us);
-    metric_put_number(to, "communication_percentage", c->percentage);
-    metric_put_text(to, "rank", label);
+}
+
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
+{
+    const trace_rank *r = of->rank;
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
+                       kernel = METRIC_WORDS(r, "kernel");
+    metric_classes of_host = metric_classes_of(r, class_of_host, scratch),
+                   of_kernel = metric_classes_of(r, class_of_kernel, scratch);
+    const double recording_us = guide_recording_us(r);
+    class_sums *sums = of->own;
+    double time_us = 0;
+    int64_t calls = 0;
+
+    (void)x;
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t class = NO_CLASS;
+
+        if (e->instant)
+            continue;
+        if (host.is[e->word])
+            class = metric_class_of(&of_host, e);
+        else if (kernel.is[e->word])
+            class = metric_class_of(&of_kernel, e);
+        if (class != NO_CLASS)
+            add_compat(&sums->of[class], e->dur_ps);
+    }
+    for (size_t i = 0; i < N_WORDS; i++) {
+        time_us += guide_us(sums->of[i].sum_ps);
+        calls += sums->of[i].n;
+    }
+    put_operations_of(sums, metric_put_object(of->out, "operation_stats"));
+    metric_put_number(of->out, "total_communication_time_us", time_us);
+    metric_put_number(of->out, "total_communication_time_ms", time_us / 1000);
+    metric_put_integer(of->out, "total_communication_count", calls);
+    metric_put_number(of->out, "total_trace_time_us", recording_us);
+    metric_put_number(of->out, "communication_percentage", guide_percent(time_us, recording_us));
+    return true;
 }
 
 /* Least and most are over the ranks that have the operation, the mean over all. */
-static void put_operations_compat(const compat_row *c, uint32_t n, metric_value *to)
+static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
 {
     for (size_t i = 0; i < N_CLASS; i++) {
-        class_sum all = {0}, ranks = {0};
+        class_sum all = {0}, each = {0};
         metric_value *o;
 
-        for (uint32_t r = 0; r < n; r++)
-            if (c[r].of[i].n) {
-                all.n += c[r].of[i].n;
-                all.sum_ps += c[r].of[i].sum_ps;
-                add_compat(&ranks, c[r].of[i].sum_ps);
-            }
+        for (uint32_t r = 0; r < ranks->n; r++) {
+            const class_sum *s = &((const class_sums *)ranks->rank[r].own)->of[i];
+
+            if (!s->n)
+                continue;
+            all.n += s->n;
+            all.sum_ps += s->sum_ps;
+            add_compat(&each, s->sum_ps);
+        }
         if (!all.n)
             continue;
         o = put_class(to, i);
         metric_put_integer(o, "total_count", all.n);
         metric_put_number(o, "total_time_ms", guide_us(all.sum_ps) / 1000);
-        metric_put_number(o, "avg_time_per_rank_ms", guide_us(all.sum_ps) / n / 1000);
-        metric_put_number(o, "min_rank_time_ms", guide_us(ranks.least_ps) / 1000);
-        metric_put_number(o, "max_rank_time_ms", guide_us(ranks.most_ps) / 1000);
+        metric_put_number(o, "avg_time_per_rank_ms", guide_us(all.sum_ps) / ranks->n / 1000);
+        metric_put_number(o, "min_rank_time_ms", guide_us(each.least_ps) / 1000);
+        metric_put_number(o, "max_rank_time_ms", guide_us(each.most_ps) / 1000);
     }
 }
 
 static void communication_compat(const metric_context *x, metric_value *out)
 {
-    compat_row *c;
-    metric_value *list;
-    dse_arena scratch;
-    guide_ranks ranks = guide_ranks_compat(x);
+    guide_ranks ranks = guide_measure(x, out, measure_compat, sizeof(class_sums));
 
-    dse_arena_init(&scratch);
-    c = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        dse_arena_reset(&scratch);
-        measure_compat(ranks.rank[i].rank, &scratch, &c[i]);
-    }
-    dse_arena_free(&scratch);
-    metric_put_number(out, "total_communication_time_ms", GUIDE_MEAN(c, ranks.n, time_ms));
-    metric_put_integer(out, "total_communication_count", (int64_t)GUIDE_MEAN(c, ranks.n, calls));
-    guide_put_round(out, "communication_percentage", GUIDE_MEAN(c, ranks.n, percentage));
-    put_operations_compat(c, ranks.n, metric_put_object(out, "per_operation_stats"));
-    list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank_compat(&c[i], ranks.rank[i].label, metric_put_object(list, NULL));
-    metric_put_integer(out, "num_ranks", ranks.n);
+    metric_put_number(out, "total_communication_time_ms", guide_mean(&ranks, "total_communication_time_ms"));
+    metric_put_integer(out, "total_communication_count",
+                       (int64_t)guide_mean(&ranks, "total_communication_count"));
+    guide_put_round(out, "communication_percentage", guide_mean(&ranks, "communication_percentage"));
+    put_operations_compat(&ranks, metric_put_object(out, "per_operation_stats"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
 static const metric rows[] = {

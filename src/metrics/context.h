@@ -31,7 +31,15 @@ typedef struct {
     const struct metric *row; /* the metric that is computed (metric.h) */
     /* For metric_compute: where the result goes. For a metric_fn: scratch memory, freed when it returns. */
     dse_arena *arena;
+    dse_arena *scratch; /* of a metric_fn: memory for one rank at a time, by metric_scratch */
 } metric_context;
+
+/* Memory that is gone when it is asked for again: for what is worked out of a rank. */
+static inline dse_arena *metric_scratch(const metric_context *x)
+{
+    dse_arena_reset(x->scratch);
+    return x->scratch;
+}
 
 /* The phase of the workload: --phase, or else the card's. */
 trace_phase metric_phase_of(const metric_context *x);

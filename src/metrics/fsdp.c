@@ -8,7 +8,6 @@
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
-#include "metrics/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -206,18 +205,6 @@ static void fill(const metric_view *v, const metric_spans *steps, range *r, uint
     out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;
 }
 
-static void measure(const guide_rank *r, bool trim, dse_arena *a, rank_cost *out, uint32_t *n)
-{
-    metric_spans steps;
-    range *ranges;
-
-    out->layers.rank = r->rank;
-    steps = guide_steps_of(r->view, trim, a, &out->n_steps);
-    find_ranges(r->rank, &steps, a, &ranges, n);
-    fill(r->view, &steps, ranges, *n, a, out);
-    dse_free(ranges);
-}
-
 /* ---- the result ---------------------------------------------------------------------------- */
 
 static const char no_launches[] = "the trace does not say which host call launched a kernel";
@@ -233,10 +220,7 @@ static void put_class(const rank_cost *r, int c, metric_value *to)
     metric_put_number(o, "count_per_step", k->n);
     metric_put_number(o, "self_time_ms", k->own_ms);
     guide_put_percent(o, "percentage_of_fsdp", k->own_ms, r->fsdp_ms, "FSDP takes no time");
-    if (r->has_launches)
-        metric_put_number(o, "gpu_time_ms", k->gpu_ms);
-    else
-        metric_put_absent(o, "gpu_time_ms", no_launches);
+    metric_put_number_or(o, "gpu_time_ms", r->has_launches ? k->gpu_ms : NAN, no_launches);
 }
 
 static void put_layers(const rank_cost *r, dse_arena *a, metric_value *to)
@@ -268,75 +252,56 @@ static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
     put_layers(r, a, metric_put_object(to, "layer_breakdown"));
 }
 
-/* Over all ranks, those without the class too. */
-static void put_operations(const rank_cost *r, uint32_t n, metric_value *to)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    for (int c = 0; c < FSDP_CLASSES; c++) {
-        double least = INFINITY, most = 0;
-        bool launches = false;
-        metric_value *o;
+    rank_cost c = {.layers.rank = r->rank};
+    metric_spans steps = guide_steps_of(r->view, x->options->trim, a, &c.n_steps);
+    range *ranges;
+    uint32_t n;
 
-        if (!(guide_mean(&r[0].class[c].n, n, sizeof *r) > 0))
-            continue;
-        for (uint32_t i = 0; i < n; i++) {
-            double ms = r[i].class[c].own_ms;
-
-            least = ms < least ? ms : least;
-            most = ms > most ? ms : most;
-            launches = launches || r[i].has_launches;
-        }
-        o = metric_put_object(to, fsdp_class_name((fsdp_class)c));
-        metric_put_number(o, "avg_count_per_step", guide_mean(&r[0].class[c].n, n, sizeof *r));
-        metric_put_number(o, "avg_self_time_ms", guide_mean(&r[0].class[c].own_ms, n, sizeof *r));
-        metric_put_number(o, "min_self_time_ms", least);
-        metric_put_number(o, "max_self_time_ms", most);
-        if (launches)
-            metric_put_number(o, "avg_gpu_time_ms", guide_mean(&r[0].class[c].gpu_ms, n, sizeof *r));
-        else
-            metric_put_absent(o, "avg_gpu_time_ms", no_launches);
-    }
+    find_ranges(r->rank, &steps, a, &ranges, &n);
+    fill(r->view, &steps, ranges, n, a, &c);
+    dse_free(ranges);
+    metric_put_integer(r->aside, "ranges", n);
+    metric_put_integer(r->aside, "launches", c.has_launches);
+    put_rank(&c, a, r->out);
+    fsdp_layers_free(&c.layers);
+    return true;
 }
 
-static void put_all(const guide_ranks *ranks, const rank_cost *r, dse_arena *a, metric_value *out)
+static void put_operations(const guide_ranks *ranks, metric_value *to)
 {
-    metric_value *per_rank;
+    const bool launches = guide_sum(ranks, "launches") > 0;
 
-    metric_put_number(out, "avg_fsdp_overhead_percentage", GUIDE_MEAN(r, ranks->n, share));
-    metric_put_number(out, "avg_fsdp_time_ms", GUIDE_MEAN(r, ranks->n, fsdp_ms));
-    metric_put_number(out, "avg_communication_time_ms", GUIDE_MEAN(r, ranks->n, comm_ms));
-    metric_put_number(out, "avg_copy_overhead_ms", GUIDE_MEAN(r, ranks->n, copy_ms));
-    put_operations(r, ranks->n, metric_put_object(out, "operation_breakdown"));
-    metric_put_integer(out, "num_ranks", ranks->n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks->n; i++)
-        put_rank(&r[i], a, metric_put_rank(per_rank, ranks->rank[i].rank));
+    for (int c = 0; c < FSDP_CLASSES; c++) {
+        const char *name = fsdp_class_name((fsdp_class)c);
+        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count_per_step"),
+                         own = guide_fold_of(ranks, "operation_breakdown", name, "self_time_ms"),
+                         gpu = guide_fold_of(ranks, "operation_breakdown", name, "gpu_time_ms");
+        metric_value *o;
+
+        if (!(count.mean > 0))
+            continue;
+        o = metric_put_object(to, name);
+        metric_put_number(o, "avg_count_per_step", count.mean);
+        metric_put_number(o, "avg_self_time_ms", own.mean);
+        metric_put_number(o, "min_self_time_ms", own.least);
+        metric_put_number(o, "max_self_time_ms", own.most);
+        metric_put_number_or(o, "avg_gpu_time_ms", launches ? gpu.mean : NAN, no_launches);
+    }
 }
 
 static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
 {
-    dse_arena scratch;
-    uint64_t n_ranges = 0;
-    dse_status st = DSE_OK;
-    guide_ranks ranks = guide_ranks_of(x);
-    rank_cost *r = DSE_ARENA_NEW(x->arena, rank_cost, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
 
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        uint32_t n;
-
-        dse_arena_reset(&scratch);
-        measure(&ranks.rank[i], x->options->trim, &scratch, &r[i], &n);
-        n_ranges += n;
-    }
-    if (!n_ranges)
-        st = metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
-                                "its weights with FSDP2, or its ranges were not recorded");
-    else
-        put_all(&ranks, r, &scratch, out);
-    for (uint32_t i = 0; i < ranks.n; i++)
-        fsdp_layers_free(&r[i].layers);
-    dse_arena_free(&scratch);
-    return st;
+    if (!(guide_sum(&ranks, "ranges") > 0))
+        return metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
+                                  "its weights with FSDP2, or its ranges were not recorded");
+    fsdp_put_means(&ranks, out);
+    put_operations(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_ranks(&ranks, NULL, out);
+    return DSE_OK;
 }
 
 static const metric rows[] = {

@@ -5,6 +5,7 @@
 #ifndef DSE_METRICS_FSDP_H
 #define DSE_METRICS_FSDP_H
 
+#include "metrics/guide.h"
 #include "metrics/metric.h"
 
 /* In the order of the tests. */
@@ -50,6 +51,9 @@ void fsdp_layers_add(fsdp_layers *l, uint32_t name, int64_t time_ps);
 
 /* Ids in the order of reports: layers.<n> by number, then the others by text; n of them, in the arena. */
 const uint32_t *fsdp_layers_sorted(const fsdp_layers *l, dse_arena *a);
+
+/* The means over ranks with which both results begin. */
+void fsdp_put_means(const guide_ranks *ranks, metric_value *out);
 
 /* fsdp_compat.c: as the original tool. */
 metric_put_fn fsdp_compat;

@@ -1,7 +1,6 @@
 #include "metrics/guide.h"
 
 #include "base/names.h"
-#include "metrics/compat_kineto.h"
 #include "metrics/steps.h"
 
 #include <inttypes.h>
@@ -20,15 +19,6 @@ static const char *label_of(const trace_rank *r, dse_arena *a)
     return dse_arena_printf(a, "rank%" PRIu32 "_trace", r->rank);
 }
 
-guide_ranks guide_ranks_of(const metric_context *x)
-{
-    guide_ranks all = {x->n_views, DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
-
-    for (uint32_t i = 0; i < x->n_views; i++)
-        all.rank[i] = (guide_rank){&x->view[i], x->view[i].rank, label_of(x->view[i].rank, x->arena)};
-    return all;
-}
-
 static int by_label(const void *a, const void *b)
 {
     const guide_rank *x = a, *y = b;
@@ -36,12 +26,45 @@ static int by_label(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
-guide_ranks guide_ranks_compat(const metric_context *x)
+guide_ranks guide_measure(const metric_context *x, metric_value *out, guide_measure_fn *measure,
+                          size_t own_size)
 {
-    guide_ranks all = guide_ranks_of(x);
+    guide_ranks all = {.x = x, .rank = DSE_ARENA_NEW(x->arena, guide_rank, x->n_views)};
 
-    qsort(all.rank, all.n, sizeof *all.rank, by_label);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        all.rank[i] = (guide_rank){.view = &x->view[i],
+                                   .rank = x->view[i].rank,
+                                   .label = label_of(x->view[i].rank, x->arena),
+                                   .own = dse_arena_zero(x->arena, 1, own_size),
+                                   .out = metric_object_new(out->arena),
+                                   .aside = metric_object_new(x->arena)};
+    if (x->options->compat)
+        qsort(all.rank, x->n_views, sizeof *all.rank, by_label);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (measure(x, &all.rank[i], metric_scratch(x)))
+            all.rank[all.n++] = all.rank[i];
+        else if (!all.left_out)
+            all.left_out = all.rank[i].label;
     return all;
+}
+
+void guide_put_ranks(const guide_ranks *ranks, const char *compat_key, metric_value *out)
+{
+    const bool compat = ranks->x->options->compat;
+    metric_value *all;
+
+    if (!compat)
+        metric_put_integer(out, "num_ranks", ranks->n);
+    all = compat ? metric_put_list(out, compat_key) : metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        const guide_rank *r = &ranks->rank[i];
+
+        if (compat)
+            metric_put_text(r->out, "rank", r->label);
+        metric_take(compat ? metric_put_object(all, NULL) : metric_put_rank(all, r->rank), r->out);
+    }
+    if (compat)
+        metric_put_integer(out, "num_ranks", ranks->n);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -79,18 +102,80 @@ metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint3
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-static double at(const double *first, size_t i, size_t stride)
+static double number_of(const metric_value *v)
 {
-    return *(const double *)(const void *)((const char *)first + i * stride);
+    return !v || v->kind == METRIC_ABSENT ? NAN : v->kind == METRIC_INTEGER ? (double)v->integer : v->number;
 }
 
-double guide_mean(const double *first, size_t n, size_t stride)
+double guide_figure(const guide_rank *r, const char *key)
+{
+    const metric_value *v = metric_get(r->aside, key);
+
+    return number_of(v ? v : metric_get(r->out, key));
+}
+
+double *guide_figures(const guide_ranks *ranks, const char *key)
+{
+    double *v = DSE_ARENA_NEW(ranks->x->arena, double, ranks->n);
+
+    for (uint32_t i = 0; i < ranks->n; i++)
+        v[i] = guide_figure(&ranks->rank[i], key);
+    return v;
+}
+
+/* *n of them. */
+static double sum_of(const guide_ranks *ranks, const char *key, uint32_t *n)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < n; i++)
-        sum += at(first, i, stride);
-    return n ? sum / (double)n : 0;
+    *n = 0;
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        double v = guide_figure(&ranks->rank[i], key);
+
+        sum += isnan(v) ? 0 : v;
+        *n += isnan(v) ? 0 : 1;
+    }
+    return *n ? sum : NAN;
+}
+
+double guide_sum(const guide_ranks *ranks, const char *key)
+{
+    uint32_t n;
+
+    return sum_of(ranks, key, &n);
+}
+
+double guide_mean(const guide_ranks *ranks, const char *key)
+{
+    uint32_t n;
+    double sum = sum_of(ranks, key, &n);
+
+    return sum / n;
+}
+
+void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, metric_value *out)
+{
+    double mean = guide_mean(ranks, key);
+
+    metric_put_number_or(out, dse_arena_printf(ranks->x->arena, "avg_%s", key),
+                         ranks->x->options->compat ? metric_round(mean, 2) : mean, why);
+}
+
+guide_fold guide_fold_of(const guide_ranks *ranks, const char *classes, const char *class, const char *key)
+{
+    guide_fold f = {0, INFINITY, 0};
+    double sum = 0;
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        double v = number_of(metric_get(metric_get(metric_get(ranks->rank[i].out, classes), class), key));
+
+        v = isnan(v) ? 0 : v;
+        sum += v;
+        f.least = v < f.least ? v : f.least;
+        f.most = v > f.most ? v : f.most;
+    }
+    f.mean = sum / ranks->n;
+    return f;
 }
 
 metric_value *guide_put_percent(metric_value *to, const char *key, double part, double whole, const char *why)
@@ -98,21 +183,16 @@ metric_value *guide_put_percent(metric_value *to, const char *key, double part, 
     return metric_put_ratio(to, key, 100 * part, whole, why);
 }
 
+void guide_put_share(const metric_context *x, metric_value *to, const char *key, double part, double whole,
+                     const char *why)
+{
+    if (x->options->compat)
+        guide_put_round(to, key, guide_percent(part, whole));
+    else
+        guide_put_percent(to, key, part, whole, why);
+}
+
 metric_value *guide_put_round(metric_value *to, const char *key, double v)
 {
     return metric_put_number(to, key, metric_round(v, 2));
-}
-
-metric_value *guide_put_mean(metric_value *to, const char *key, const double *first, size_t n, size_t stride,
-                             const char *why)
-{
-    double sum = 0;
-    size_t known = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(at(first, i, stride))) {
-            sum += at(first, i, stride);
-            known++;
-        }
-    return known ? metric_put_number(to, key, sum / (double)known) : metric_put_absent(to, key, why);
 }

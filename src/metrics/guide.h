@@ -11,25 +11,35 @@
 #include "metrics/context.h"
 #include "metrics/numbers.h"
 
-/* A rank as the originals call it. */
+/* A rank, and what a metric says of it. */
 typedef struct {
     const metric_view *view;
     const trace_rank *rank;
-    const char *label; /* what the originals call it: their file's name without .json */
+    const char *label;   /* what the originals call it: their file's name without .json */
+    void *own;           /* the metric's, zeroed */
+    metric_value *out;   /* its entries in the result */
+    metric_value *aside; /* figures that are not, of which sums and means over ranks are taken */
 } guide_rank;
 
 typedef struct {
+    const metric_context *x;
     uint32_t n;
     guide_rank *rank;
+    const char *left_out; /* the first that was; NULL: none was */
 } guide_ranks;
 
-/* All ranks of the context, ascending. In the arena of x. */
-guide_ranks guide_ranks_of(const metric_context *x);
+/* Puts the entries of a rank; false: the rank is left out. scratch is emptied for each. */
+typedef bool guide_measure_fn(const metric_context *x, const guide_rank *r, dse_arena *scratch);
 
-/* The same in the order of the labels, which is that of the originals: rank10_trace stands before
- * rank1_trace. A file that the originals would not take as it is (compressed, of several ranks, another name)
- * is called rank<n>_trace. */
-guide_ranks guide_ranks_compat(const metric_context *x);
+/* All ranks of the context, ascending; under --compat in the order of the labels, which is that of the originals:
+ * rank10_trace stands before rank1_trace. (A file that the originals would not take as it is, compressed, of
+ * several ranks or of another name, is called rank<n>_trace.) own_size: of what `own` points to. */
+guide_ranks guide_measure(const metric_context *x, metric_value *out, guide_measure_fn *measure,
+                          size_t own_size);
+
+/* How many ranks there are, and the entries of each: "per_rank"; under --compat a list, in which each has its
+ * label. */
+void guide_put_ranks(const guide_ranks *ranks, const char *compat_key, metric_value *out);
 
 /* ---- events as the originals see them ------------------------------------------------------- */
 
@@ -48,9 +58,24 @@ static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US;
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-/* Mean of one double of each of n rows, in their order; 0 if there are none. */
-double guide_mean(const double *first, size_t n, size_t stride);
-#define GUIDE_MEAN(rows, n, field) guide_mean(&(rows)->field, (n), sizeof *(rows))
+/* A figure of a rank, which it put aside or into its entries; NaN: it has none. */
+double guide_figure(const guide_rank *r, const char *key);
+
+/* Those of all ranks, in their order, in the arena of the context. */
+double *guide_figures(const guide_ranks *ranks, const char *key);
+
+/* Sum and mean over the ranks that have the figure; NaN: none has. */
+double guide_sum(const guide_ranks *ranks, const char *key);
+double guide_mean(const guide_ranks *ranks, const char *key);
+
+/* That mean as "avg_<key>", to two decimals under --compat; absent with the reason if no rank has the figure. */
+void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, metric_value *out);
+
+/* Over all ranks, of which those without it count as 0, a figure of a class in an object of classes. */
+typedef struct {
+    double mean, least, most;
+} guide_fold;
+guide_fold guide_fold_of(const guide_ranks *ranks, const char *classes, const char *class, const char *key);
 
 /* Percent that part is of whole; 0 of nothing, as the originals say. */
 static inline double guide_percent(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }
@@ -59,14 +84,12 @@ static inline double guide_percent(double part, double whole) { return whole > 0
 metric_value *guide_put_percent(metric_value *to, const char *key, double part, double whole,
                                 const char *why);
 
+/* That, or as the originals say under --compat: to two decimals, 0 of nothing. */
+void guide_put_share(const metric_context *x, metric_value *to, const char *key, double part, double whole,
+                     const char *why);
+
 /* Rounded to two decimals. */
 metric_value *guide_put_round(metric_value *to, const char *key, double v);
-
-/* Mean over those of n numbers that are not NaN; absent with the reason if all are. */
-metric_value *guide_put_mean(metric_value *to, const char *key, const double *first, size_t n, size_t stride,
-                             const char *why);
-#define GUIDE_PUT_MEAN(to, key, rows, n, field, why)                                                         \
-    guide_put_mean((to), (key), &(rows)->field, (n), sizeof *(rows), (why))
 
 #define GUIDE_NO_STEPS "no step markers (ProfilerStep#)"
 

@@ -7,82 +7,54 @@
 
 #include <math.h>
 
-typedef struct {
-    double compute_us, comm_us, overlap_us, bubble_us, span_us, busy_us;
-    double compute_ms, comm_ms, overlap_ms, bubble_ms; /* for the means */
-    double efficiency;                                 /* percent of communication; NaN without any */
-    uint32_t n_compute, n_comm;
-} rank_overlap;
-
-static double span_of(const metric_spans *s)
-{
-    return s->n ? guide_us(s->span[s->n - 1].end - s->span[0].start) : 0;
-}
-
-static rank_overlap measure(const metric_spans *compute, const metric_spans *comm, const metric_spans *all)
-{
-    rank_overlap o = {.compute_us = guide_us(metric_spans_length(compute)),
-                      .comm_us = guide_us(metric_spans_length(comm)),
-                      .overlap_us = guide_us(metric_spans_overlap(compute, comm)),
-                      .busy_us = guide_us(metric_spans_length(all)),
-                      .span_us = span_of(all)};
-
-    o.bubble_us =
-        guide_us(all->n ? all->span[all->n - 1].end - all->span[0].start - metric_spans_length(all) : 0);
-    o.compute_ms = o.compute_us / 1000;
-    o.comm_ms = o.comm_us / 1000;
-    o.overlap_ms = o.overlap_us / 1000;
-    o.bubble_ms = o.bubble_us / 1000;
-    o.efficiency = o.comm_us > 0 ? o.overlap_us / o.comm_us * 100 : NAN;
-    return o;
-}
-
-/* ---- the definition ------------------------------------------------------------------------ */
-
-static void put_rank(const rank_overlap *o, metric_value *to)
+/* Puts what unions of compute, communication and both come to; the originals say times in microseconds, too. */
+static void put_times(const metric_context *x, const guide_rank *r, const metric_spans *compute,
+                      const metric_spans *comm, const metric_spans *all)
 {
     static const char nothing[] = "no kernels";
+    const int64_t span = all->n ? all->span[all->n - 1].end - all->span[0].start : 0;
+    const double span_us = guide_us(span);
+    const struct {
+        const char *name;
+        double us;
+    } times[] = {{"compute", guide_us(metric_spans_length(compute))},
+                 {"communication", guide_us(metric_spans_length(comm))},
+                 {"overlap", guide_us(metric_spans_overlap(compute, comm))},
+                 {"bubble", guide_us(span - metric_spans_length(all))}};
+    const double compute_us = times[0].us, comm_us = times[1].us, overlap_us = times[2].us;
 
-    metric_put_number(to, "compute_time_ms", o->compute_ms);
-    metric_put_number(to, "communication_time_ms", o->comm_ms);
-    metric_put_number(to, "overlap_time_ms", o->overlap_ms);
-    metric_put_number(to, "bubble_time_ms", o->bubble_ms);
-    metric_put_number(to, "total_kernel_time_ms", o->busy_us / 1000);
-    metric_put_number(to, "kernel_span_ms", o->span_us / 1000);
-    guide_put_percent(to, "overlap_efficiency", o->overlap_us, o->comm_us, "no communication");
-    guide_put_percent(to, "compute_percentage", o->compute_us, o->span_us, nothing);
-    guide_put_percent(to, "comm_percentage", o->comm_us, o->span_us, nothing);
-    guide_put_percent(to, "bubble_percentage", o->bubble_us, o->span_us, nothing);
-    metric_put_integer(to, "num_compute_kernels", o->n_compute);
-    metric_put_integer(to, "num_comm_kernels", o->n_comm);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (x->options->compat)
+            metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_us", times[i].name), times[i].us);
+        metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_ms", times[i].name),
+                          times[i].us / 1000);
+    }
+    metric_put_number(r->out, "total_kernel_time_ms", guide_us(metric_spans_length(all)) / 1000);
+    if (!x->options->compat) {
+        metric_put_number(r->out, "kernel_span_ms", span_us / 1000);
+        metric_put_number(r->aside, "overlap_efficiency", comm_us > 0 ? overlap_us / comm_us * 100 : NAN);
+    }
+    guide_put_share(x, r->out, "overlap_efficiency", overlap_us, comm_us, "no communication");
+    guide_put_share(x, r->out, "compute_percentage", compute_us, span_us, nothing);
+    guide_put_share(x, r->out, "comm_percentage", comm_us, span_us, nothing);
+    guide_put_share(x, r->out, "bubble_percentage", times[3].us, span_us, nothing);
 }
 
-static void overlap(const metric_context *x, metric_value *out)
+static void put_counts(const guide_rank *r, uint32_t n_compute, uint32_t n_comm)
 {
-    metric_value *per_rank;
-    int64_t n_compute = 0, n_comm = 0;
-    guide_ranks ranks = guide_ranks_of(x);
-    rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
+    metric_put_integer(r->out, "num_compute_kernels", n_compute);
+    metric_put_integer(r->out, "num_comm_kernels", n_comm);
+}
 
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        const metric_view *v = ranks.rank[i].view;
-        metric_spans comm = metric_comm_kernel_time(v);
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    const metric_view *v = r->view;
+    metric_spans comm = metric_comm_kernel_time(v);
 
-        o[i] = measure(&v->compute_time, &comm, &v->kernel_time);
-        n_compute += o[i].n_compute = v->compute.n;
-        n_comm += o[i].n_comm = metric_comm_kernels(v).n;
-    }
-    GUIDE_PUT_MEAN(out, "avg_overlap_efficiency", o, ranks.n, efficiency, "no communication");
-    metric_put_number(out, "avg_compute_time_ms", GUIDE_MEAN(o, ranks.n, compute_ms));
-    metric_put_number(out, "avg_communication_time_ms", GUIDE_MEAN(o, ranks.n, comm_ms));
-    metric_put_number(out, "avg_overlap_time_ms", GUIDE_MEAN(o, ranks.n, overlap_ms));
-    metric_put_number(out, "avg_bubble_time_ms", GUIDE_MEAN(o, ranks.n, bubble_ms));
-    metric_put_integer(out, "total_compute_kernels", n_compute);
-    metric_put_integer(out, "total_comm_kernels", n_comm);
-    metric_put_integer(out, "num_ranks", ranks.n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank(&o[i], metric_put_rank(per_rank, ranks.rank[i].rank));
+    (void)scratch;
+    put_times(x, r, &v->compute_time, &comm, &v->kernel_time);
+    put_counts(r, v->compute.n, metric_comm_kernels(v).n);
+    return true;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -92,18 +64,16 @@ static uint8_t is_comm(const char *name)
     return METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast");
 }
 
-static void measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     const metric_events *kernels = &r->view->kernels;
     const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_span *side[2]; /* compute, communication */
+    metric_span *side[2] = {DSE_ARENA_NEW(a, metric_span, kernels->n),
+                            DSE_ARENA_NEW(a, metric_span, kernels->n)}; /* compute, communication */
     uint32_t n[2] = {0, 0}, n_all;
+    metric_classes classes = metric_classes_of(r->rank, is_comm, a);
     metric_spans compute, comm, all;
-    metric_classes classes;
 
-    side[0] = DSE_ARENA_NEW(a, metric_span, kernels->n);
-    side[1] = DSE_ARENA_NEW(a, metric_span, kernels->n);
-    classes = metric_classes_of(r->rank, is_comm, a);
     guide_union_of(r->rank, kernels, &words, a, &all, &n_all);
     for (uint32_t i = 0; i < kernels->n; i++) {
         const trace_event *e = &r->rank->event[kernels->event[i]];
@@ -116,66 +86,32 @@ static void measure_compat(const guide_rank *r, dse_arena *a, rank_overlap *out)
     }
     compute = metric_spans_merge(side[0], n[0]);
     comm = metric_spans_merge(side[1], n[1]);
-    *out = measure(&compute, &comm, &all);
-    out->n_compute = n[0];
-    out->n_comm = n[1];
-    out->efficiency = metric_round(out->comm_us > 0 ? out->overlap_us / out->comm_us * 100 : 0, 2);
+    put_times(x, r, &compute, &comm, &all);
+    put_counts(r, n[0], n[1]);
+    return true;
 }
 
-static void put_rank_compat(const rank_overlap *o, const char *label, metric_value *to)
-{
-    metric_put_number(to, "compute_time_us", o->compute_us);
-    metric_put_number(to, "compute_time_ms", o->compute_ms);
-    metric_put_number(to, "communication_time_us", o->comm_us);
-    metric_put_number(to, "communication_time_ms", o->comm_ms);
-    metric_put_number(to, "overlap_time_us", o->overlap_us);
-    metric_put_number(to, "overlap_time_ms", o->overlap_ms);
-    metric_put_number(to, "bubble_time_us", o->bubble_us);
-    metric_put_number(to, "bubble_time_ms", o->bubble_ms);
-    metric_put_number(to, "total_kernel_time_ms", o->busy_us / 1000);
-    metric_put_number(to, "overlap_efficiency", o->efficiency);
-    guide_put_round(to, "compute_percentage", guide_percent(o->compute_us, o->span_us));
-    guide_put_round(to, "comm_percentage", guide_percent(o->comm_us, o->span_us));
-    guide_put_round(to, "bubble_percentage", guide_percent(o->bubble_us, o->span_us));
-    metric_put_integer(to, "num_compute_kernels", o->n_compute);
-    metric_put_integer(to, "num_comm_kernels", o->n_comm);
-    metric_put_text(to, "rank", label);
-}
+/* ---- both ---------------------------------------------------------------------------------- */
 
-static void overlap_compat(const metric_context *x, metric_value *out)
+static void overlap(const metric_context *x, metric_value *out)
 {
-    metric_value *list;
-    int64_t n_compute = 0, n_comm = 0;
-    dse_arena scratch;
-    guide_ranks ranks = guide_ranks_compat(x);
-    rank_overlap *o = DSE_ARENA_NEW(x->arena, rank_overlap, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, x->options->compat ? measure_compat : measure, 0);
 
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        dse_arena_reset(&scratch);
-        measure_compat(&ranks.rank[i], &scratch, &o[i]);
-        n_compute += o[i].n_compute;
-        n_comm += o[i].n_comm;
-    }
-    dse_arena_free(&scratch);
-    guide_put_round(out, "avg_overlap_efficiency", GUIDE_MEAN(o, ranks.n, efficiency));
-    guide_put_round(out, "avg_compute_time_ms", GUIDE_MEAN(o, ranks.n, compute_ms));
-    guide_put_round(out, "avg_communication_time_ms", GUIDE_MEAN(o, ranks.n, comm_ms));
-    guide_put_round(out, "avg_overlap_time_ms", GUIDE_MEAN(o, ranks.n, overlap_ms));
-    guide_put_round(out, "avg_bubble_time_ms", GUIDE_MEAN(o, ranks.n, bubble_ms));
-    metric_put_integer(out, "total_compute_kernels", n_compute);
-    metric_put_integer(out, "total_comm_kernels", n_comm);
-    list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank_compat(&o[i], ranks.rank[i].label, metric_put_object(list, NULL));
-    metric_put_integer(out, "num_ranks", ranks.n);
+    guide_put_mean(&ranks, "overlap_efficiency", "no communication", out);
+    guide_put_mean(&ranks, "compute_time_ms", NULL, out);
+    guide_put_mean(&ranks, "communication_time_ms", NULL, out);
+    guide_put_mean(&ranks, "overlap_time_ms", NULL, out);
+    guide_put_mean(&ranks, "bubble_time_ms", NULL, out);
+    metric_put_integer(out, "total_compute_kernels", (int64_t)guide_sum(&ranks, "num_compute_kernels"));
+    metric_put_integer(out, "total_comm_kernels", (int64_t)guide_sum(&ranks, "num_comm_kernels"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
 static const metric rows[] = {
     {METRIC_ROW("overlap", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
                 "time of compute and of communication kernels, what they share, and when no kernel runs: "
                 "means over ranks"),
-     .put = overlap, .compat_put = overlap_compat, .compat_kinds = METRIC_ON_HOST},
+     .put = overlap, .compat_put = overlap, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(guide_overlap);

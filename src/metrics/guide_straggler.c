@@ -10,7 +10,6 @@
 #include "metrics/steps.h"
 #include "metrics/straggler.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,48 +35,35 @@ static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, b
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Times of a step, in milliseconds. */
-typedef struct {
-    double step, exposed, own;
-} rank_time;
-
-static void measure(const metric_view *v, bool trim, dse_arena *scratch, rank_time *out)
+/* Puts times of a step, in milliseconds. */
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    metric_spans comm = metric_comm_kernel_time(v),
-                 exposed = metric_spans_subtract(&comm, &v->compute_time, scratch);
-    metric_steps kept = metric_steps_kept(v, trim);
+    const bool trim = x->options->trim;
+    metric_spans comm = metric_comm_kernel_time(r->view),
+                 exposed = metric_spans_subtract(&comm, &r->view->compute_time, scratch);
+    metric_steps kept = metric_steps_kept(r->view, trim);
     int64_t exposed_ps = 0;
+    double step_ms = metric_step_mean_ps(r->view, trim) / TRACE_PS_PER_MS, exposed_ms;
 
     for (uint32_t i = 0; i < kept.n; i++)
         exposed_ps += metric_spans_within(&exposed, kept.step[i].span.start, kept.step[i].span.end);
-    out->step = metric_step_mean_ps(v, trim) / TRACE_PS_PER_MS;
-    out->exposed = (double)exposed_ps / TRACE_PS_PER_MS / kept.n;
-    out->own = out->step - out->exposed;
+    exposed_ms = (double)exposed_ps / TRACE_PS_PER_MS / kept.n;
+    metric_put_number(r->out, "step_time_ms", step_ms);
+    metric_put_number(r->out, "exposed_comm_ms", exposed_ms);
+    metric_put_number(r->out, "self_time_ms", step_ms - exposed_ms);
+    return true;
 }
 
-static void measure_all(const guide_ranks *ranks, bool trim, rank_time *t)
-{
-    dse_arena scratch;
-
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        dse_arena_reset(&scratch);
-        measure(ranks->rank[i].view, trim, &scratch, &t[i]);
-    }
-    dse_arena_free(&scratch);
-}
-
-static void put_extreme(metric_value *to, const char *key, const guide_ranks *ranks, const rank_time *t,
-                        uint32_t i)
+static void put_extreme(metric_value *to, const char *key, const guide_rank *r, double own)
 {
     metric_value *v = metric_put_object(to, key);
 
-    metric_put_integer(v, "rank", ranks->rank[i].rank->rank);
-    metric_put_number(v, "self_time_ms", t[i].own);
+    metric_put_integer(v, "rank", r->rank->rank);
+    metric_put_number(v, "self_time_ms", own);
 }
 
 /* Ranks whose own time stands out, in the order of their numbers. */
-static void put_stragglers(metric_value *out, const guide_ranks *ranks, const rank_time *t, double median)
+static void put_stragglers(metric_value *out, const guide_ranks *ranks, const double *own, double median)
 {
     metric_value *has = metric_put_bool(out, "has_stragglers", false),
                  *n = metric_put_integer(out, "num_stragglers", 0),
@@ -86,45 +72,51 @@ static void put_stragglers(metric_value *out, const guide_ranks *ranks, const ra
     for (uint32_t i = 0; i < ranks->n; i++) {
         metric_value *s;
 
-        if (!(t[i].own > median * (1 + TOLERANCE)))
+        if (!(own[i] > median * (1 + TOLERANCE)))
             continue;
         s = metric_put_object(list, NULL);
         metric_put_integer(s, "rank", ranks->rank[i].rank->rank);
-        metric_put_number(s, "self_time_ms", t[i].own);
-        metric_put_ratio(s, "slowdown_percentage", 100 * (t[i].own - median), median, "a median of 0");
+        metric_put_number(s, "self_time_ms", own[i]);
+        metric_put_ratio(s, "slowdown_percentage", 100 * (own[i] - median), median, "a median of 0");
         has->integer = 1;
         n->integer++;
     }
 }
 
-static void put_times(const guide_ranks *ranks, const rank_time *t, dse_arena *a, metric_value *out)
+/* The places of the largest and the smallest, the first of equals. */
+static void extremes_of(const double *v, uint32_t n, uint32_t extreme[2])
 {
-    double *own = DSE_ARENA_NEW(a, double, ranks->n), *step = DSE_ARENA_NEW(a, double, ranks->n);
-    uint32_t slow = 0, fast = 0;
-    metric_summary s, steps;
-    double wait = 0, median;
-
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        own[i] = t[i].own;
-        step[i] = t[i].step;
-        slow = t[i].own > t[slow].own ? i : slow;
-        fast = t[i].own < t[fast].own ? i : fast;
+    extreme[0] = extreme[1] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        extreme[0] = v[i] > v[extreme[0]] ? i : extreme[0];
+        extreme[1] = v[i] < v[extreme[1]] ? i : extreme[1];
     }
-    steps = metric_summarise(step, ranks->n);
-    metric_sort(own, ranks->n);
-    median = metric_quantile(own, ranks->n, 0.5);
-    put_stragglers(out, ranks, t, median);
+}
+
+static const char *const extreme_key[2] = {"slowest_rank", "fastest_rank"};
+
+static void put_times(const guide_ranks *ranks, metric_value *out)
+{
+    const double *own = guide_figures(ranks, "self_time_ms"), *step = guide_figures(ranks, "step_time_ms");
+    double *sorted = guide_figures(ranks, "self_time_ms"), wait = 0, median;
+    uint32_t extreme[2];
+    metric_summary s;
+
+    extremes_of(own, ranks->n, extreme);
+    metric_sort(sorted, ranks->n);
+    median = metric_quantile(sorted, ranks->n, 0.5);
+    put_stragglers(out, ranks, own, median);
     metric_put_number(out, "median_self_time_ms", median);
-    s = put_stats(metric_put_object(out, "self_time_stats"), own, ranks->n, false);
-    put_extreme(out, "slowest_rank", ranks, t, slow);
-    put_extreme(out, "fastest_rank", ranks, t, fast);
+    s = put_stats(metric_put_object(out, "self_time_stats"), sorted, ranks->n, false);
+    for (int i = 0; i < 2; i++)
+        put_extreme(out, extreme_key[i], &ranks->rank[extreme[i]], own[extreme[i]]);
     metric_put_ratio(out, "load_imbalance_percentage", 100 * (s.max - s.min), s.mean,
                      "steps without own time");
     for (uint32_t i = 0; i < ranks->n; i++)
-        wait += s.max - own[i];
+        wait += s.max - sorted[i];
     metric_put_number(out, "sync_overhead_ms", wait);
     metric_put_ratio(out, "coefficient_of_variation", 100 * s.deviation, s.mean, "steps without own time");
-    metric_put_number(out, "step_time_std_ms", steps.deviation);
+    metric_put_number(out, "step_time_std_ms", metric_summarise(step, ranks->n).deviation);
 }
 
 /* How far apart the ranks begin their collectives: the metric of that name. */
@@ -145,22 +137,11 @@ static void put_lag(const metric_context *x, metric_value *out)
 
 static void straggler(const metric_context *x, metric_value *out)
 {
-    metric_value *per_rank;
-    guide_ranks ranks = guide_ranks_of(x);
-    rank_time *t = DSE_ARENA_NEW(x->arena, rank_time, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
 
-    measure_all(&ranks, x->options->trim, t);
-    put_times(&ranks, t, x->arena, out);
+    put_times(&ranks, out);
     put_lag(x, out);
-    metric_put_integer(out, "num_ranks", ranks.n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        metric_value *to = metric_put_rank(per_rank, ranks.rank[i].rank);
-
-        metric_put_number(to, "step_time_ms", t[i].step);
-        metric_put_number(to, "exposed_comm_ms", t[i].exposed);
-        metric_put_number(to, "self_time_ms", t[i].own);
-    }
+    guide_put_ranks(&ranks, NULL, out);
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -170,19 +151,21 @@ static uint8_t is_comm(const char *name)
     return METRIC_HAS_ANY(name, "all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl");
 }
 
-/* In milliseconds; the places are those of the three statistics. */
-enum { DURATION, KERNEL, COMM, N_TIMES };
+/* Times of a rank, in milliseconds, and the statistics of each over ranks. */
+static const struct {
+    const char *time, *stats;
+} times[] = {{"total_duration_ms", "duration_stats"},
+             {"kernel_time_ms", "kernel_time_stats"},
+             {"communication_time_ms", "communication_time_stats"}};
 
-static const char *const time_key[N_TIMES] = {"total_duration_ms", "kernel_time_ms", "communication_time_ms"},
-                         *const stats_key[N_TIMES] = {"duration_stats", "kernel_time_stats",
-                                                      "communication_time_stats"};
-
-static void measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, uint32_t stride)
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
+    const trace_rank *r = of->rank;
     const metric_words kernel = METRIC_WORDS(r, "kernel");
     int64_t kernel_ps = 0, comm_ps = 0;
     metric_classes comm = metric_classes_of(r, is_comm, scratch);
 
+    (void)x;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
 
@@ -193,9 +176,10 @@ static void measure_compat(const trace_rank *r, dse_arena *scratch, double *ms, 
         if (metric_class_of(&comm, e))
             comm_ps += e->dur_ps;
     }
-    ms[DURATION * stride] = guide_recording_us(r) / 1000;
-    ms[KERNEL * stride] = guide_us(kernel_ps) / 1000;
-    ms[COMM * stride] = guide_us(comm_ps) / 1000;
+    metric_put_number(of->out, times[0].time, guide_recording_us(r) / 1000);
+    metric_put_number(of->out, times[1].time, guide_us(kernel_ps) / 1000);
+    metric_put_number(of->out, times[2].time, guide_us(comm_ps) / 1000);
+    return true;
 }
 
 typedef struct {
@@ -250,16 +234,13 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
 {
     metric_summary s = metric_summarise(ms, ranks->n);
     double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2), wait = 0;
-    uint32_t extreme[2] = {0, 0};
-    static const char *const keys[2] = {"slowest_rank", "fastest_rank"};
+    uint32_t extreme[2];
 
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        extreme[0] = ms[i] > ms[extreme[0]] ? i : extreme[0];
-        extreme[1] = ms[i] < ms[extreme[1]] ? i : extreme[1];
+    extremes_of(ms, ranks->n, extreme);
+    for (uint32_t i = 0; i < ranks->n; i++)
         wait += most - ms[i];
-    }
     for (int i = 0; i < 2; i++) {
-        metric_value *v = metric_put_object(out, keys[i]);
+        metric_value *v = metric_put_object(out, extreme_key[i]);
 
         metric_put_text(v, "rank", ranks->rank[extreme[i]].label);
         metric_put_number(v, "duration_ms", ms[extreme[i]]);
@@ -272,33 +253,16 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
 
 static void straggler_compat(const metric_context *x, metric_value *out)
 {
-    late_rank *late;
-    double *ms; /* the first time of all ranks, the second, the third */
-    metric_value *list;
-    dse_arena scratch;
-    guide_ranks ranks = guide_ranks_compat(x);
+    late_rank *late = DSE_ARENA_NEW(x->arena, late_rank, x->n_views);
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
+    const double *ms = guide_figures(&ranks, times[0].time);
 
-    dse_arena_init(&scratch);
-    ms = DSE_ARENA_NEW(x->arena, double, N_TIMES *(size_t)ranks.n);
-    late = DSE_ARENA_NEW(x->arena, late_rank, ranks.n);
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        dse_arena_reset(&scratch);
-        measure_compat(ranks.rank[i].rank, &scratch, ms + i, ranks.n);
-    }
-    dse_arena_free(&scratch);
     put_late(late, find_late(&ranks, ms, late), out);
-    for (int k = 0; k < N_TIMES; k++)
-        put_stats(metric_put_object(out, stats_key[k]), ms + (size_t)k * ranks.n, ranks.n, true);
+    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
+        put_stats(metric_put_object(out, times[k].stats), guide_figures(&ranks, times[k].time), ranks.n,
+                  true);
     put_durations(&ranks, ms, out);
-    list = metric_put_list(out, "per_rank_metrics");
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        metric_value *to = metric_put_object(list, NULL);
-
-        for (int k = 0; k < N_TIMES; k++)
-            metric_put_number(to, time_key[k], ms[(size_t)k * ranks.n + i]);
-        metric_put_text(to, "rank", ranks.rank[i].label);
-    }
-    metric_put_integer(out, "num_ranks", ranks.n);
+    guide_put_ranks(&ranks, "per_rank_metrics", out);
 }
 
 static const metric rows[] = {

@@ -6,70 +6,45 @@
 #include "metrics/metric.h"
 #include "metrics/steps.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-typedef struct {
-    double step_s;   /* mean time of a step */
-    double window_s; /* from the first step's start to the last one's end, for each step in it */
-} rank_steps;
+static double tokens_of(const trace_card *c) { return (double)c->batch_size * (double)c->seq_len; }
 
-static rank_steps measure(const metric_view *v, bool trim)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    metric_span window = metric_steps_window(v, trim);
+    const bool trim = x->options->trim;
+    const metric_span window = metric_steps_window(r->view, trim);
+    const double tokens = tokens_of(x->card), step_s = metric_step_mean_ps(r->view, trim) / TRACE_PS_PER_S,
+                 window_s = (double)(window.end - window.start) / TRACE_PS_PER_S /
+                            metric_steps_kept(r->view, trim).n; /* for each step in it */
 
-    return (rank_steps){.step_s = metric_step_mean_ps(v, trim) / TRACE_PS_PER_S,
-                        .window_s = (double)(window.end - window.start) / TRACE_PS_PER_S /
-                                    metric_steps_kept(v, trim).n};
-}
-
-static dse_status tokens_of(const metric_context *x, double *out, dse_error *err)
-{
-    const trace_card *c = x->card;
-
-    if (metric_phase_of(x) == TRACE_PHASE_INFERENCE)
-        return metric_absent(err, "it is defined for training; ask for throughput_tokens");
-    *out = (double)c->batch_size * (double)c->seq_len;
-    return DSE_OK;
-}
-
-static void put_rank(const rank_steps *s, double tokens, metric_value *to)
-{
-    metric_put_number(to, "throughput_tokens_per_sec", tokens / s->step_s);
-    metric_put_number(to, "window_throughput_tokens_per_sec", tokens / s->window_s);
-    metric_put_number(to, "iteration_time_sec", s->step_s);
+    (void)scratch;
+    metric_put_number(r->aside, "window_s", window_s);
+    metric_put_number(r->out, "throughput_tokens_per_sec", tokens / step_s);
+    metric_put_number(r->out, "window_throughput_tokens_per_sec", tokens / window_s);
+    metric_put_number(r->out, "iteration_time_sec", step_s);
+    return true;
 }
 
 static dse_status throughput(const metric_context *x, metric_value *out, dse_error *err)
 {
     guide_ranks ranks;
-    rank_steps *s;
-    metric_value *per_rank;
-    double tokens = 0, least = INFINITY, most = 0, mean;
-    dse_status st = tokens_of(x, &tokens, err);
+    metric_summary s;
 
-    if (st != DSE_OK)
-        return st;
-    ranks = guide_ranks_of(x);
-    s = DSE_ARENA_NEW(x->arena, rank_steps, ranks.n);
-    for (uint32_t i = 0; i < ranks.n; i++) {
-        s[i] = measure(ranks.rank[i].view, x->options->trim);
-        least = s[i].step_s < least ? s[i].step_s : least;
-        most = s[i].step_s > most ? s[i].step_s : most;
-    }
-    mean = GUIDE_MEAN(s, ranks.n, step_s);
-    metric_put_number(out, "throughput_tokens_per_sec", tokens / mean);
-    metric_put_number(out, "window_throughput_tokens_per_sec", tokens / GUIDE_MEAN(s, ranks.n, window_s));
-    metric_put_number(out, "tokens_per_step", tokens);
-    metric_put_number(out, "iteration_time_sec", mean);
-    metric_put_number(out, "min_iteration_time", least);
-    metric_put_number(out, "max_iteration_time", most);
-    metric_put_integer(out, "num_ranks", ranks.n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank(&s[i], tokens, metric_put_rank(per_rank, ranks.rank[i].rank));
+    if (metric_phase_of(x) == TRACE_PHASE_INFERENCE)
+        return metric_absent(err, "it is defined for training; ask for throughput_tokens");
+    ranks = guide_measure(x, out, measure, 0);
+    s = metric_summarise(guide_figures(&ranks, "iteration_time_sec"), ranks.n);
+    metric_put_number(out, "throughput_tokens_per_sec", tokens_of(x->card) / s.mean);
+    metric_put_number(out, "window_throughput_tokens_per_sec",
+                      tokens_of(x->card) / guide_mean(&ranks, "window_s"));
+    metric_put_number(out, "tokens_per_step", tokens_of(x->card));
+    metric_put_number(out, "iteration_time_sec", s.mean);
+    metric_put_number(out, "min_iteration_time", s.min);
+    metric_put_number(out, "max_iteration_time", s.max);
+    guide_put_ranks(&ranks, NULL, out);
     return DSE_OK;
 }
 
@@ -119,46 +94,35 @@ static double tokens_compat(const trace_card *c)
            (c->seq_len == TRACE_CARD_NONE ? 1024 : (double)c->seq_len);
 }
 
-static void times_compat(const guide_ranks *ranks, double *s, uint32_t *n)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    dse_arena scratch;
+    metric_classes markers = metric_classes_of(r->rank, marker_of, scratch);
+    const double s = iteration_s(r->rank, &markers);
 
-    *n = 0;
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        const trace_rank *r = ranks->rank[i].rank;
-        metric_classes markers;
-
-        dse_arena_reset(&scratch);
-        markers = metric_classes_of(r, marker_of, &scratch);
-        s[*n] = iteration_s(r, &markers);
-        *n += s[*n] > 0;
-    }
-    dse_arena_free(&scratch);
+    (void)x;
+    metric_put_number(r->aside, "s", s);
+    return s > 0;
 }
 
 static dse_status throughput_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *list;
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
+    const double *s = guide_figures(&ranks, "s"), tokens = tokens_compat(x->card);
     metric_summary all;
-    uint32_t n;
-    double *s, tokens = tokens_compat(x->card);
-    guide_ranks ranks = guide_ranks_compat(x);
 
-    s = DSE_ARENA_NEW(x->arena, double, (size_t)ranks.n + 1);
-    times_compat(&ranks, s, &n);
-    if (!n)
+    if (!ranks.n)
         return metric_absent(err, "no trace here lasts any time");
-    all = metric_summarise(s, n);
+    all = metric_summarise(s, ranks.n);
     metric_put_number(out, "throughput_tokens_per_sec", tokens / all.mean);
     metric_put_number(out, "tokens_per_step", tokens);
     metric_put_number(out, "iteration_time_sec", all.mean);
-    metric_put_integer(out, "num_ranks", n);
+    metric_put_integer(out, "num_ranks", ranks.n);
     list = metric_put_list(out, "per_rank_throughput");
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < ranks.n; i++)
         metric_put_number(list, NULL, tokens / s[i]);
     list = metric_put_list(out, "per_rank_iteration_time");
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < ranks.n; i++)
         metric_put_number(list, NULL, s[i]);
     metric_put_number(out, "min_iteration_time", all.min);
     metric_put_number(out, "max_iteration_time", all.max);

@@ -157,16 +157,24 @@ static void put_top(const trace_names *names, const rank_kernels *all, dse_arena
     }
 }
 
-static void put_rank(const rank_kernels *k, const kind_sums *kinds, metric_value *to)
+typedef struct {
+    rank_kernels k;
+    kind_sums kinds;
+} own_sums;
+
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
+    own_sums *own = r->own;
     metric_value *types;
 
-    metric_put_ms(to, "total_kernel_time_ms_sum", k->time_ps);
-    metric_put_integer(to, "launches", k->n_kernels);
-    metric_put_integer(to, "unique_names", k->n_names);
-    types = metric_put_object(to, "by_type");
+    sum_kernels(r, NULL, NULL, x->arena, scratch, &own->k);
+    own->kinds = sum_kinds(&own->k);
+    metric_put_ms(r->out, "total_kernel_time_ms_sum", own->k.time_ps);
+    metric_put_integer(r->out, "launches", own->k.n_kernels);
+    metric_put_integer(r->out, "unique_names", own->k.n_names);
+    types = metric_put_object(r->out, "by_type");
     for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_sum *s = &kinds->of[by_alphabet[i]];
+        const kind_sum *s = &own->kinds.of[by_alphabet[i]];
         metric_value *type;
 
         if (!s->n)
@@ -174,20 +182,25 @@ static void put_rank(const rank_kernels *k, const kind_sums *kinds, metric_value
         type = metric_put_object(types, metric_work_name(by_alphabet[i]));
         metric_put_integer(type, "count", s->n);
         metric_put_ms(type, "time_ms_sum", s->time_ps);
-        guide_put_percent(type, "percentage", (double)s->time_ps, (double)k->time_ps, "no time");
+        guide_put_percent(type, "percentage", (double)s->time_ps, (double)own->k.time_ps, "no time");
     }
+    return true;
 }
 
 /* Mean counts and times over all ranks, those without the kind too; the percentage is of all ranks' time. */
-static void put_kinds(const kind_sums *kinds, uint32_t n, int64_t all_ps, metric_value *to)
+static void put_kinds(const guide_ranks *ranks, int64_t all_ps, metric_value *to)
 {
+    const uint32_t n = ranks->n;
+
     for (int i = 0; i < METRIC_WORKS; i++) {
         kind_sum all = {0};
         metric_value *type;
 
         for (uint32_t r = 0; r < n; r++) {
-            all.n += kinds[r].of[by_alphabet[i]].n;
-            all.time_ps += kinds[r].of[by_alphabet[i]].time_ps;
+            const own_sums *own = ranks->rank[r].own;
+
+            all.n += own->kinds.of[by_alphabet[i]].n;
+            all.time_ps += own->kinds.of[by_alphabet[i]].time_ps;
         }
         if (!all.n)
             continue;
@@ -198,44 +211,21 @@ static void put_kinds(const kind_sums *kinds, uint32_t n, int64_t all_ps, metric
     }
 }
 
-static void kernel_of(const guide_ranks *ranks, dse_arena *a, dse_arena *scratch, trace_names *names,
-                      rank_kernels *all, metric_value *out)
-{
-    rank_kernels *k = DSE_ARENA_NEW(a, rank_kernels, ranks->n);
-    kind_sums *kinds = DSE_ARENA_NEW(a, kind_sums, ranks->n);
-    double n_names = 0, n_kernels = 0;
-    metric_value *per_rank;
-    size_t cap = 0;
-
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        dse_arena_reset(scratch);
-        sum_kernels(&ranks->rank[i], NULL, NULL, a, scratch, &k[i]);
-        add_names(ranks->rank[i].rank, &k[i], names, all, &cap);
-        kinds[i] = sum_kinds(&k[i]);
-        n_names += k[i].n_names;
-        n_kernels += k[i].n_kernels;
-    }
-    metric_put_number(out, "avg_kernel_time_ms", (double)all->time_ps / TRACE_PS_PER_MS / ranks->n);
-    metric_put_number(out, "avg_unique_kernels", n_names / ranks->n);
-    metric_put_number(out, "avg_kernel_launches", n_kernels / ranks->n);
-    put_kinds(kinds, ranks->n, all->time_ps, metric_put_object(out, "type_breakdown"));
-    put_top(names, all, a, metric_put_list(out, "top_kernels"));
-    metric_put_integer(out, "num_ranks", ranks->n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks->n; i++)
-        put_rank(&k[i], &kinds[i], metric_put_rank(per_rank, ranks->rank[i].rank));
-}
-
 static void kernel(const metric_context *x, metric_value *out)
 {
     trace_names names = {0};
     rank_kernels all = {0};
-    dse_arena scratch;
-    guide_ranks ranks = guide_ranks_of(x);
+    size_t cap = 0;
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(own_sums));
 
-    dse_arena_init(&scratch);
-    kernel_of(&ranks, x->arena, &scratch, &names, &all, out);
-    dse_arena_free(&scratch);
+    for (uint32_t i = 0; i < ranks.n; i++)
+        add_names(ranks.rank[i].rank, ranks.rank[i].own, &names, &all, &cap);
+    metric_put_number(out, "avg_kernel_time_ms", (double)all.time_ps / TRACE_PS_PER_MS / ranks.n);
+    metric_put_number(out, "avg_unique_kernels", guide_mean(&ranks, "unique_names"));
+    metric_put_number(out, "avg_kernel_launches", guide_mean(&ranks, "launches"));
+    put_kinds(&ranks, all.time_ps, metric_put_object(out, "type_breakdown"));
+    put_top(&names, &all, x->arena, metric_put_list(out, "top_kernels"));
+    guide_put_ranks(&ranks, NULL, out);
     dse_free(all.name);
     trace_names_free(&names);
 }
@@ -307,95 +297,64 @@ static void put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena
     }
 }
 
-typedef struct {
-    double count, time_ms, percentage;
-} kind_row;
-
-typedef struct {
-    rank_kernels k;
-    double time_ms, n_names, n_kernels;
-    kind_row kind[METRIC_WORKS]; /* zeros where the rank has none */
-} compat_row;
-
-static void measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
     const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_classes classes;
-    dse_arena scratch;
+    metric_classes classes = metric_classes_of(r->rank, kind_compat, scratch);
+    rank_kernels *k = r->own;
+    metric_value *types;
     kind_sums kinds;
 
-    dse_arena_init(&scratch);
-    classes = metric_classes_of(r->rank, kind_compat, &scratch);
-    sum_kernels(r, &words, &classes, a, &scratch, &out->k);
-    dse_arena_free(&scratch);
-    kinds = sum_kinds(&out->k);
-    out->time_ms = guide_us(out->k.time_ps) / 1000;
-    out->n_names = out->k.n_names;
-    out->n_kernels = out->k.n_kernels;
+    sum_kernels(r, &words, &classes, x->arena, scratch, k);
+    kinds = sum_kinds(k);
+    metric_put_number(r->out, "total_kernel_time_ms", guide_us(k->time_ps) / 1000);
+    metric_put_integer(r->out, "num_unique_kernels", k->n_names);
+    metric_put_integer(r->out, "total_kernel_launches", k->n_kernels);
+    put_top_compat(r, k, x->arena, metric_put_list(r->out, "top_kernels"));
+    types = metric_put_object(r->out, "type_breakdown");
     for (int i = 0; i < METRIC_WORKS; i++) {
-        double us = guide_us(kinds.of[i].time_ps);
-
-        out->kind[i] = (kind_row){kinds.of[i].n, us / 1000,
-                                  metric_round(guide_percent(us, guide_us(out->k.time_ps)), 2)};
-    }
-}
-
-static void put_rank_compat(const guide_rank *r, const compat_row *row, dse_arena *a, metric_value *to)
-{
-    metric_value *types;
-
-    metric_put_number(to, "total_kernel_time_ms", row->time_ms);
-    metric_put_integer(to, "num_unique_kernels", row->k.n_names);
-    metric_put_integer(to, "total_kernel_launches", row->k.n_kernels);
-    put_top_compat(r, &row->k, a, metric_put_list(to, "top_kernels"));
-    types = metric_put_object(to, "type_breakdown");
-    for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_row *k = &row->kind[by_alphabet[i]];
+        const kind_sum *s = &kinds.of[by_alphabet[i]];
         metric_value *type;
 
-        if (!(k->count > 0))
+        if (!s->n)
             continue;
         type = metric_put_object(types, metric_work_name(by_alphabet[i]));
-        metric_put_integer(type, "count", (int64_t)k->count);
-        metric_put_number(type, "total_time_ms", k->time_ms);
-        metric_put_number(type, "percentage", k->percentage);
+        metric_put_integer(type, "count", s->n);
+        metric_put_number(type, "total_time_ms", guide_us(s->time_ps) / 1000);
+        guide_put_round(type, "percentage", guide_percent(guide_us(s->time_ps), guide_us(k->time_ps)));
     }
-    metric_put_text(to, "rank", r->label);
+    return true;
 }
 
-static void put_kinds_compat(const compat_row *row, uint32_t n, metric_value *to)
+static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
 {
     for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_row *first = &row[0].kind[by_alphabet[i]];
-        double count = guide_mean(&first->count, n, sizeof *row);
+        const char *name = metric_work_name(by_alphabet[i]);
+        const guide_fold count = guide_fold_of(ranks, "type_breakdown", name, "count"),
+                         ms = guide_fold_of(ranks, "type_breakdown", name, "total_time_ms"),
+                         percentage = guide_fold_of(ranks, "type_breakdown", name, "percentage");
         metric_value *type;
 
-        if (!(count > 0))
+        if (!(count.mean > 0))
             continue;
-        type = metric_put_object(to, metric_work_name(by_alphabet[i]));
-        metric_put_number(type, "avg_count", metric_round(count, 1));
-        guide_put_round(type, "avg_time_ms", guide_mean(&first->time_ms, n, sizeof *row));
-        guide_put_round(type, "avg_percentage", guide_mean(&first->percentage, n, sizeof *row));
+        type = metric_put_object(to, name);
+        metric_put_number(type, "avg_count", metric_round(count.mean, 1));
+        guide_put_round(type, "avg_time_ms", ms.mean);
+        guide_put_round(type, "avg_percentage", percentage.mean);
     }
 }
 
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
-    metric_value *list;
-    guide_ranks ranks = guide_ranks_compat(x);
-    compat_row *row = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure_compat, sizeof(rank_kernels));
 
-    for (uint32_t i = 0; i < ranks.n; i++)
-        measure_compat(&ranks.rank[i], x->arena, &row[i]);
-    guide_put_round(out, "avg_kernel_time_ms", GUIDE_MEAN(row, ranks.n, time_ms));
-    metric_put_number(out, "avg_unique_kernels", metric_round(GUIDE_MEAN(row, ranks.n, n_names), 0));
-    metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(row, ranks.n, n_kernels), 0));
-    put_kinds_compat(row, ranks.n, metric_put_object(out, "type_breakdown"));
-    put_top_compat(&ranks.rank[0], &row[0].k, x->arena, metric_put_list(out, "top_kernels"));
-    list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank_compat(&ranks.rank[i], &row[i], x->arena, metric_put_object(list, NULL));
-    metric_put_integer(out, "num_ranks", ranks.n);
+    guide_put_round(out, "avg_kernel_time_ms", guide_mean(&ranks, "total_kernel_time_ms"));
+    metric_put_number(out, "avg_unique_kernels", metric_round(guide_mean(&ranks, "num_unique_kernels"), 0));
+    metric_put_number(out, "avg_kernel_launches",
+                      metric_round(guide_mean(&ranks, "total_kernel_launches"), 0));
+    put_kinds_compat(&ranks, metric_put_object(out, "type_breakdown"));
+    put_top_compat(&ranks.rank[0], ranks.rank[0].own, x->arena, metric_put_list(out, "top_kernels"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
 static const metric rows[] = {

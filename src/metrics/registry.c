@@ -95,17 +95,18 @@ dse_status metric_find(const char *name, trace_kind kind, bool compat, const met
     return DSE_OK;
 }
 
-/* With an arena of its own in the context: long lists are gone when it is done, whatever else is computed of
+/* With arenas of its own in the context: long lists are gone when it is done, whatever else is computed of
  * the trace. */
-static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_context *x, metric_value *out,
-                             dse_error *err)
+static dse_status compute_in(dse_arena *own_arena, const metric *m, const metric_context *x,
+                             metric_value *out, dse_error *err)
 {
     bool compat = x->options->compat && (m->compat || m->compat_put);
     metric_put_fn *put = compat ? m->compat_put : m->put;
     metric_context own = *x, narrow;
     dse_status st;
 
-    own.arena = scratch;
+    own.arena = &own_arena[0];
+    own.scratch = &own_arena[1];
     own.row = m;
     st = metric_narrow(m, &own, compat, &narrow, err);
     if (st == DSE_OK && !compat)
@@ -121,12 +122,12 @@ static dse_status compute_in(dse_arena *scratch, const metric *m, const metric_c
 dse_status metric_compute(const metric *m, const metric_context *x, metric_value **out, dse_error *err)
 {
     metric_value *v = metric_object_new(x->arena);
-    dse_arena scratch;
+    dse_arena own[2] = {0};
     dse_status st;
 
-    dse_arena_init(&scratch);
-    st = compute_in(&scratch, m, x, v, err);
-    dse_arena_free(&scratch);
+    st = compute_in(own, m, x, v, err);
+    dse_arena_free(&own[0]);
+    dse_arena_free(&own[1]);
     if (st == DSE_OK)
         *out = v;
     return st;

@@ -3,7 +3,6 @@
 #include "metrics/comm_calls.h"
 #include "metrics/hockney.h"
 #include "metrics/metric.h"
-#include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -87,11 +86,8 @@ static dse_status put_best(const metric *row, const hockney_fit *f, metric_value
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
     put_fit(out, f);
-    if (fits->first != fits->last) {
-        metric_value *all = metric_put_list(out, "fits");
-        all->first = fits->first;
-        all->last = fits->last;
-    }
+    if (fits->first != fits->last)
+        metric_take(metric_put_list(out, "fits"), fits);
     return DSE_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "metrics/layer_times.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
-#include "metrics/steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +20,6 @@
 typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
 
 static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer", "other"};
-
-/* Times of a step, in milliseconds. */
-typedef struct {
-    double step;
-    double host[PHASES], share[PHASES], gpu[PHASES]; /* NaN: unknown */
-    double gpu_unknown; /* of kernels whose launch is not in the file, all of them */
-} rank_phases;
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
@@ -207,51 +199,9 @@ static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, in
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-static void fill(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a, rank_phases *out)
-{
-    int64_t gpu[KERNEL_CLASSES];
-    double each = (double)TRACE_PS_PER_MS * n_steps, all = (double)metric_spans_length(&h->steps);
-
-    gpu_times(v, h, a, gpu);
-    out->step = all / each;
-    out->gpu_unknown = (double)gpu[UNKNOWN] / TRACE_PS_PER_MS;
-    for (int p = 0; p < PHASES; p++) {
-        double host = (double)metric_spans_length(&h->set[p]);
-
-        out->host[p] = host / each;
-        out->share[p] = 100 * host / all;
-        out->gpu[p] = (double)gpu[p] / each;
-    }
-    if (h->has_backward && !h->has_autograd)
-        out->host[BACKWARD] = out->share[BACKWARD] = out->gpu[BACKWARD] = NAN;
-}
-
-static dse_status measure(const guide_rank *r, bool trim, dse_arena *a, metric_layer_times *layers,
-                          rank_phases *out, dse_error *err)
-{
-    host_time h = {0};
-    metric_classes names;
-    uint32_t n;
-    dse_status st = DSE_OK;
-
-    h.steps = guide_steps_of(r->view, trim, a, &n);
-    names = metric_classes_of(r->rank, name_class, a);
-    find_ranges(r->rank, &names, &h);
-    if (h.has_operators) {
-        divide(&h, a);
-        fill(r->view, &h, n, a, out);
-        metric_layer_times_add(layers, r->rank, &h.steps, n);
-    } else {
-        st = metric_absent(err, "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
-                           r->label);
-    }
-    host_time_free(&h);
-    return st;
-}
-
 static const char unknown[] = "autograd's ranges are not recorded (PyTorch before 1.10)";
 
-static void put_phase(metric_value *to, const char *form, phase p, double v)
+static void put_phase(metric_value *to, const char *form, int p, double v)
 {
     char key[64];
 
@@ -259,71 +209,84 @@ static void put_phase(metric_value *to, const char *form, phase p, double v)
     metric_put_number_or(to, key, v, unknown);
 }
 
-static void put_mean_phase(metric_value *to, const char *form, phase p, const double *first, uint32_t n)
+/* Times of a step, in milliseconds; kernels whose launch is not in the file are of no step. */
+static void put_times(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a,
+                      metric_value *to)
 {
-    char key[64];
+    int64_t gpu[KERNEL_CLASSES];
+    const double each = (double)TRACE_PS_PER_MS * n_steps, all = (double)metric_spans_length(&h->steps);
+    const bool no_backward = h->has_backward && !h->has_autograd;
 
-    snprintf(key, sizeof key, form, phase_name[p]);
-    guide_put_mean(to, key, first, n, sizeof(rank_phases), unknown);
-}
-
-static void put_rank(const rank_phases *r, metric_value *to)
-{
-    metric_put_number(to, "step_time_ms", r->step);
+    gpu_times(v, h, a, gpu);
+    metric_put_number(to, "step_time_ms", all / each);
     for (int p = 0; p < PHASES; p++) {
-        put_phase(to, "%s_time_ms", (phase)p, r->host[p]);
-        put_phase(to, "%s_percentage", (phase)p, r->share[p]);
+        double host = no_backward && p == BACKWARD ? (double)NAN : (double)metric_spans_length(&h->set[p]);
+
+        put_phase(to, "%s_time_ms", p, host / each);
+        put_phase(to, "%s_percentage", p, 100 * host / all);
     }
     for (int p = 0; p < PHASES; p++)
-        put_phase(to, "gpu_%s_time_ms", (phase)p, r->gpu[p]);
-    metric_put_number(to, "gpu_unattributed_time_ms", r->gpu_unknown);
+        put_phase(to, "gpu_%s_time_ms", p,
+                  no_backward && p == BACKWARD ? (double)NAN : (double)gpu[p] / each);
+    metric_put_number(to, "gpu_unattributed_time_ms", (double)gpu[UNKNOWN] / TRACE_PS_PER_MS);
 }
 
-static dse_status measure_all(const metric_context *x, const guide_ranks *ranks, rank_phases *r,
-                              metric_layer_times *layers, dse_error *err)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    dse_arena scratch;
-    dse_status st = DSE_OK;
+    host_time h = {0};
+    metric_classes names = metric_classes_of(r->rank, name_class, a);
+    uint32_t n;
 
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n && st == DSE_OK; i++) {
-        dse_arena_reset(&scratch);
-        st = measure(&ranks->rank[i], x->options->trim, &scratch, layers, &r[i], err);
+    h.steps = guide_steps_of(r->view, x->options->trim, a, &n);
+    find_ranges(r->rank, &names, &h);
+    if (h.has_operators) {
+        divide(&h, a);
+        put_times(r->view, &h, n, a, r->out);
     }
-    dse_arena_free(&scratch);
-    return st;
+    host_time_free(&h);
+    return h.has_operators;
 }
 
-static void put_all(const guide_ranks *ranks, const rank_phases *r, metric_layer_times *layers,
-                    metric_value *out)
+static void put_mean(const guide_ranks *ranks, const char *form, int p, metric_value *out)
 {
-    metric_value *per_rank;
+    guide_put_mean(ranks, dse_arena_printf(ranks->x->arena, form, phase_name[p]), unknown, out);
+}
 
-    metric_put_number(out, "avg_step_time_ms", GUIDE_MEAN(r, ranks->n, step));
-    for (int p = 0; p < PHASES; p++) {
-        put_mean_phase(out, "avg_%s_time_ms", (phase)p, &r->host[p], ranks->n);
-        put_mean_phase(out, "avg_%s_percentage", (phase)p, &r->share[p], ranks->n);
+/* Of all ranks; within their steps, but of the originals everywhere. */
+static void put_layers(const guide_ranks *ranks, metric_value *out)
+{
+    const metric_context *x = ranks->x;
+    const bool compat = x->options->compat;
+    metric_layer_times all = {0};
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        uint32_t n;
+        metric_spans steps = guide_steps_of(ranks->rank[i].view, x->options->trim, metric_scratch(x), &n);
+
+        metric_layer_times_add(&all, ranks->rank[i].rank, compat ? NULL : &steps, compat ? 1 : n);
     }
-    for (int p = 0; p < PHASES; p++)
-        put_mean_phase(out, "avg_gpu_%s_time_ms", (phase)p, &r->gpu[p], ranks->n);
-    metric_layer_times_put(layers, false, metric_put_object(out, "layer_breakdown_ms"));
-    metric_put_integer(out, "num_ranks", ranks->n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks->n; i++)
-        put_rank(&r[i], metric_put_rank(per_rank, ranks->rank[i].rank));
+    metric_layer_times_put(&all, compat, metric_put_object(out, "layer_breakdown_ms"));
+    metric_layer_times_free(&all);
 }
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_layer_times layers = {0};
-    dse_status st = DSE_OK;
-    guide_ranks ranks = guide_ranks_of(x);
-    rank_phases *r = DSE_ARENA_NEW(x->arena, rank_phases, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
 
-    if ((st = measure_all(x, &ranks, r, &layers, err)) == DSE_OK)
-        put_all(&ranks, r, &layers, out);
-    metric_layer_times_free(&layers);
-    return st;
+    if (ranks.left_out)
+        return metric_absent(err,
+                             "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
+                             ranks.left_out);
+    guide_put_mean(&ranks, "step_time_ms", NULL, out);
+    for (int p = 0; p < PHASES; p++) {
+        put_mean(&ranks, "%s_time_ms", p, out);
+        put_mean(&ranks, "%s_percentage", p, out);
+    }
+    for (int p = 0; p < PHASES; p++)
+        put_mean(&ranks, "gpu_%s_time_ms", p, out);
+    put_layers(&ranks, out);
+    guide_put_ranks(&ranks, NULL, out);
+    return DSE_OK;
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
@@ -346,21 +309,38 @@ static uint8_t compat_class(const char *name)
     return strncasecmp(name, "aten::", 6) == 0 || metric_has(name, "forward") ? C_FORWARD : C_OTHER;
 }
 
-typedef struct {
-    double total_ms, ms[C_PHASES], share[C_PHASES]; /* shares rounded */
-    int64_t n[C_PHASES];
-    double fsdp_ms, fsdp_share, pure_ms;
-} compat_row;
-
-static void measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
+static void put_sums(const guide_rank *r, const int64_t ps[C_PHASES], const int64_t n[C_PHASES])
 {
-    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
-    int64_t ps[C_PHASES] = {0}, all = 0;
-    double fsdp = 0;
-    metric_classes names;
+    const double fsdp = guide_us(ps[C_FSDP_FORWARD] + ps[C_FSDP_BACKWARD] + ps[C_FSDP_OTHER]);
+    int64_t all = 0;
+    char key[64];
 
-    *out = (compat_row){0};
-    names = metric_classes_of(r, compat_class, a);
+    for (int c = 0; c < C_PHASES; c++)
+        all += ps[c];
+    metric_put_number(r->out, "total_cpu_time_ms", guide_us(all) / 1000);
+    for (int c = 0; c < C_PHASES; c++) {
+        snprintf(key, sizeof key, "%s_time_ms", compat_name[c]);
+        metric_put_number(r->out, key, guide_us(ps[c]) / 1000);
+        snprintf(key, sizeof key, "%s_percentage", compat_name[c]);
+        guide_put_round(r->out, key, guide_percent(guide_us(ps[c]), guide_us(all)));
+        snprintf(key, sizeof key, "%s_count", compat_name[c]);
+        metric_put_integer(r->out, key, n[c]);
+    }
+    metric_put_number(r->out, "fsdp_total_time_ms", fsdp / 1000);
+    guide_put_round(r->out, "fsdp_total_percentage", guide_percent(fsdp, guide_us(all)));
+    guide_put_round(r->aside, "fsdp_percentage", guide_percent(fsdp, guide_us(all)));
+    metric_put_number(r->out, "pure_training_time_ms",
+                      guide_us(ps[C_FORWARD] + ps[C_BACKWARD] + ps[C_OPTIMIZER]) / 1000);
+}
+
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *a)
+{
+    const trace_rank *r = of->rank;
+    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
+    int64_t ps[C_PHASES] = {0}, n[C_PHASES] = {0};
+    metric_classes names = metric_classes_of(r, compat_class, a);
+
+    (void)x;
     for (size_t i = 0; i < r->n_events; i++) {
         const trace_event *e = &r->event[i];
         uint8_t class;
@@ -369,87 +349,24 @@ static void measure_compat(const trace_rank *r, dse_arena *a, compat_row *out)
             continue;
         class = metric_class_of(&names, e);
         ps[class] += e->dur_ps;
-        out->n[class]++;
-        all += e->dur_ps;
+        n[class]++;
     }
-    for (int c = 0; c < C_PHASES; c++) {
-        out->ms[c] = guide_us(ps[c]) / 1000;
-        out->share[c] = metric_round(guide_percent(guide_us(ps[c]), guide_us(all)), 2);
-    }
-    fsdp = guide_us(ps[C_FSDP_FORWARD] + ps[C_FSDP_BACKWARD] + ps[C_FSDP_OTHER]);
-    out->total_ms = guide_us(all) / 1000;
-    out->fsdp_ms = fsdp / 1000;
-    out->fsdp_share = metric_round(guide_percent(fsdp, guide_us(all)), 2);
-    out->pure_ms = guide_us(ps[C_FORWARD] + ps[C_BACKWARD] + ps[C_OPTIMIZER]) / 1000;
-}
-
-static void put_rank_compat(const compat_row *row, const char *label, metric_value *to)
-{
-    char key[64];
-
-    metric_put_number(to, "total_cpu_time_ms", row->total_ms);
-    for (int c = 0; c < C_PHASES; c++) {
-        snprintf(key, sizeof key, "%s_time_ms", compat_name[c]);
-        metric_put_number(to, key, row->ms[c]);
-        snprintf(key, sizeof key, "%s_percentage", compat_name[c]);
-        metric_put_number(to, key, row->share[c]);
-        snprintf(key, sizeof key, "%s_count", compat_name[c]);
-        metric_put_integer(to, key, row->n[c]);
-    }
-    metric_put_number(to, "fsdp_total_time_ms", row->fsdp_ms);
-    metric_put_number(to, "fsdp_total_percentage", row->fsdp_share);
-    metric_put_number(to, "pure_training_time_ms", row->pure_ms);
-    metric_put_text(to, "rank", label);
-}
-
-static void put_means_compat(const compat_row *row, uint32_t n, metric_value *out)
-{
-    const struct {
-        const char *key;
-        const double *first;
-    } means[] = {{"avg_forward_time_ms", &row->ms[C_FORWARD]},
-                 {"avg_forward_percentage", &row->share[C_FORWARD]},
-                 {"avg_backward_time_ms", &row->ms[C_BACKWARD]},
-                 {"avg_backward_percentage", &row->share[C_BACKWARD]},
-                 {"avg_optimizer_time_ms", &row->ms[C_OPTIMIZER]},
-                 {"avg_optimizer_percentage", &row->share[C_OPTIMIZER]},
-                 {"avg_fsdp_total_time_ms", &row->fsdp_ms},
-                 {"avg_fsdp_percentage", &row->fsdp_share},
-                 {"avg_other_time_ms", &row->ms[C_OTHER]},
-                 {"avg_other_percentage", &row->share[C_OTHER]}};
-
-    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++)
-        guide_put_round(out, means[i].key, guide_mean(means[i].first, n, sizeof *row));
-}
-
-static void phases_compat(const guide_ranks *ranks, dse_arena *a, metric_layer_times *layers,
-                          metric_value *out)
-{
-    compat_row *row = DSE_ARENA_NEW(a, compat_row, ranks->n);
-    metric_value *list;
-
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        measure_compat(ranks->rank[i].rank, a, &row[i]);
-        metric_layer_times_add(layers, ranks->rank[i].rank, NULL, 1);
-    }
-    put_means_compat(row, ranks->n, out);
-    metric_layer_times_put(layers, true, metric_put_object(out, "layer_breakdown_ms"));
-    list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < ranks->n; i++)
-        put_rank_compat(&row[i], ranks->rank[i].label, metric_put_object(list, NULL));
-    metric_put_integer(out, "num_ranks", ranks->n);
+    put_sums(of, ps, n);
+    return true;
 }
 
 static void training_phases_compat(const metric_context *x, metric_value *out)
 {
-    dse_arena scratch;
-    metric_layer_times layers = {0};
-    guide_ranks ranks = guide_ranks_compat(x);
+    static const char *const means[] = {"forward_time_ms",     "forward_percentage", "backward_time_ms",
+                                        "backward_percentage", "optimizer_time_ms",  "optimizer_percentage",
+                                        "fsdp_total_time_ms",  "fsdp_percentage",    "other_time_ms",
+                                        "other_percentage"};
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
 
-    dse_arena_init(&scratch);
-    phases_compat(&ranks, &scratch, &layers, out);
-    metric_layer_times_free(&layers);
-    dse_arena_free(&scratch);
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++)
+        guide_put_mean(&ranks, means[i], NULL, out);
+    put_layers(&ranks, out);
+    guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
 static const metric rows[] = {

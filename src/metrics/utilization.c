@@ -8,7 +8,6 @@
 #include "metrics/metric.h"
 #include "metrics/steps.h"
 
-#include <math.h>
 
 /* The span of the duration events (ph X) of every category; the original skips those at time 0. */
 static metric_span recorded(const trace_rank *r, bool timed_only)
@@ -28,48 +27,38 @@ static double length_ms(metric_span s) { return s.end > s.start ? guide_us(s.end
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Milliseconds; NaN where the trace does not say. */
-typedef struct {
-    double span, busy, kernel, compute, memory, recording;
-    double steps, busy_in_steps, n_steps;
-    double overhead; /* of a step: its time in which the GPU does nothing */
-    double n_kernels, n_memory;
-    double copied_gb, copying_s; /* of copies whose size is given */
-    double of_span, kernel_of_span, compute_of_span, memory_of_span, idle_of_span, of_steps;
-} utilization;
+static const char nothing[] = "the GPU does nothing in this trace", no_steps[] = GUIDE_NO_STEPS;
 
-/* The figures of the window of the steps that count; time between two steps is no overhead of either. */
-static void measure_steps(const metric_view *v, bool trim, utilization *u)
+/* The figures of the window of the steps that count; time between two steps is no overhead of either, whose
+ * overhead is its time in which the GPU does nothing. */
+static void put_steps(const metric_view *v, bool trim, metric_value *to)
 {
-    metric_span window = metric_steps_window(v, trim);
-    metric_steps kept = metric_steps_kept(v, trim);
+    const metric_span window = metric_steps_window(v, trim);
+    const metric_steps kept = metric_steps_kept(v, trim);
+    const double window_ms = length_ms(window);
     int64_t idle = 0;
 
-    u->n_steps = kept.n;
-    u->of_steps = u->steps = u->busy_in_steps = NAN;
-    if (!kept.n)
+    if (!kept.n) {
+        metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
+        metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);
         return;
+    }
     for (uint32_t i = 0; i < kept.n; i++) {
         metric_span step = kept.step[i].span;
 
         idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
     }
-    u->steps = length_ms(window);
-    u->busy_in_steps = guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000;
-    u->of_steps = 100 * u->busy_in_steps / u->steps;
-    u->overhead = guide_us(idle) / 1000 / kept.n;
+    metric_put_number(to, "step_window_ms", window_ms);
+    metric_put_number(to, "utilization_of_step_window_pct",
+                      100 * (guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000) /
+                          window_ms);
+    metric_put_number(to, "cpu_overhead_ms_per_step", guide_us(idle) / 1000 / kept.n);
 }
 
-static utilization measure(const metric_view *v, bool trim)
+/* The speed of copies whose size is given. */
+static void put_copies(const metric_view *v, metric_value *to)
 {
-    utilization u = {.span = length_ms(v->gpu_span),
-                     .busy = guide_us(metric_spans_length(&v->gpu_time)) / 1000,
-                     .kernel = guide_us(metric_spans_length(&v->kernel_time)) / 1000,
-                     .compute = guide_us(metric_spans_length(&v->compute_time)) / 1000,
-                     .memory = guide_us(metric_spans_length(&v->memory_time)) / 1000,
-                     .recording = length_ms(recorded(v->rank, false)),
-                     .n_kernels = v->kernels.n,
-                     .n_memory = v->memory_ops.n};
+    double gb = 0, s = 0;
 
     for (uint32_t i = 0; i < v->memory_ops.n; i++) {
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
@@ -77,218 +66,145 @@ static utilization measure(const metric_view *v, bool trim)
 
         if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
             continue;
-        u.copied_gb += (double)a->bytes / 1e9;
-        u.copying_s += (double)e->dur_ps / TRACE_PS_PER_S;
+        gb += (double)a->bytes / 1e9;
+        s += (double)e->dur_ps / TRACE_PS_PER_S;
     }
-    u.of_span = u.span > 0 ? 100 * u.busy / u.span : NAN;
-    u.kernel_of_span = u.span > 0 ? 100 * u.kernel / u.span : NAN;
-    u.compute_of_span = u.span > 0 ? 100 * u.compute / u.span : NAN;
-    u.memory_of_span = u.span > 0 ? 100 * u.memory / u.span : NAN;
-    u.idle_of_span = u.span > 0 ? 100 * (u.span - u.busy) / u.span : NAN;
-    measure_steps(v, trim, &u);
-    return u;
+    metric_put_ratio(to, "memcpy_bandwidth_GBps", gb, s, "no copies with sizes");
 }
 
-static const char nothing[] = "the GPU does nothing in this trace", no_steps[] = GUIDE_NO_STEPS;
+static double union_ms(const metric_spans *s) { return guide_us(metric_spans_length(s)) / 1000; }
 
-static void put_rank(const utilization *u, metric_value *to)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    metric_put_number(to, "gpu_span_ms", u->span);
-    metric_put_number(to, "busy_time_ms", u->busy);
-    metric_put_number(to, "idle_time_ms", u->span - u->busy);
-    guide_put_percent(to, "utilization_of_gpu_span_pct", u->busy, u->span, nothing);
-    metric_put_number(to, "kernel_busy_ms", u->kernel);
-    metric_put_number(to, "compute_busy_ms", u->compute);
-    metric_put_number(to, "non_compute_busy_ms", u->busy - u->compute);
-    metric_put_number(to, "memory_op_busy_ms", u->memory);
-    guide_put_percent(to, "compute_efficiency_pct", u->compute, u->span, nothing);
-    metric_put_number(to, "trace_span_ms", u->recording);
-    guide_put_percent(to, "utilization_of_trace_span_pct", u->busy, u->recording, "an empty trace");
-    if (u->n_steps > 0) {
-        metric_put_number(to, "step_window_ms", u->steps);
-        metric_put_number(to, "utilization_of_step_window_pct", u->of_steps);
-        metric_put_number(to, "cpu_overhead_ms_per_step", u->overhead);
-    } else {
-        metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
-        metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);
-    }
-    metric_put_ratio(to, "memcpy_bandwidth_GBps", u->copied_gb, u->copying_s, "no copies with sizes");
-    metric_put_integer(to, "num_kernel_launches", (int64_t)u->n_kernels);
-    metric_put_integer(to, "num_memory_ops", (int64_t)u->n_memory);
+    const metric_view *v = r->view;
+    const double span = length_ms(v->gpu_span), busy = union_ms(&v->gpu_time),
+                 kernel = union_ms(&v->kernel_time), compute = union_ms(&v->compute_time),
+                 memory = union_ms(&v->memory_time), recording = length_ms(recorded(v->rank, false));
+    metric_value *to = r->out;
+
+    (void)scratch;
+    metric_put_ratio(r->aside, "kernel_utilization_pct", 100 * kernel, span, nothing);
+    metric_put_ratio(r->aside, "memory_op_utilization_pct", 100 * memory, span, nothing);
+    metric_put_ratio(r->aside, "idle_percentage", 100 * (span - busy), span, nothing);
+    metric_put_number(to, "gpu_span_ms", span);
+    metric_put_number(to, "busy_time_ms", busy);
+    metric_put_number(to, "idle_time_ms", span - busy);
+    guide_put_percent(to, "utilization_of_gpu_span_pct", busy, span, nothing);
+    metric_put_number(to, "kernel_busy_ms", kernel);
+    metric_put_number(to, "compute_busy_ms", compute);
+    metric_put_number(to, "non_compute_busy_ms", busy - compute);
+    metric_put_number(to, "memory_op_busy_ms", memory);
+    guide_put_percent(to, "compute_efficiency_pct", compute, span, nothing);
+    metric_put_number(to, "trace_span_ms", recording);
+    guide_put_percent(to, "utilization_of_trace_span_pct", busy, recording, "an empty trace");
+    put_steps(v, x->options->trim, to);
+    put_copies(v, to);
+    metric_put_integer(to, "num_kernel_launches", v->kernels.n);
+    metric_put_integer(to, "num_memory_ops", v->memory_ops.n);
+    return true;
 }
 
-/* The device of the first rank that describes one; NULL: none does. */
-static const trace_device *device_of(const guide_ranks *ranks, const char **name)
-{
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        const trace_rank *r = ranks->rank[i].rank;
-
-        if (!r->n_devices)
-            continue;
-        *name = r->device->name == DSE_NONE ? NULL : TRACE_NAME(r, r->device->name);
-        return r->device;
-    }
-    return NULL;
-}
-
-static double gib(const trace_device *d) { return (double)d->memory_bytes / (1024.0 * 1024 * 1024); }
-
-static void put_capability(const trace_device *d, metric_value *to)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%u.%u", d->major, d->minor);
-    metric_put_text(to, "compute_capability", text);
-}
-
-/* The device as the trace describes it; 0 stands for a missing value. */
+/* The device of the first rank that describes one. 0 stands for a missing value, which the originals print. */
 static void put_device(const guide_ranks *ranks, metric_value *to)
 {
     static const char unsaid[] = "the trace does not say";
-    const char *name;
-    const trace_device *d = device_of(ranks, &name);
+    const bool compat = ranks->x->options->compat;
+    const char *name = compat ? "Unknown" : NULL;
+    const trace_rank *r = NULL;
+    const trace_device *d;
 
-    if (!d)
+    for (uint32_t i = 0; i < ranks->n && !r; i++)
+        r = ranks->rank[i].rank->n_devices ? ranks->rank[i].rank : NULL;
+    if (!r)
         return;
+    d = r->device;
+    name = d->name == DSE_NONE ? name : TRACE_NAME(r, d->name);
     if (name)
         metric_put_text(to, "device_name", name);
     else
         metric_put_absent(to, "device_name", unsaid);
-    metric_put_number_or(to, "total_memory_gb", d->memory_bytes ? gib(d) : (double)NAN, unsaid);
-    if (d->n_sms)
+    if (compat || d->memory_bytes)
+        metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
+    else
+        metric_put_absent(to, "total_memory_gb", unsaid);
+    if (compat || d->n_sms)
         metric_put_integer(to, "num_sms", d->n_sms);
     else
         metric_put_absent(to, "num_sms", unsaid);
-    if (d->major)
-        put_capability(d, to);
+    if (compat || d->major)
+        metric_put_text(to, "compute_capability",
+                        dse_arena_printf(ranks->x->arena, "%u.%u", d->major, d->minor));
     else
         metric_put_absent(to, "compute_capability", unsaid);
 }
 
 static void gpu_utilization(const metric_context *x, metric_value *out)
 {
-    metric_value *per_rank;
-    guide_ranks ranks = guide_ranks_of(x);
-    utilization *u = DSE_ARENA_NEW(x->arena, utilization, ranks.n);
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
 
-    for (uint32_t i = 0; i < ranks.n; i++)
-        u[i] = measure(ranks.rank[i].view, x->options->trim);
-    GUIDE_PUT_MEAN(out, "avg_gpu_utilization_pct", u, ranks.n, of_span, nothing);
-    GUIDE_PUT_MEAN(out, "avg_kernel_utilization_pct", u, ranks.n, kernel_of_span, nothing);
-    GUIDE_PUT_MEAN(out, "avg_memory_op_utilization_pct", u, ranks.n, memory_of_span, nothing);
-    GUIDE_PUT_MEAN(out, "avg_compute_efficiency_pct", u, ranks.n, compute_of_span, nothing);
-    GUIDE_PUT_MEAN(out, "avg_idle_percentage", u, ranks.n, idle_of_span, nothing);
-    GUIDE_PUT_MEAN(out, "avg_step_window_utilization_pct", u, ranks.n, of_steps, no_steps);
-    metric_put_number(out, "avg_kernel_launches", GUIDE_MEAN(u, ranks.n, n_kernels));
-    metric_put_number(out, "avg_memory_ops", GUIDE_MEAN(u, ranks.n, n_memory));
+    metric_put_number_or(out, "avg_gpu_utilization_pct", guide_mean(&ranks, "utilization_of_gpu_span_pct"),
+                         nothing);
+    guide_put_mean(&ranks, "kernel_utilization_pct", nothing, out);
+    guide_put_mean(&ranks, "memory_op_utilization_pct", nothing, out);
+    guide_put_mean(&ranks, "compute_efficiency_pct", nothing, out);
+    guide_put_mean(&ranks, "idle_percentage", nothing, out);
+    metric_put_number_or(out, "avg_step_window_utilization_pct",
+                         guide_mean(&ranks, "utilization_of_step_window_pct"), no_steps);
+    metric_put_number(out, "avg_kernel_launches", guide_mean(&ranks, "num_kernel_launches"));
+    metric_put_number(out, "avg_memory_ops", guide_mean(&ranks, "num_memory_ops"));
     put_device(&ranks, metric_put_object(out, "device_info"));
-    metric_put_integer(out, "num_ranks", ranks.n);
-    per_rank = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        put_rank(&u[i], metric_put_rank(per_rank, ranks.rank[i].rank));
+    guide_put_ranks(&ranks, NULL, out);
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-static void put_device_compat(const guide_ranks *ranks, metric_value *to)
-{
-    const char *name;
-    const trace_device *d = device_of(ranks, &name);
-
-    if (!d)
-        return;
-    metric_put_text(to, "device_name", name ? name : "Unknown");
-    metric_put_number(to, "total_memory_gb", gib(d));
-    metric_put_integer(to, "num_sms", d->n_sms);
-    put_capability(d, to);
-}
-
-typedef struct {
-    bool usable; /* it has an event that lasts */
-    const char *label;
-    double span_us, kernel_us, memcpy_us, busy_us, idle_us;
-    double kernel_pct, memcpy_pct, busy_pct, idle_pct; /* rounded */
-    double n_kernels, n_memcpy;
-} compat_row;
-
-static void measure_compat(const guide_rank *r, dse_arena *a, compat_row *out)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
-    metric_span span = recorded(r->rank, true);
+    const metric_span span = recorded(r->rank, true);
+    const double span_us = guide_us(span.end - span.start);
     metric_spans kernels, copies, both;
     uint32_t n_kernels, n_copies;
+    double us[4];
+    static const char *const times[] = {"kernel_time_ms", "memcpy_time_ms", "total_busy_time_ms",
+                                        "idle_time_ms"},
+                             *const shares[] = {"kernel_utilization_pct", "memcpy_utilization_pct",
+                                                "total_utilization_pct", "idle_percentage"};
 
-    *out = (compat_row){.usable = span.start <= span.end, .label = r->label};
-    if (!out->usable)
-        return;
+    (void)x;
+    if (span.start > span.end) /* no event lasts */
+        return false;
     guide_union_of(r->rank, &r->view->kernels, &kernel, a, &kernels, &n_kernels);
     guide_union_of(r->rank, &r->view->memory_ops, &copy, a, &copies, &n_copies);
     both = metric_spans_unite(&kernels, &copies, a);
-    out->n_kernels = n_kernels;
-    out->n_memcpy = n_copies;
-    out->span_us = guide_us(span.end - span.start);
-    out->kernel_us = guide_us(metric_spans_length(&kernels));
-    out->memcpy_us = guide_us(metric_spans_length(&copies));
-    out->busy_us = guide_us(metric_spans_length(&both));
-    out->idle_us = out->span_us - out->busy_us;
-    out->kernel_pct = metric_round(guide_percent(out->kernel_us, out->span_us), 2);
-    out->memcpy_pct = metric_round(guide_percent(out->memcpy_us, out->span_us), 2);
-    out->busy_pct = metric_round(guide_percent(out->busy_us, out->span_us), 2);
-    out->idle_pct = metric_round(guide_percent(out->idle_us, out->span_us), 2);
-}
-
-static void put_rank_compat(const compat_row *u, metric_value *to)
-{
-    metric_put_number(to, "total_span_ms", u->span_us / 1000);
-    metric_put_number(to, "kernel_time_ms", u->kernel_us / 1000);
-    metric_put_number(to, "memcpy_time_ms", u->memcpy_us / 1000);
-    metric_put_number(to, "total_busy_time_ms", u->busy_us / 1000);
-    metric_put_number(to, "idle_time_ms", u->idle_us / 1000);
-    metric_put_number(to, "kernel_utilization_pct", u->kernel_pct);
-    metric_put_number(to, "memcpy_utilization_pct", u->memcpy_pct);
-    metric_put_number(to, "total_utilization_pct", u->busy_pct);
-    metric_put_number(to, "idle_percentage", u->idle_pct);
-    metric_put_integer(to, "num_kernel_launches", (int64_t)u->n_kernels);
-    metric_put_integer(to, "num_memcpy_ops", (int64_t)u->n_memcpy);
-    metric_put_text(to, "rank", u->label);
-}
-
-static void measure_all_compat(const guide_ranks *ranks, compat_row *row, uint32_t *n)
-{
-    dse_arena scratch;
-
-    *n = 0;
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        dse_arena_reset(&scratch);
-        measure_compat(&ranks->rank[i], &scratch, &row[*n]);
-        *n += row[*n].usable;
-    }
-    dse_arena_free(&scratch);
+    us[0] = guide_us(metric_spans_length(&kernels));
+    us[1] = guide_us(metric_spans_length(&copies));
+    us[2] = guide_us(metric_spans_length(&both));
+    us[3] = span_us - us[2];
+    metric_put_number(r->out, "total_span_ms", span_us / 1000);
+    for (int i = 0; i < 4; i++)
+        metric_put_number(r->out, times[i], us[i] / 1000);
+    for (int i = 0; i < 4; i++)
+        guide_put_round(r->out, shares[i], guide_percent(us[i], span_us));
+    metric_put_integer(r->out, "num_kernel_launches", n_kernels);
+    metric_put_integer(r->out, "num_memcpy_ops", n_copies);
+    return true;
 }
 
 static dse_status gpu_utilization_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    compat_row *u;
-    metric_value *list;
-    uint32_t n;
-    guide_ranks ranks = guide_ranks_compat(x);
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
 
-    u = DSE_ARENA_NEW(x->arena, compat_row, ranks.n);
-    measure_all_compat(&ranks, u, &n);
-    if (!n)
+    if (!ranks.n)
         return metric_absent(err, "no trace here has an event that lasts");
-    guide_put_round(out, "avg_gpu_utilization_pct", GUIDE_MEAN(u, n, busy_pct));
-    guide_put_round(out, "avg_kernel_utilization_pct", GUIDE_MEAN(u, n, kernel_pct));
-    guide_put_round(out, "avg_memcpy_utilization_pct", GUIDE_MEAN(u, n, memcpy_pct));
-    guide_put_round(out, "avg_idle_percentage", GUIDE_MEAN(u, n, idle_pct));
-    metric_put_number(out, "avg_kernel_launches", metric_round(GUIDE_MEAN(u, n, n_kernels), 0));
-    metric_put_number(out, "avg_memcpy_ops", metric_round(GUIDE_MEAN(u, n, n_memcpy), 0));
-    put_device_compat(&ranks, metric_put_object(out, "device_info"));
-    list = metric_put_list(out, "per_rank_stats");
-    for (uint32_t i = 0; i < n; i++)
-        put_rank_compat(&u[i], metric_put_object(list, NULL));
-    metric_put_integer(out, "num_ranks", n);
+    guide_put_round(out, "avg_gpu_utilization_pct", guide_mean(&ranks, "total_utilization_pct"));
+    guide_put_mean(&ranks, "kernel_utilization_pct", NULL, out);
+    guide_put_mean(&ranks, "memcpy_utilization_pct", NULL, out);
+    guide_put_mean(&ranks, "idle_percentage", NULL, out);
+    metric_put_number(out, "avg_kernel_launches", metric_round(guide_mean(&ranks, "num_kernel_launches"), 0));
+    metric_put_number(out, "avg_memcpy_ops", metric_round(guide_mean(&ranks, "num_memcpy_ops"), 0));
+    put_device(&ranks, metric_put_object(out, "device_info"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
     return DSE_OK;
 }
 

@@ -21,12 +21,17 @@ static metric_value *put(metric_value *to, const char *key, metric_value_kind ki
 
     if (key)
         v->key = dse_arena_strdup(to->arena, key);
-    if (to->last)
-        to->last->next = v;
-    else
-        to->first = v;
-    to->last = v;
-    return v;
+    *(to->last ? &to->last->next : &to->first) = v;
+    return to->last = v;
+}
+
+void metric_take(metric_value *to, metric_value *from)
+{
+    if (!from->first)
+        return;
+    *(to->last ? &to->last->next : &to->first) = from->first;
+    to->last = from->last;
+    from->first = from->last = NULL;
 }
 
 metric_value *metric_put_number(metric_value *to, const char *key, double number)

@@ -44,6 +44,9 @@ metric_value *metric_put_absent(metric_value *to, const char *key, const char *w
 metric_value *metric_put_object(metric_value *to, const char *key);
 metric_value *metric_put_list(metric_value *to, const char *key);
 
+/* Moves the entries of an object or list behind those of another of the same arena. */
+void metric_take(metric_value *to, metric_value *from);
+
 /* Picoseconds as milliseconds, microseconds, seconds. */
 metric_value *metric_put_ms(metric_value *to, const char *key, int64_t ps);
 metric_value *metric_put_us(metric_value *to, const char *key, int64_t ps);
