@@ -9,7 +9,6 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
-#include <string.h>
 
 typedef struct {
     int64_t window, bubble; /* ps */

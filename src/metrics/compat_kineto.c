@@ -1,6 +1,5 @@
 #include "metrics/compat_kineto.h"
 
-#include <string.h>
 
 bool metric_compat_is_call(const char *name)
 {

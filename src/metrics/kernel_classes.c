@@ -4,7 +4,6 @@
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "base/names.h"
 #include "metrics/compat_kineto.h"
-#include "metrics/numbers.h"
 #include "metrics/order.h"
 #include "trace/benchmark.h"
 

@@ -3,10 +3,8 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/order.h"
-#include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
-#include <string.h>
 
 static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank->event[k->event[i]].dur_ps; }
 

@@ -1,7 +1,6 @@
 /* Where the time of kernels goes: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
-#include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 
 #include <math.h>

@@ -3,9 +3,7 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_planes.h"
-#include "metrics/tpu_run.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- average_memory_bandwidth -------------------------------------------------------------- */

@@ -2,9 +2,7 @@
  * trace. */
 #include "metrics/latency.h"
 #include "metrics/later.h"
-#include "metrics/tpu_run.h"
 
-#include <string.h>
 
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 

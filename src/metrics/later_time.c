@@ -4,9 +4,7 @@
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
-#include "metrics/tpu_run.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,6 @@
 #include "trace/sidefiles.h"
 
 #include <math.h>
-#include <string.h>
 #include <strings.h>
 
 #define RECORD_DEPTH 8 /* of folders below the trace's that are searched */

@@ -2,7 +2,6 @@
 
 #include "base/names.h"
 
-#include <string.h>
 #include <strings.h>
 
 enum { FP64, FP32, TF32, FP16, BF16, FP8, INT8, N_PRECISIONS };

@@ -3,7 +3,6 @@
 #include "metrics/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 metric_spans metric_spans_merge(metric_span *span, size_t n)
 {

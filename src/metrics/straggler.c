@@ -12,9 +12,7 @@
 #include "metrics/steps.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- which collectives are the same ------------------------------------------------------------ */

@@ -5,7 +5,6 @@
  * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/comm_calls.h"
 #include "metrics/metric.h"
-#include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 

@@ -4,7 +4,6 @@
 #include "metrics/comm_size.h"
 #include "metrics/numbers.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MOST_CORRELATED 15 /* columns of the table of correlations */
 

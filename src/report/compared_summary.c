@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 static report_text three_decimals(double v) { return report_format(isnan(v) ? "-" : "%.3f", v); }
 

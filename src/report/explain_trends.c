@@ -4,7 +4,6 @@
 #include "report/prose.h"
 #include "report/rows.h"
 
-#include <inttypes.h>
 
 /* ---- the table ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,5 @@
 #include "report/prose.h"
 
-#include <inttypes.h>
-#include <string.h>
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
