@@ -9,7 +9,6 @@
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
 
-
 typedef struct {
     int64_t window, bubble; /* ps */
 } idle;
@@ -180,15 +179,11 @@ static dse_status pipeline_bubble(const metric_context *x, metric_value *out, ds
     uint32_t *stage = DSE_ARENA_NEW(x->arena, uint32_t, x->n_views);
     idle *of = DSE_ARENA_NEW(x->arena, idle, x->n_views);
     dse_status st = DSE_OK;
-    dse_arena scratch;
 
-    dse_arena_init(&scratch);
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        of[i] = idle_of(&x->view[i], &scratch);
+        of[i] = idle_of(&x->view[i], metric_scratch(x));
         st = stage_of(x, x->view[i].rank, &stage[i], err);
-        dse_arena_reset(&scratch);
     }
-    dse_arena_free(&scratch);
     if (st == DSE_OK)
         put_all(x, of, stage, out);
     return st;
@@ -283,25 +278,21 @@ static void put_compat(idle sum, bool any, bool marked, uint32_t n_ranks, metric
 static void pipeline_bubble_compat(const metric_context *x, metric_value *out)
 {
     bool any = false, marked = false;
-    dse_arena scratch;
     idle sum = {0};
 
-    dse_arena_init(&scratch);
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_spans busy;
         activity a;
         idle one;
 
-        collect(x->view[i].rank, &scratch, &a);
+        collect(x->view[i].rank, metric_scratch(x), &a);
         busy = metric_spans_merge_any(a.span, a.n);
         if ((one = compat_idle(&a, &busy)).window > 0) {
             sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
             any = true;
             marked = marked || a.has_marker;
         }
-        dse_arena_reset(&scratch);
     }
-    dse_arena_free(&scratch);
     put_compat(sum, any, marked, x->n_views, out);
 }
 

@@ -181,12 +181,10 @@ static double active_tflops(const metric_context *x)
 {
     double flops = 0;
     int64_t time = 0;
-    dse_arena scratch;
 
-    dse_arena_init(&scratch);
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        metric_span *span = DSE_ARENA_NEW(&scratch, metric_span, r->n_events);
+        metric_span *span = DSE_ARENA_NEW(metric_scratch(x), metric_span, r->n_events);
         metric_spans busy;
         size_t n = 0;
 
@@ -201,9 +199,7 @@ static double active_tflops(const metric_context *x)
         }
         busy = metric_spans_merge_any(span, n);
         time += metric_spans_length(&busy);
-        dse_arena_reset(&scratch);
     }
-    dse_arena_free(&scratch);
     return time > 0 ? flops / 1e12 / ((double)time / TRACE_PS_PER_S) : NAN;
 }
 

@@ -116,18 +116,6 @@ static void member_init(matching *m, const metric_view *v, dse_arena *scratch, m
         out->list[out->of[of[i]].start + out->of[of[i]].n++] = i;
 }
 
-static void members_init(matching *m)
-{
-    dse_arena scratch;
-
-    dse_arena_init(&scratch);
-    for (uint32_t r = 0; r < m->x->n_views; r++) {
-        member_init(m, &m->x->view[r], &scratch, &m->by_rank[r]);
-        dse_arena_reset(&scratch);
-    }
-    dse_arena_free(&scratch);
-}
-
 static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
 
 /* The ranks of the record that take part in a kind: those of its group, or without a group those that have
@@ -258,7 +246,8 @@ static dse_status match(matching *m, bool aligned, dse_error *err)
     const metric_context *x = m->x;
     size_t total;
 
-    members_init(m);
+    for (uint32_t r = 0; r < x->n_views; r++)
+        member_init(m, &x->view[r], metric_scratch(x), &m->by_rank[r]);
     if (aligned)
         align(m);
     each_match(m, NULL, &total);

@@ -68,11 +68,18 @@ dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_
 
 /* ---- traffic_distribution --------------------------------------------------------------------- */
 
-/* The traffic of one rank and parallelism, or sums over ranks. */
+/* The traffic of one rank and parallelism, or sums over ranks; TIME_PS is the union of the kernels, or a sum of
+ * those over ranks. */
+enum { CALLS, LOW, SIZED, WITHOUT_SIZE, UNKNOWN_DTYPE, BYTES, TIME_PS, FIGURES };
 typedef struct {
-    uint64_t calls, low, sized, without_size, unknown_dtype, bytes;
-    int64_t time_ps; /* union of the kernels; a sum of those over ranks */
+    uint64_t of[FIGURES];
 } share;
+
+static void add(share *to, const share *s)
+{
+    for (int f = 0; f < FIGURES; f++)
+        to->of[f] += s->of[f];
+}
 
 static dse_status shares_of(const metric_context *x, const metric_view *v, dse_arena *scratch,
                             share of[METRIC_PARALLELS], dse_error *err)
@@ -86,18 +93,18 @@ static dse_status shares_of(const metric_context *x, const metric_view *v, dse_a
     for (uint32_t i = 0; i < v->comm.n; i++) {
         metric_comm_size size = metric_comm_size_of(v->rank, &v->rank->event[v->comm.event[i]],
                                                     (metric_comm_type)v->comm_type[i]);
-        share *s = &of[t.parallel[i]];
+        uint64_t *s = of[t.parallel[i]].of;
 
-        s->calls++;
-        s->low += t.low[i];
-        s->sized += size.state == METRIC_SIZE_KNOWN;
-        s->without_size += size.state == METRIC_SIZE_NOT_GIVEN;
-        s->unknown_dtype += size.state == METRIC_SIZE_UNKNOWN_DTYPE;
-        s->bytes += size.state == METRIC_SIZE_KNOWN ? size.bytes : 0;
+        s[CALLS]++;
+        s[LOW] += t.low[i];
+        s[SIZED] += size.state == METRIC_SIZE_KNOWN;
+        s[WITHOUT_SIZE] += size.state == METRIC_SIZE_NOT_GIVEN;
+        s[UNKNOWN_DTYPE] += size.state == METRIC_SIZE_UNKNOWN_DTYPE;
+        s[BYTES] += size.state == METRIC_SIZE_KNOWN ? size.bytes : 0;
     }
     metric_class_lengths(v->rank, &v->comm, t.parallel, METRIC_PARALLELS, ps);
     for (int p = 0; p < METRIC_PARALLELS; p++)
-        of[p].time_ps = ps[p];
+        of[p].of[TIME_PS] = (uint64_t)ps[p];
     return DSE_OK;
 }
 
@@ -111,6 +118,7 @@ static void key_of(int p, const char *suffix, char key[32])
 static void put_bytes(const share of[METRIC_PARALLELS], metric_value *out)
 {
     static const char why[] = "no communication of this class says its size (\"In msg nelems\", dtype)";
+    static const char unknown[] = "the bytes of some class are unknown";
     metric_value *fractions;
     bool whole = true;
     uint64_t total = 0;
@@ -118,26 +126,25 @@ static void put_bytes(const share of[METRIC_PARALLELS], metric_value *out)
 
     for (int p = 0; p < METRIC_PARALLELS; p++) {
         key_of(p, "_bytes", key);
-        if (of[p].calls && !of[p].sized)
+        if (of[p].of[CALLS] && !of[p].of[SIZED])
             metric_put_absent(out, key, why);
         else
-            metric_put_count(out, key, of[p].bytes);
-        whole = whole && (!of[p].calls || of[p].sized);
-        total += of[p].bytes;
+            metric_put_count(out, key, of[p].of[BYTES]);
+        whole = whole && (!of[p].of[CALLS] || of[p].of[SIZED]);
+        total += of[p].of[BYTES];
     }
+    if (whole)
+        metric_put_count(out, "total_bytes", total);
+    else
+        metric_put_absent(out, "total_bytes", unknown);
     if (!whole || !total) {
-        if (whole)
-            metric_put_count(out, "total_bytes", total);
-        else
-            metric_put_absent(out, "total_bytes", "the bytes of some class are unknown");
-        metric_put_absent(out, "fractions", whole ? "no bytes" : "the bytes of some class are unknown");
+        metric_put_absent(out, "fractions", whole ? "no bytes" : unknown);
         return;
     }
-    metric_put_count(out, "total_bytes", total);
     fractions = metric_put_object(out, "fractions");
     for (int p = 0; p < METRIC_PARALLELS; p++)
         metric_put_number(fractions, metric_parallel_name((metric_parallel)p),
-                          (double)of[p].bytes / (double)total);
+                          (double)of[p].of[BYTES] / (double)total);
 }
 
 static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
@@ -149,49 +156,32 @@ static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
     put_bytes(of, out);
     for (int p = 0; p < METRIC_PARALLELS; p++) {
         key_of(p, "_time_ms", key);
-        metric_put_ms(out, key, of[p].time_ps);
-        sum.time_ps += of[p].time_ps;
-        sum.calls += of[p].calls;
-        sum.low += of[p].low;
-        sum.without_size += of[p].without_size;
-        sum.unknown_dtype += of[p].unknown_dtype;
+        metric_put_ms(out, key, (int64_t)of[p].of[TIME_PS]);
+        add(&sum, &of[p]);
     }
     fractions = metric_put_object(out, "time_fractions");
     for (int p = 0; p < METRIC_PARALLELS; p++)
-        metric_put_ratio(fractions, metric_parallel_name((metric_parallel)p), (double)of[p].time_ps,
-                         (double)sum.time_ps, "no communication");
-    metric_put_count(out, "total_comm_calls", sum.calls);
-    metric_put_count(out, "calls_without_size", sum.without_size);
-    metric_put_count(out, "calls_of_unknown_dtype", sum.unknown_dtype);
-    metric_put_count(out, "low_confidence_calls", sum.low);
-    metric_put_text(out, "confidence", sum.low ? "low" : "high");
+        metric_put_ratio(fractions, metric_parallel_name((metric_parallel)p), (double)of[p].of[TIME_PS],
+                         (double)sum.of[TIME_PS], "no communication");
+    metric_put_count(out, "total_comm_calls", sum.of[CALLS]);
+    metric_put_count(out, "calls_without_size", sum.of[WITHOUT_SIZE]);
+    metric_put_count(out, "calls_of_unknown_dtype", sum.of[UNKNOWN_DTYPE]);
+    metric_put_count(out, "low_confidence_calls", sum.of[LOW]);
+    metric_put_text(out, "confidence", sum.of[LOW] ? "low" : "high");
 }
 
 static dse_status traffic_distribution(const metric_context *x, metric_value *out, dse_error *err)
 {
-    share(*of)[METRIC_PARALLELS] = dse_arena_zero(x->arena, x->n_views, sizeof *of),
-    sum[METRIC_PARALLELS] = {{0}};
+    share(*of)[METRIC_PARALLELS] = dse_arena_zero(x->arena, x->n_views, sizeof *of);
+    share sum[METRIC_PARALLELS] = {{{0}}};
     dse_status st = DSE_OK;
     metric_value *ranks;
-    dse_arena scratch;
 
-    dse_arena_init(&scratch);
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        st = shares_of(x, &x->view[i], &scratch, of[i], err);
-        for (int p = 0; p < METRIC_PARALLELS; p++) {
-            const share *s = &of[i][p];
-
-            sum[p] = (share){sum[p].calls + s->calls,
-                             sum[p].low + s->low,
-                             sum[p].sized + s->sized,
-                             sum[p].without_size + s->without_size,
-                             sum[p].unknown_dtype + s->unknown_dtype,
-                             sum[p].bytes + s->bytes,
-                             sum[p].time_ps + s->time_ps};
-        }
-        dse_arena_reset(&scratch);
+        st = shares_of(x, &x->view[i], metric_scratch(x), of[i], err);
+        for (int p = 0; p < METRIC_PARALLELS; p++)
+            add(&sum[p], &of[i][p]);
     }
-    dse_arena_free(&scratch);
     if (st != DSE_OK)
         return st;
     put_shares(sum, out);

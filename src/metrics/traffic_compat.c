@@ -330,15 +330,10 @@ void metric_traffic_compat(const metric_context *x, metric_value *out)
     metric_value *fractions;
     totals t = {0};
     double total = 0;
-    dse_arena scratch;
     char key[32];
 
-    dse_arena_init(&scratch);
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        add_file(x->view[i].rank, &scratch, &t);
-        dse_arena_reset(&scratch);
-    }
-    dse_arena_free(&scratch);
+    for (uint32_t i = 0; i < x->n_views; i++)
+        add_file(x->view[i].rank, metric_scratch(x), &t);
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         snprintf(key, sizeof key, "%s_bytes", metric_parallel_name(order[i]));
         metric_put_number(out, key, t.us[order[i]]);

@@ -112,18 +112,16 @@ static dse_status traffic_window(const metric_context *x, metric_value *out, dse
     windows *of = DSE_ARENA_NEW(x->arena, windows, x->n_views);
     dse_status st = DSE_OK;
     metric_value *ranks;
-    dse_arena scratch;
 
-    dse_arena_init(&scratch);
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
-        st = windows_of(x, &x->view[i], &scratch, &of[i], err);
-    if (st == DSE_OK)
-        put(of, x->n_views, &scratch, out);
-    ranks = st == DSE_OK ? metric_put_object(out, "per_rank") : NULL;
-    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
-        put(&of[i], 1, &scratch, metric_put_rank(ranks, x->view[i].rank));
-    dse_arena_free(&scratch);
-    return st;
+        st = windows_of(x, &x->view[i], x->arena, &of[i], err);
+    if (st != DSE_OK)
+        return st;
+    put(of, x->n_views, x->arena, out);
+    ranks = metric_put_object(out, "per_rank");
+    for (uint32_t i = 0; i < x->n_views; i++)
+        put(&of[i], 1, x->arena, metric_put_rank(ranks, x->view[i].rank));
+    return DSE_OK;
 }
 
 /* ---- as the original tool has it ---------------------------------------------------------------- */
@@ -192,14 +190,11 @@ static void traffic_window_compat(const metric_context *x, metric_value *out)
     double seconds[CLASSES] = {0}, total = 0, n;
     metric_spans syncs;
     uint32_t count;
-    dse_arena scratch;
 
-    dse_arena_init(&scratch);
-    syncs_of(x->view[0].rank, &scratch, &count, &syncs);
+    syncs_of(x->view[0].rank, x->arena, &count, &syncs);
     for (uint32_t i = 0; i < x->n_views; i++)
-        add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs, &scratch,
-                 seconds);
-    dse_arena_free(&scratch);
+        add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs,
+                 metric_scratch(x), seconds);
     n = (double)(count ? count : 1) * x->n_views;
     for (int c = 0; c < CLASSES; c++) {
         metric_put_number(out, keys[c], metric_round(seconds[c] / n, 6));
