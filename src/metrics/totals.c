@@ -88,24 +88,35 @@ static dse_status gather(const metric_context *x, kernel_totals *out, dse_error 
 
 /* ---- the metrics --------------------------------------------------------------------------- */
 
-static dse_status coll_call_num(const metric_context *x, metric_value *out, dse_error *err)
+/* What a row puts of the totals. */
+typedef struct {
+    void (*put)(const metric_context *x, const kernel_totals *t, metric_value *out);
+    bool (*takes_part)(const kernel_total *k); /* in a share */
+} totals_rule;
+
+static dse_status of_totals(const metric_context *x, metric_value *out, dse_error *err)
 {
-    uint64_t calls[METRIC_COMM_TYPES] = {0}, all = 0;
     kernel_totals t;
     dse_status st = gather(x, &t, err);
 
-    if (st != DSE_OK)
-        return st;
-    for (size_t i = 0; i < t.n; i++)
-        if (t.kernel[i].work == METRIC_WORK_COMM) {
-            calls[metric_comm_type_of_kernel(t.kernel[i].name)] += t.kernel[i].count;
-            all += t.kernel[i].count;
+    if (st == DSE_OK)
+        ((const totals_rule *)x->row->rule)->put(x, &t, out);
+    return st;
+}
+
+static void put_calls(const metric_context *x, const kernel_totals *t, metric_value *out)
+{
+    uint64_t calls[METRIC_COMM_TYPES] = {0}, all = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->kernel[i].work == METRIC_WORK_COMM) {
+            calls[metric_comm_type_of_kernel(t->kernel[i].name)] += t->kernel[i].count;
+            all += t->kernel[i].count;
         }
     metric_put_count(out, "total_calls", all);
     metric_put_types(out, "calls_by_type", calls);
     metric_put_absent(out, "calls_per_iteration", "a report of totals has no steps");
     metric_put_integer(out, "num_traces", x->record->n_ranks);
-    return DSE_OK;
 }
 
 static void put_works(const kernel_totals *t, metric_value *out)
@@ -128,41 +139,32 @@ static void put_works(const kernel_totals *t, metric_value *out)
         }
 }
 
-static dse_status kernel(const metric_context *x, metric_value *out, dse_error *err)
+static void put_kernels(const metric_context *x, const kernel_totals *t, metric_value *out)
 {
     metric_value *top;
-    kernel_totals t;
-    dse_status st = gather(x, &t, err);
 
-    if (st != DSE_OK)
-        return st;
-    metric_put_number(out, "total_kernel_time_ms_sum", t.ns / NS_PER_MS);
-    metric_put_count(out, "launches", t.count);
-    metric_put_count(out, "unique_names", t.n);
-    put_works(&t, out);
+    (void)x;
+    metric_put_number(out, "total_kernel_time_ms_sum", t->ns / NS_PER_MS);
+    metric_put_count(out, "launches", t->count);
+    metric_put_count(out, "unique_names", t->n);
+    put_works(t, out);
     top = metric_put_list(out, "top_kernels");
-    for (size_t i = 0; i < t.n && i < TOP; i++) {
-        const kernel_total *k = &t.kernel[i];
+    for (size_t i = 0; i < t->n && i < TOP; i++) {
+        const kernel_total *k = &t->kernel[i];
         metric_value *to = metric_put_object(top, NULL);
 
         metric_put_text(to, "name", k->name);
         metric_put_count(to, "count", k->count);
         metric_put_number(to, "total_time_ms", k->ns / NS_PER_MS);
         metric_put_ratio(to, "avg_time_us", k->ns / NS_PER_US, (double)k->count, "no launch");
-        metric_put_number(to, "percentage", 100 * k->ns / t.ns);
+        metric_put_number(to, "percentage", 100 * k->ns / t->ns);
         metric_put_text(to, "type", metric_work_name(k->work));
     }
-    return DSE_OK;
 }
 
-static dse_status total_kernel_time(const metric_context *x, metric_value *out, dse_error *err)
+static void put_time(const metric_context *x, const kernel_totals *t, metric_value *out)
 {
-    kernel_totals t;
-    dse_status st = gather(x, &t, err);
-
-    if (st == DSE_OK)
-        metric_put_number(out, "total_kernel_time", t.ns / NS_PER_S);
-    return st;
+    metric_put_number(out, x->row->name, t->ns / NS_PER_S);
 }
 
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
@@ -171,57 +173,46 @@ static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_
  * there. */
 static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
 
-typedef struct {
-    bool (*takes_part)(const kernel_total *k);
-} share_rule;
-
 /* The percentage of all time that kernels of a class take. */
-static dse_status share(const metric_context *x, metric_value *out, dse_error *err)
+static void put_share(const metric_context *x, const kernel_totals *t, metric_value *out)
 {
-    const share_rule *rule = x->row->rule;
+    const totals_rule *rule = x->row->rule;
     double ns = 0;
-    kernel_totals t;
-    dse_status st = gather(x, &t, err);
 
-    if (st != DSE_OK)
-        return st;
-    for (size_t i = 0; i < t.n; i++)
-        ns += rule->takes_part(&t.kernel[i]) ? t.kernel[i].ns : 0;
-    metric_put_number(out, x->row->name, 100 * ns / t.ns);
+    for (size_t i = 0; i < t->n; i++)
+        ns += rule->takes_part(&t->kernel[i]) ? t->kernel[i].ns : 0;
+    metric_put_number(out, x->row->name, 100 * ns / t->ns);
     metric_put_number(out, "time_s", ns / NS_PER_S);
-    metric_put_number(out, "total_kernel_time_s", t.ns / NS_PER_S);
-    return DSE_OK;
+    metric_put_number(out, "total_kernel_time_s", t->ns / NS_PER_S);
 }
 
-static dse_status dominant_kernel_concentration(const metric_context *x, metric_value *out, dse_error *err)
+static void put_dominant(const metric_context *x, const kernel_totals *t, metric_value *out)
 {
-    kernel_totals t;
-    dse_status st = gather(x, &t, err);
-
-    if (st != DSE_OK)
-        return st;
-    metric_put_number(out, "dominant_kernel_concentration", 100 * t.kernel[0].ns / t.ns);
-    metric_put_text(out, "kernel", t.kernel[0].name);
-    return DSE_OK;
+    metric_put_number(out, x->row->name, 100 * t->kernel[0].ns / t->ns);
+    metric_put_text(out, "kernel", t->kernel[0].name);
 }
 
-#define ROW(id, group, unit, function, text)                                                                 \
-    METRIC_ROW(id, group, unit, METRIC_ON(TRACE_NSYS_CSV), 0, text), .compute = (function)
+#define ROW(id, group, unit, text, ...)                                                                      \
+    METRIC_ROW(id, group, unit, METRIC_ON(TRACE_NSYS_CSV), 0, text), .compute = of_totals,                   \
+                                                                     METRIC_RULE(totals_rule, __VA_ARGS__)
 
 static const metric rows[] = {
-    {ROW("coll_call_num", "kineto", "", coll_call_num,
-         "number of collective calls, of a report: instances of communication kernels, by type")},
-    {ROW("kernel", "guide", "", kernel,
-         "time of kernels, of a report: by kind of work, and the ten that take most")},
-    {ROW("communication_ratio", "later", "%", share,
-         "share of communication kernels in the time of all, of a report"),
-     .headline = "communication_ratio", METRIC_RULE(share_rule, communicates)},
-    {ROW("dominant_kernel_concentration", "later", "%", dominant_kernel_concentration,
-         "share of the kernel that takes most in the time of all, of a report"),
+    {ROW("coll_call_num", "kineto", "",
+         "number of collective calls, of a report: instances of communication kernels, by type",
+         .put = put_calls)},
+    {ROW("kernel", "guide", "", "time of kernels, of a report: by kind of work, and the ten that take most",
+         .put = put_kernels)},
+    {ROW("communication_ratio", "later", "%",
+         "share of communication kernels in the time of all, of a report", .put = put_share,
+         .takes_part = communicates),
+     .headline = "communication_ratio"},
+    {ROW("dominant_kernel_concentration", "later", "%",
+         "share of the kernel that takes most in the time of all, of a report", .put = put_dominant),
      .headline = "dominant_kernel_concentration"},
-    {ROW("moe_fraction", "later", "%", share, "share of kernels of experts in the time of all, of a report"),
-     .headline = "moe_fraction", METRIC_RULE(share_rule, is_of_experts)},
-    {ROW("total_kernel_time", "later", "s", total_kernel_time, "time of all kernels, of a report"),
+    {ROW("moe_fraction", "later", "%", "share of kernels of experts in the time of all, of a report",
+         .put = put_share, .takes_part = is_of_experts),
+     .headline = "moe_fraction"},
+    {ROW("total_kernel_time", "later", "s", "time of all kernels, of a report", .put = put_time),
      .headline = "total_kernel_time"},
 };
 
