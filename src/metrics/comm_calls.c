@@ -190,16 +190,11 @@ static const metric_comm_type of_tpu[TPU_COMMS] = {[TPU_ALL_REDUCE] = METRIC_ALL
                                                    [TPU_SEND] = METRIC_SEND_RECV,
                                                    [TPU_RECV] = METRIC_SEND_RECV};
 
-static dse_status defined_tpu(const metric_context *x, uint32_t i, comm_calls *out, dse_error *err)
+static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, comm_calls *out)
 {
     const tpu_rank *t = &x->view[i].tpu;
     uint64_t most = 0;
-    uint32_t chips;
-    dse_status st;
-    tpu_run run = tpu_run_of(x);
 
-    if ((st = tpu_run_chips(&run, &chips, err)) != DSE_OK)
-        return st;
     for (uint32_t d = 0; d < t->n; d++)
         most += t->device[d].n_comms;
     out->call = DSE_ARENA_NEW(x->arena, comm_call, most);
@@ -216,16 +211,21 @@ static dse_status defined_tpu(const metric_context *x, uint32_t i, comm_calls *o
                                               (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
                                               tpu_bus_factor((tpu_comm)op->comm, n), n};
         }
-    return DSE_OK;
 }
 
-dse_status comm_calls_of(const metric_context *x, uint32_t i, comm_calls *out, dse_error *err)
+dse_status comm_calls_of(const metric_context *x, const comm_calls **by_rank, dse_error *err)
 {
-    bool tpu = later_kind(x) == TRACE_XLA;
+    comm_calls *out = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
+    bool tpu = later_kind(x) == TRACE_XLA, defined_of_tpu = tpu && !x->options->compat;
+    tpu_run run = tpu_run_of(x);
+    uint32_t chips = 0;
+    dse_status st = defined_of_tpu ? tpu_run_chips(&run, &chips, err) : DSE_OK;
 
-    *out = (comm_calls){0};
-    if (tpu && !x->options->compat)
-        return defined_tpu(x, i, out, err);
-    (tpu ? upstream_tpu : x->options->compat ? upstream_gpu : defined_gpu)(x, i, out);
-    return DSE_OK;
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
+        if (defined_of_tpu)
+            defined_tpu(x, i, chips, &out[i]);
+        else
+            (tpu ? upstream_tpu : x->options->compat ? upstream_gpu : defined_gpu)(x, i, &out[i]);
+    *by_rank = out;
+    return st;
 }

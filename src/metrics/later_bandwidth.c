@@ -45,40 +45,36 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_value *out,
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        comm_calls c;
-        double *rate;
-        size_t n;
-        dse_status st = comm_calls_of(x, i, &c, err);
+    const comm_calls *c;
+    dse_status st = comm_calls_of(x, &c, err);
 
-        if (st != DSE_OK)
-            return st;
-        rate = DSE_ARENA_NEW(x->arena, double, c.n);
-        if (!(n = add_rates(&c, type, rate, 0)))
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
+        double *rate = DSE_ARENA_NEW(x->arena, double, c[i].n);
+        size_t n = add_rates(&c[i], type, rate, 0);
+
+        if (!n)
             continue;
         metric_sort(rate, n);
         metric_put_number(out, x->row->name, metric_quantile(rate, n, 0.5) / GIB);
         return DSE_OK;
     }
-    return metric_absent(err, "no %s kernel has a size", metric_comm_type_name(type));
+    return st == DSE_OK ? metric_absent(err, "no %s kernel has a size", metric_comm_type_name(type)) : st;
 }
 
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;
-    comm_calls *c = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
+    const comm_calls *c;
+    dse_status st = comm_calls_of(x, &c, err);
     metric_value *median = metric_put_number(out, x->row->name, 0),
                  *samples = metric_put_count(out, "samples", 0), *ranks = metric_put_object(out, "per_rank");
     size_t most = 0, n = 0;
     double *rate;
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        dse_status st = comm_calls_of(x, i, &c[i], err);
-
-        if (st != DSE_OK)
-            return st;
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < x->n_views; i++)
         most += c[i].n;
-    }
     rate = DSE_ARENA_NEW(x->arena, double, most);
     for (uint32_t i = 0; i < x->n_views; i++) {
         size_t own = add_rates(&c[i], type, rate + n, 0);
@@ -199,15 +195,14 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
     metric_value *mean = metric_put_number(out, name, 0),
                  *ranks = compat ? NULL : metric_put_object(out, "per_rank");
     double sum = 0;
+    const comm_calls *c;
+    dse_status st = comm_calls_of(x, &c, err);
 
+    if (st != DSE_OK)
+        return st;
     for (uint32_t i = 0; i < n; i++) {
-        comm_calls c;
-        double own;
-        dse_status st = comm_calls_of(x, i, &c, err);
+        double own = volume_of(&c[i], types, &sized, &unknown);
 
-        if (st != DSE_OK)
-            return st;
-        own = volume_of(&c, types, &sized, &unknown);
         sum += own;
         holders += !compat && x->view[i].tpu.n ? x->view[i].tpu.n : 1;
         if (ranks)

@@ -160,25 +160,23 @@ typedef struct {
 
 static dse_status sum_comms(const metric_context *x, comm_sums *s, dse_error *err)
 {
+    const comm_calls *c;
+    dse_status st = comm_calls_of(x, &c, err);
+
     *s = (comm_sums){0};
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        comm_calls c;
-        dse_status st = comm_calls_of(x, i, &c, err);
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++)
+        for (uint32_t k = 0; k < c[i].n; k++) {
+            const comm_call *v = &c[i].call[k];
+            bool sized = v->bytes > 0, valid = sized && v->seconds > 0;
 
-        if (st != DSE_OK)
-            return st;
-        s->n += c.n;
-        for (uint32_t k = 0; k < c.n; k++) {
-            bool sized = c.call[k].bytes > 0, valid = sized && c.call[k].seconds > 0;
-
-            s->seconds += c.call[k].seconds;
+            s->n++;
+            s->seconds += v->seconds;
             s->unsized += !sized;
             s->valid += valid;
-            s->bus_bytes += valid ? c.call[k].bytes * c.call[k].factor : 0;
-            s->valid_seconds += valid ? c.call[k].seconds : 0;
+            s->bus_bytes += valid ? v->bytes * v->factor : 0;
+            s->valid_seconds += valid ? v->seconds : 0;
         }
-    }
-    return DSE_OK;
+    return st;
 }
 
 static dse_status avg_comm_kernel_time_s(const tpu_run *run, metric_value *out, dse_error *err)

@@ -95,27 +95,24 @@ static dse_status put_best(const metric *row, const hockney_fit *f, metric_value
 static dse_status samples_of(const metric_context *x, hockney_sample **out, size_t *count, dse_error *err)
 {
     bool devices = x->record->rank[0].kind == TRACE_XLA;
-    comm_calls *c = DSE_ARENA_NEW(x->arena, comm_calls, x->n_views);
     size_t most = 0, all = 0;
+    const comm_calls *c;
+    dse_status st;
 
     if (devices && !tpu_run_of(x).n)
         return metric_absent(err, "the trace has no device events");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        dse_status st = devices || x->view[i].comm_layer == METRIC_LAYER_KERNEL
-                            ? comm_calls_of(x, i, &c[i], err)
-                            : DSE_OK;
-
-        if (st != DSE_OK)
-            return st;
+    if ((st = comm_calls_of(x, &c, err)) != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < x->n_views; i++)
         most += c[i].n;
-    }
     *count = 0;
     *out = DSE_ARENA_NEW(x->arena, hockney_sample, most);
     for (uint32_t i = 0; i < x->n_views; i++)
         for (uint32_t k = 0; k < c[i].n; k++) {
+            const bool kernels = devices || x->view[i].comm_layer == METRIC_LAYER_KERNEL;
             const comm_call *v = &c[i].call[k];
 
-            if (v->type != METRIC_ALL_REDUCE)
+            if (v->type != METRIC_ALL_REDUCE || !kernels)
                 continue;
             all++;
             if (v->bytes > 0 && v->seconds > 0 && v->n > 1)
