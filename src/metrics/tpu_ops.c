@@ -289,20 +289,6 @@ static void fill_device(builder *b, uint32_t device, candidate *c, size_t n)
 
 /* ---- times --------------------------------------------------------------------------------- */
 
-static bool is_any(const tpu_op *op, const void *what)
-{
-    (void)op;
-    (void)what;
-    return true;
-}
-
-static bool is_work(const tpu_op *op, const void *what) { return op->work == *(const tpu_work *)what; }
-
-static bool is_comm(const tpu_op *op, const void *what)
-{
-    return op->work == TPU_COMMUNICATION && op->comm == *(const tpu_comm *)what;
-}
-
 static double flops_of(const trace_rank *r, const tpu_op *op)
 {
     uint32_t args = r->event[op->event].args;
@@ -311,28 +297,33 @@ static double flops_of(const trace_rank *r, const tpu_op *op)
     return flops > 0 && isfinite(flops) ? flops : 0;
 }
 
-static bool has_flops(const tpu_op *op, const void *rank) { return flops_of(rank, op) > 0; }
+/* The unions of which an operation is part, a bit each: of all, of a kind of work, of a collective, of those with
+ * FLOPs. */
+enum { IN_BUSY = 1 << 0, IN_FLOPS = 1 << 1, IN_WORK = 1 << 2, IN_COMM = 1 << 5 };
 
-static void union_of(const tpu_device *d, bool (*is)(const tpu_op *, const void *), const void *what,
-                     dse_arena *a, metric_spans *out)
+static unsigned unions_of(const trace_rank *r, const tpu_op *op)
+{
+    return IN_BUSY | (flops_of(r, op) > 0 ? IN_FLOPS : 0) | (unsigned)IN_WORK << op->work |
+           (op->work == TPU_COMMUNICATION ? (unsigned)IN_COMM << op->comm : 0);
+}
+
+static metric_spans union_of(const trace_rank *r, const tpu_device *d, unsigned which, dse_arena *a)
 {
     metric_span *span;
     size_t n = 0;
 
     for (size_t i = 0; i < d->n; i++)
-        n += is(&d->op[i], what);
+        n += (unions_of(r, &d->op[i]) & which) != 0;
     span = DSE_ARENA_NEW(a, metric_span, n);
     n = 0;
     for (size_t i = 0; i < d->n; i++)
-        if (is(&d->op[i], what))
+        if (unions_of(r, &d->op[i]) & which)
             span[n++] = d->op[i].span;
-    *out = metric_spans_merge(span, n);
+    return metric_spans_merge(span, n);
 }
 
 static void sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
 {
-    const tpu_work works[] = {TPU_COMPUTE, TPU_COMMUNICATION, TPU_MEMORY};
-
     d->span = METRIC_NO_SPAN;
     for (size_t i = 0; i < d->n; i++) {
         const tpu_op *op = &d->op[i];
@@ -346,12 +337,12 @@ static void sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
     }
     for (tpu_comm c = 0; c < TPU_COMMS; c++)
         if (d->n_comm[c])
-            union_of(d, is_comm, &c, a, &d->of_comm[c]);
-    union_of(d, is_any, NULL, a, &d->busy);
-    union_of(d, is_work, &works[0], a, &d->compute);
-    union_of(d, is_work, &works[1], a, &d->comm);
-    union_of(d, is_work, &works[2], a, &d->memory);
-    union_of(d, has_flops, r, a, &d->with_flops);
+            d->of_comm[c] = union_of(r, d, (unsigned)IN_COMM << c, a);
+    d->busy = union_of(r, d, IN_BUSY, a);
+    d->compute = union_of(r, d, IN_WORK << TPU_COMPUTE, a);
+    d->comm = union_of(r, d, IN_WORK << TPU_COMMUNICATION, a);
+    d->memory = union_of(r, d, IN_WORK << TPU_MEMORY, a);
+    d->with_flops = union_of(r, d, IN_FLOPS, a);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
