@@ -52,13 +52,7 @@ static void put_steps(const metric_context *x, double tokens, metric_value *out)
         put_rank(&x->view[i], tokens, trim, metric_put_rank(ranks, x->view[i].rank));
 }
 
-static bool have_steps(const metric_context *x)
-{
-    for (uint32_t i = 0; i < x->n_views; i++)
-        if (!x->view[i].n_steps)
-            return false;
-    return true;
-}
+static bool have_steps(const metric_context *x) { return !isnan(metric_step_mean_s(x, false)); }
 
 static dse_status of_training(const metric_context *x, metric_value *out, dse_error *err)
 {

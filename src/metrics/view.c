@@ -224,17 +224,17 @@ static void widen(metric_view *v, const metric_events *list)
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &v->rank->event[list->event[i]];
 
-        if (metric_start(e) < v->gpu_span.start)
-            v->gpu_span.start = metric_start(e);
-        if (metric_end(e) > v->gpu_span.end)
-            v->gpu_span.end = metric_end(e);
+        metric_span_extend(&v->gpu_span, metric_start(e), metric_end(e));
     }
 }
 
-static void unions_init(metric_view *v)
+static void times_init(metric_view *v)
 {
     const trace_rank *r = v->rank;
 
+    v->gpu_span = METRIC_NO_SPAN;
+    widen(v, &v->kernels);
+    widen(v, &v->memory_ops);
     v->kernel_time = metric_union_of(r, &v->kernels, &v->arena);
     v->comm_time = metric_union_of(r, &v->comm, &v->arena);
     v->memory_time = metric_union_of(r, &v->memory_ops, &v->arena);
@@ -244,14 +244,6 @@ static void unions_init(metric_view *v)
         v->compute_time = metric_union_of(r, &v->compute, &v->arena);
     if (v->memory_time.n)
         v->gpu_time = metric_spans_unite(&v->kernel_time, &v->memory_time, &v->arena);
-}
-
-static void times_init(metric_view *v)
-{
-    v->gpu_span = (metric_span){INT64_MAX, INT64_MIN};
-    widen(v, &v->kernels);
-    widen(v, &v->memory_ops);
-    unions_init(v);
 }
 
 void metric_view_init(metric_view *v, const trace_rank *rank)
