@@ -247,20 +247,8 @@ static uint8_t class_of_kernel(const char *name)
 }
 
 typedef struct {
-    int64_t n, sum_ps, least_ps, most_ps;
-} class_sum;
-
-typedef struct {
-    class_sum of[N_CLASS];
+    guide_sums of[N_CLASS];
 } class_sums;
-
-static void add_compat(class_sum *s, int64_t dur_ps)
-{
-    s->least_ps = !s->n || dur_ps < s->least_ps ? dur_ps : s->least_ps;
-    s->most_ps = !s->n || dur_ps > s->most_ps ? dur_ps : s->most_ps;
-    s->sum_ps += dur_ps;
-    s->n++;
-}
 
 static metric_value *put_class(metric_value *to, size_t class)
 {
@@ -274,7 +262,7 @@ static metric_value *put_class(metric_value *to, size_t class)
 static void put_operations_of(const class_sums *sums, metric_value *to)
 {
     for (size_t i = 0; i < N_CLASS; i++) {
-        const class_sum *s = &sums->of[i];
+        const guide_sums *s = &sums->of[i];
         double us = guide_us(s->sum_ps);
         metric_value *o;
 
@@ -295,27 +283,14 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
     const trace_rank *r = of->rank;
     const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
                        kernel = METRIC_WORDS(r, "kernel");
-    metric_classes of_host = metric_classes_of(r, class_of_host, scratch),
-                   of_kernel = metric_classes_of(r, class_of_kernel, scratch);
     const double recording_us = guide_recording_us(r);
     class_sums *sums = of->own;
     double time_us = 0;
     int64_t calls = 0;
 
     (void)x;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class = NO_CLASS;
-
-        if (e->instant)
-            continue;
-        if (host.is[e->word])
-            class = metric_class_of(&of_host, e);
-        else if (kernel.is[e->word])
-            class = metric_class_of(&of_kernel, e);
-        if (class != NO_CLASS)
-            add_compat(&sums->of[class], e->dur_ps);
-    }
+    guide_add_classes(r, &host, class_of_host, scratch, sums->of, N_CLASS);
+    guide_add_classes(r, &kernel, class_of_kernel, scratch, sums->of, N_CLASS);
     for (size_t i = 0; i < N_WORDS; i++) {
         time_us += guide_us(sums->of[i].sum_ps);
         calls += sums->of[i].n;
@@ -333,17 +308,17 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
 static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
 {
     for (size_t i = 0; i < N_CLASS; i++) {
-        class_sum all = {0}, each = {0};
+        guide_sums all = {0}, each = {0};
         metric_value *o;
 
         for (uint32_t r = 0; r < ranks->n; r++) {
-            const class_sum *s = &((const class_sums *)ranks->rank[r].own)->of[i];
+            const guide_sums *s = &((const class_sums *)ranks->rank[r].own)->of[i];
 
             if (!s->n)
                 continue;
             all.n += s->n;
             all.sum_ps += s->sum_ps;
-            add_compat(&each, s->sum_ps);
+            guide_add(&each, s->sum_ps);
         }
         if (!all.n)
             continue;

@@ -8,6 +8,7 @@
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
+#include "metrics/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,8 +255,8 @@ static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
 
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    rank_cost c = {.layers.rank = r->rank};
-    metric_spans steps = guide_steps_of(r->view, x->options->trim, a, &c.n_steps);
+    rank_cost c = {.layers.rank = r->rank, .n_steps = metric_steps_kept(r->view, x->options->trim).n};
+    metric_spans steps = metric_steps_time(r->view, x->options->trim, a);
     range *ranges;
     uint32_t n;
 

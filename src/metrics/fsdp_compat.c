@@ -3,25 +3,15 @@
 #include "metrics/fsdp.h"
 #include "metrics/guide.h"
 
-
 typedef struct {
-    int64_t n, sum_ps, least_ps, most_ps;
-} class_sum;
-
-typedef struct {
-    class_sum class[FSDP_CLASSES];
+    guide_sums class[FSDP_CLASSES];
     int64_t sum_ps;
     fsdp_layers layers;
 } compat_row;
 
 static void add(const trace_event *e, fsdp_class class, compat_row *row)
 {
-    class_sum *s = &row->class[class];
-
-    s->least_ps = !s->n || e->dur_ps < s->least_ps ? e->dur_ps : s->least_ps;
-    s->most_ps = !s->n || e->dur_ps > s->most_ps ? e->dur_ps : s->most_ps;
-    s->n++;
-    s->sum_ps += e->dur_ps;
+    guide_add(&row->class[class], e -> dur_ps);
     row->sum_ps += e->dur_ps;
     fsdp_layers_add(&row->layers, e->name, e->dur_ps);
 }
@@ -29,7 +19,7 @@ static void add(const trace_event *e, fsdp_class class, compat_row *row)
 static void put_classes(const compat_row *row, metric_value *to)
 {
     for (int i = 0; i < FSDP_CLASSES; i++) {
-        const class_sum *s = &row->class[i];
+        const guide_sums *s = &row->class[i];
         metric_value *o;
 
         if (!s->n)
@@ -46,7 +36,7 @@ static void put_classes(const compat_row *row, metric_value *to)
 
 static void put_rank(const compat_row *row, const guide_rank *r, dse_arena *a)
 {
-    const class_sum *c = row->class;
+    const guide_sums *c = row->class;
     const uint32_t *id = fsdp_layers_sorted(&row->layers, a);
     const double recording_us = guide_recording_us(r->rank), fsdp_us = guide_us(row->sum_ps);
     metric_value *to = r->out, *layers;

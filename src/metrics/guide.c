@@ -1,7 +1,6 @@
 #include "metrics/guide.h"
 
 #include "base/names.h"
-#include "metrics/steps.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -74,30 +73,29 @@ double guide_recording_us(const trace_rank *r)
     return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
-void guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
-                    metric_spans *out, uint32_t *n)
+void guide_add(guide_sums *s, int64_t dur_ps)
 {
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
-
-    *n = 0;
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->event[list->event[i]];
-
-        if (words->is[e->word] && e->dur_ps > 0)
-            span[(*n)++] = (metric_span){metric_start(e), metric_end(e)};
-    }
-    *out = metric_spans_merge(span, *n);
+    s->least_ps = !s->n || dur_ps < s->least_ps ? dur_ps : s->least_ps;
+    s->most_ps = !s->n || dur_ps > s->most_ps ? dur_ps : s->most_ps;
+    s->sum_ps += dur_ps;
+    s->n++;
 }
 
-metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n)
+void guide_add_classes(const trace_rank *r, const metric_words *words, metric_classify *classify,
+                       dse_arena *scratch, guide_sums *by_class, size_t n)
 {
-    metric_steps kept = metric_steps_kept(v, trim);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, kept.n);
+    metric_classes names = metric_classes_of(r, classify, scratch);
 
-    *n = kept.n;
-    for (uint32_t i = 0; i < kept.n; i++)
-        span[i] = kept.step[i].span;
-    return metric_spans_merge_any(span, kept.n);
+    for (size_t i = 0; i < r->n_events; i++) {
+        const trace_event *e = &r->event[i];
+        uint8_t class;
+
+        if (e->instant || (words && !words->is[e->word]))
+            continue;
+        class = metric_class_of(&names, e);
+        if (class < n)
+            guide_add(&by_class[class], e->dur_ps);
+    }
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */

@@ -46,13 +46,17 @@ void guide_put_ranks(const guide_ranks *ranks, const char *compat_key, metric_va
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
 
-/* Union of those events of a list whose category is literally one of the words; *n counts the ones that
- * last. */
-void guide_union_of(const trace_rank *r, const metric_events *list, const metric_words *words, dse_arena *a,
-                    metric_spans *out, uint32_t *n);
+/* What the durations of some events come to. */
+typedef struct {
+    int64_t n, sum_ps, least_ps, most_ps;
+} guide_sums;
 
-/* The time of the steps that count (steps.h); *n of them. In the arena. */
-metric_spans guide_steps_of(const metric_view *v, bool trim, dse_arena *a, uint32_t *n);
+void guide_add(guide_sums *s, int64_t dur_ps);
+
+/* Adds the duration events whose category is literally one of the words (NULL: all of them) by the class of their
+ * names; those of a class of n or above are left out. */
+void guide_add_classes(const trace_rank *r, const metric_words *words, metric_classify *classify,
+                       dse_arena *scratch, guide_sums *by_class, size_t n);
 
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 

@@ -66,28 +66,25 @@ static uint8_t is_comm(const char *name)
 
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
+    enum { COMPUTE, COMM, NEITHER };
     const metric_events *kernels = &r->view->kernels;
     const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_span *side[2] = {DSE_ARENA_NEW(a, metric_span, kernels->n),
-                            DSE_ARENA_NEW(a, metric_span, kernels->n)}; /* compute, communication */
-    uint32_t n[2] = {0, 0}, n_all;
     metric_classes classes = metric_classes_of(r->rank, is_comm, a);
+    uint8_t *class_of = DSE_ARENA_NEW(a, uint8_t, kernels->n);
+    uint32_t n[] = {0, 0, 0};
     metric_spans compute, comm, all;
 
-    guide_union_of(r->rank, kernels, &words, a, &all, &n_all);
     for (uint32_t i = 0; i < kernels->n; i++) {
         const trace_event *e = &r->rank->event[kernels->event[i]];
-        uint8_t to;
 
-        if (!words.is[e->word] || e->dur_ps <= 0)
-            continue;
-        to = metric_class_of(&classes, e);
-        side[to][n[to]++] = (metric_span){metric_start(e), metric_end(e)};
+        class_of[i] = words.is[e->word] && e->dur_ps > 0 ? metric_class_of(&classes, e) : NEITHER;
+        n[class_of[i]]++;
     }
-    compute = metric_spans_merge(side[0], n[0]);
-    comm = metric_spans_merge(side[1], n[1]);
+    compute = metric_union_of_class(r->rank, kernels, class_of, COMPUTE, a);
+    comm = metric_union_of_class(r->rank, kernels, class_of, COMM, a);
+    all = metric_spans_unite(&compute, &comm, a);
     put_times(x, r, &compute, &comm, &all);
-    put_counts(r, n[0], n[1]);
+    put_counts(r, n[COMPUTE], n[COMM]);
     return true;
 }
 

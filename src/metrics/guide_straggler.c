@@ -162,23 +162,14 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
 {
     const trace_rank *r = of->rank;
     const metric_words kernel = METRIC_WORDS(r, "kernel");
-    int64_t kernel_ps = 0, comm_ps = 0;
-    metric_classes comm = metric_classes_of(r, is_comm, scratch);
+    guide_sums all[2] = {{0}}, kernels[2] = {{0}}; /* by is_comm */
 
     (void)x;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (e->instant)
-            continue;
-        if (kernel.is[e->word])
-            kernel_ps += e->dur_ps;
-        if (metric_class_of(&comm, e))
-            comm_ps += e->dur_ps;
-    }
+    guide_add_classes(r, NULL, is_comm, scratch, all, 2);
+    guide_add_classes(r, &kernel, is_comm, scratch, kernels, 2);
     metric_put_number(of->out, times[0].time, guide_recording_us(r) / 1000);
-    metric_put_number(of->out, times[1].time, guide_us(kernel_ps) / 1000);
-    metric_put_number(of->out, times[2].time, guide_us(comm_ps) / 1000);
+    metric_put_number(of->out, times[1].time, guide_us(kernels[0].sum_ps + kernels[1].sum_ps) / 1000);
+    metric_put_number(of->out, times[2].time, guide_us(all[1].sum_ps) / 1000);
     return true;
 }
 

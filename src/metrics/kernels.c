@@ -122,6 +122,121 @@ static const metric_work by_alphabet[METRIC_WORKS] = {
     METRIC_WORK_ATTENTION, METRIC_WORK_ELEMENTWISE, METRIC_WORK_EMBEDDING, METRIC_WORK_GEMM,
     METRIC_WORK_MEMORY,    METRIC_WORK_COMM,        METRIC_WORK_OTHER,     METRIC_WORK_REDUCTION};
 
+/* ---- a rank -------------------------------------------------------------------------------- */
+
+/* flash, and attn after it */
+static bool is_flash_attention(const char *name)
+{
+    for (; *name; name++)
+        if (strncasecmp(name, "flash", 5) == 0)
+            return metric_has(name + 5, "attn");
+    return false;
+}
+
+static uint8_t kind_compat(const char *name)
+{
+    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
+        return METRIC_WORK_GEMM;
+    if (is_flash_attention(name) || METRIC_HAS_ANY(name, "attention", "softmax", "sdpa"))
+        return METRIC_WORK_ATTENTION;
+    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu",
+                       "sigmoid"))
+        return METRIC_WORK_ELEMENTWISE;
+    if (METRIC_HAS_ANY(name, "reduce", "sum", "mean", "norm"))
+        return METRIC_WORK_REDUCTION;
+    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
+        return METRIC_WORK_MEMORY;
+    if (METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
+        return METRIC_WORK_COMM;
+    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
+        return METRIC_WORK_EMBEDDING;
+    return METRIC_WORK_OTHER;
+}
+
+/* At most 80 characters (not bytes), then "...". */
+static const char *cut(const char *name, dse_arena *a)
+{
+    size_t bytes = 0, characters = 0;
+
+    for (; name[bytes]; bytes++)
+        if (((unsigned char)name[bytes] & 0xc0) != 0x80 && characters++ == 80)
+            break;
+    return name[bytes] && bytes <= 80 * 4 ? dse_arena_printf(a, "%.*s...", (int)bytes, name) : name;
+}
+
+/* The originals count in microseconds. */
+static double ms_of(const metric_context *x, int64_t ps)
+{
+    return x->options->compat ? guide_us(ps) / 1000 : (double)ps / TRACE_PS_PER_MS;
+}
+
+static void put_share(const metric_context *x, metric_value *to, int64_t part, int64_t whole)
+{
+    if (x->options->compat)
+        guide_put_round(to, "percentage", guide_percent(guide_us(part), guide_us(whole)));
+    else
+        guide_put_percent(to, "percentage", (double)part, (double)whole, "no time");
+}
+
+static void put_top(const metric_context *x, const trace_names *names, const rank_kernels *k,
+                    metric_value *list)
+{
+    const name_sum **by = sorted(k, x->arena);
+
+    for (uint32_t i = 0; i < k->n_names && i < TOP; i++) {
+        metric_value *to = metric_put_object(list, NULL);
+        const char *name = names->text[by[i]->name];
+
+        metric_put_text(to, "name", x->options->compat ? cut(name, x->arena) : name);
+        metric_put_integer(to, "count", by[i]->n);
+        metric_put_number(to, "total_time_ms", ms_of(x, by[i]->time_ps));
+        metric_put_number(to, "avg_time_us", guide_us(by[i]->time_ps) / by[i]->n);
+        put_share(x, to, by[i]->time_ps, k->time_ps);
+        metric_put_text(to, "type", metric_work_name(by[i]->kind));
+    }
+}
+
+typedef struct {
+    rank_kernels k;
+    kind_sums kinds;
+} own_sums;
+
+/* The originals list the longest kernels of each rank, too. */
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    const bool compat = x->options->compat;
+    const metric_words words = METRIC_WORDS(r->rank, "kernel");
+    metric_classes classes = metric_classes_of(r->rank, kind_compat, scratch);
+    own_sums *own = r->own;
+    const rank_kernels *k = &own->k;
+    metric_value *types;
+
+    sum_kernels(r, compat ? &words : NULL, compat ? &classes : NULL, x->arena, scratch, &own->k);
+    own->kinds = sum_kinds(k);
+    metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
+                      ms_of(x, k->time_ps));
+    if (!compat)
+        metric_put_integer(r->out, "launches", k->n_kernels);
+    metric_put_integer(r->out, compat ? "num_unique_kernels" : "unique_names", k->n_names);
+    if (compat) {
+        metric_put_integer(r->out, "total_kernel_launches", k->n_kernels);
+        put_top(x, &r->rank->names, k, metric_put_list(r->out, "top_kernels"));
+    }
+    types = metric_put_object(r->out, compat ? "type_breakdown" : "by_type");
+    for (int i = 0; i < METRIC_WORKS; i++) {
+        const kind_sum *s = &own->kinds.of[by_alphabet[i]];
+        metric_value *type;
+
+        if (!s->n)
+            continue;
+        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
+        metric_put_integer(type, "count", s->n);
+        metric_put_number(type, compat ? "total_time_ms" : "time_ms_sum", ms_of(x, s->time_ps));
+        put_share(x, type, s->time_ps, k->time_ps);
+    }
+    return true;
+}
+
 /* ---- the definition ------------------------------------------------------------------------ */
 
 /* Adds a rank's sums to those over all ranks, whose names have a table of their own. */
@@ -139,52 +254,6 @@ static void add_names(const trace_rank *r, const rank_kernels *k, trace_names *n
         all->name[id].time_ps += s->time_ps;
     }
     all->time_ps += k->time_ps;
-}
-
-static void put_top(const trace_names *names, const rank_kernels *all, dse_arena *a, metric_value *list)
-{
-    const name_sum **by = sorted(all, a);
-
-    for (uint32_t i = 0; i < all->n_names && i < TOP; i++) {
-        metric_value *to = metric_put_object(list, NULL);
-
-        metric_put_text(to, "name", names->text[by[i]->name]);
-        metric_put_integer(to, "count", by[i]->n);
-        metric_put_ms(to, "total_time_ms", by[i]->time_ps);
-        metric_put_number(to, "avg_time_us", guide_us(by[i]->time_ps) / by[i]->n);
-        guide_put_percent(to, "percentage", (double)by[i]->time_ps, (double)all->time_ps, "no time");
-        metric_put_text(to, "type", metric_work_name(by[i]->kind));
-    }
-}
-
-typedef struct {
-    rank_kernels k;
-    kind_sums kinds;
-} own_sums;
-
-static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
-{
-    own_sums *own = r->own;
-    metric_value *types;
-
-    sum_kernels(r, NULL, NULL, x->arena, scratch, &own->k);
-    own->kinds = sum_kinds(&own->k);
-    metric_put_ms(r->out, "total_kernel_time_ms_sum", own->k.time_ps);
-    metric_put_integer(r->out, "launches", own->k.n_kernels);
-    metric_put_integer(r->out, "unique_names", own->k.n_names);
-    types = metric_put_object(r->out, "by_type");
-    for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_sum *s = &own->kinds.of[by_alphabet[i]];
-        metric_value *type;
-
-        if (!s->n)
-            continue;
-        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
-        metric_put_integer(type, "count", s->n);
-        metric_put_ms(type, "time_ms_sum", s->time_ps);
-        guide_put_percent(type, "percentage", (double)s->time_ps, (double)own->k.time_ps, "no time");
-    }
-    return true;
 }
 
 /* Mean counts and times over all ranks, those without the kind too; the percentage is of all ranks' time. */
@@ -224,107 +293,13 @@ static void kernel(const metric_context *x, metric_value *out)
     metric_put_number(out, "avg_unique_kernels", guide_mean(&ranks, "unique_names"));
     metric_put_number(out, "avg_kernel_launches", guide_mean(&ranks, "launches"));
     put_kinds(&ranks, all.time_ps, metric_put_object(out, "type_breakdown"));
-    put_top(&names, &all, x->arena, metric_put_list(out, "top_kernels"));
+    put_top(x, &names, &all, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, NULL, out);
     dse_free(all.name);
     trace_names_free(&names);
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
-
-/* flash, and attn after it */
-static bool is_flash_attention(const char *name)
-{
-    for (; *name; name++)
-        if (strncasecmp(name, "flash", 5) == 0)
-            return metric_has(name + 5, "attn");
-    return false;
-}
-
-static uint8_t kind_compat(const char *name)
-{
-    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
-        return METRIC_WORK_GEMM;
-    if (is_flash_attention(name) || METRIC_HAS_ANY(name, "attention", "softmax", "sdpa"))
-        return METRIC_WORK_ATTENTION;
-    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu",
-                       "sigmoid"))
-        return METRIC_WORK_ELEMENTWISE;
-    if (METRIC_HAS_ANY(name, "reduce", "sum", "mean", "norm"))
-        return METRIC_WORK_REDUCTION;
-    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
-        return METRIC_WORK_MEMORY;
-    if (METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
-        return METRIC_WORK_COMM;
-    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
-        return METRIC_WORK_EMBEDDING;
-    return METRIC_WORK_OTHER;
-}
-
-/* At most 80 characters (not bytes), then "...". */
-static void put_cut_name(metric_value *to, const char *name)
-{
-    char cut[80 * 4 + 4];
-    size_t bytes = 0, characters = 0;
-
-    for (; name[bytes]; bytes++) {
-        if (((unsigned char)name[bytes] & 0xc0) != 0x80 && characters++ == 80)
-            break;
-    }
-    if (!name[bytes] || bytes + 4 > sizeof cut) {
-        metric_put_text(to, "name", name);
-        return;
-    }
-    memcpy(cut, name, bytes);
-    memcpy(cut + bytes, "...", 4);
-    metric_put_text(to, "name", cut);
-}
-
-static void put_top_compat(const guide_rank *r, const rank_kernels *k, dse_arena *a, metric_value *list)
-{
-    const name_sum **by = sorted(k, a);
-
-    for (uint32_t i = 0; i < k->n_names && i < TOP; i++) {
-        double us = guide_us(by[i]->time_ps);
-        metric_value *to = metric_put_object(list, NULL);
-
-        put_cut_name(to, r->rank->names.text[by[i]->name]);
-        metric_put_integer(to, "count", by[i]->n);
-        metric_put_number(to, "total_time_ms", us / 1000);
-        metric_put_number(to, "avg_time_us", us / by[i]->n);
-        guide_put_round(to, "percentage", guide_percent(us, guide_us(k->time_ps)));
-        metric_put_text(to, "type", metric_work_name(by[i]->kind));
-    }
-}
-
-static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
-{
-    const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_classes classes = metric_classes_of(r->rank, kind_compat, scratch);
-    rank_kernels *k = r->own;
-    metric_value *types;
-    kind_sums kinds;
-
-    sum_kernels(r, &words, &classes, x->arena, scratch, k);
-    kinds = sum_kinds(k);
-    metric_put_number(r->out, "total_kernel_time_ms", guide_us(k->time_ps) / 1000);
-    metric_put_integer(r->out, "num_unique_kernels", k->n_names);
-    metric_put_integer(r->out, "total_kernel_launches", k->n_kernels);
-    put_top_compat(r, k, x->arena, metric_put_list(r->out, "top_kernels"));
-    types = metric_put_object(r->out, "type_breakdown");
-    for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_sum *s = &kinds.of[by_alphabet[i]];
-        metric_value *type;
-
-        if (!s->n)
-            continue;
-        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
-        metric_put_integer(type, "count", s->n);
-        metric_put_number(type, "total_time_ms", guide_us(s->time_ps) / 1000);
-        guide_put_round(type, "percentage", guide_percent(guide_us(s->time_ps), guide_us(k->time_ps)));
-    }
-    return true;
-}
 
 static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
 {
@@ -346,14 +321,14 @@ static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
 
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
-    guide_ranks ranks = guide_measure(x, out, measure_compat, sizeof(rank_kernels));
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(own_sums));
 
     guide_put_round(out, "avg_kernel_time_ms", guide_mean(&ranks, "total_kernel_time_ms"));
     metric_put_number(out, "avg_unique_kernels", metric_round(guide_mean(&ranks, "num_unique_kernels"), 0));
     metric_put_number(out, "avg_kernel_launches",
                       metric_round(guide_mean(&ranks, "total_kernel_launches"), 0));
     put_kinds_compat(&ranks, metric_put_object(out, "type_breakdown"));
-    put_top_compat(&ranks.rank[0], ranks.rank[0].own, x->arena, metric_put_list(out, "top_kernels"));
+    put_top(x, &ranks.rank[0].rank->names, ranks.rank[0].own, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 

@@ -46,14 +46,9 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
  * there. */
 static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
 {
-    metric_steps inner = metric_steps_kept(v, true);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, inner.n);
-    metric_spans steps, comm, compute, comm_time = metric_comm_kernel_time(v);
+    metric_spans steps = metric_steps_time(v, true, a), comm_time = metric_comm_kernel_time(v), comm, compute;
     metric_events kernels = metric_comm_kernels(v);
 
-    for (uint32_t i = 0; i < inner.n; i++)
-        span[i] = inner.step[i].span;
-    steps = metric_spans_merge_any(span, inner.n);
     comm = metric_spans_intersect(&comm_time, &steps, a);
     compute = metric_spans_intersect(&v->compute_time, &steps, a);
     *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),

@@ -24,6 +24,16 @@ metric_steps metric_steps_kept(const metric_view *v, bool trim)
     return trim ? metric_steps_inner(&all) : all;
 }
 
+metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a)
+{
+    metric_steps kept = metric_steps_kept(v, trim);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, kept.n);
+
+    for (uint32_t i = 0; i < kept.n; i++)
+        span[i] = kept.step[i].span;
+    return metric_spans_merge_any(span, kept.n);
+}
+
 metric_span metric_steps_window(const metric_view *v, bool trim)
 {
     metric_steps kept = metric_steps_kept(v, trim);

@@ -10,6 +10,9 @@ metric_steps metric_steps_inner(const metric_steps *all);
 /* The steps of a view that count: all, or with --trim the inner ones. */
 metric_steps metric_steps_kept(const metric_view *v, bool trim);
 
+/* The time of these steps, in the arena. */
+metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a);
+
 /* The window from the earliest start to the latest end of these steps; numbers may begin again in a
  * recording. Empty (0, 0) if there are none. */
 metric_span metric_steps_window(const metric_view *v, bool trim);

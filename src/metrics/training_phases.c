@@ -12,6 +12,7 @@
 #include "metrics/layer_times.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
+#include "metrics/steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -235,13 +236,12 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     host_time h = {0};
     metric_classes names = metric_classes_of(r->rank, name_class, a);
-    uint32_t n;
 
-    h.steps = guide_steps_of(r->view, x->options->trim, a, &n);
+    h.steps = metric_steps_time(r->view, x->options->trim, a);
     find_ranges(r->rank, &names, &h);
     if (h.has_operators) {
         divide(&h, a);
-        put_times(r->view, &h, n, a, r->out);
+        put_times(r->view, &h, metric_steps_kept(r->view, x->options->trim).n, a, r->out);
     }
     host_time_free(&h);
     return h.has_operators;
@@ -260,10 +260,11 @@ static void put_layers(const guide_ranks *ranks, metric_value *out)
     metric_layer_times all = {0};
 
     for (uint32_t i = 0; i < ranks->n; i++) {
-        uint32_t n;
-        metric_spans steps = guide_steps_of(ranks->rank[i].view, x->options->trim, metric_scratch(x), &n);
+        const metric_view *v = ranks->rank[i].view;
+        metric_spans steps = metric_steps_time(v, x->options->trim, metric_scratch(x));
 
-        metric_layer_times_add(&all, ranks->rank[i].rank, compat ? NULL : &steps, compat ? 1 : n);
+        metric_layer_times_add(&all, v->rank, compat ? NULL : &steps,
+                               compat ? 1 : metric_steps_kept(v, x->options->trim).n);
     }
     metric_layer_times_put(&all, compat, metric_put_object(out, "layer_breakdown_ms"));
     metric_layer_times_free(&all);

@@ -8,7 +8,6 @@
 #include "metrics/metric.h"
 #include "metrics/steps.h"
 
-
 /* The span of the duration events (ph X) of every category; the original skips those at time 0. */
 static metric_span recorded(const trace_rank *r, bool timed_only)
 {
@@ -158,9 +157,25 @@ static void gpu_utilization(const metric_context *x, metric_value *out)
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
+/* Union of those events of a list whose category is literally this word; *n counts the ones that last. */
+static metric_spans union_of(const trace_rank *r, const metric_events *list, const char *word, dse_arena *a,
+                             uint32_t *n)
+{
+    const metric_words words = METRIC_WORDS(r, word);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
+
+    *n = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const trace_event *e = &r->event[list->event[i]];
+
+        if (words.is[e->word] && e->dur_ps > 0)
+            span[(*n)++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    return metric_spans_merge(span, *n);
+}
+
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    const metric_words kernel = METRIC_WORDS(r->rank, "kernel"), copy = METRIC_WORDS(r->rank, "gpu_memcpy");
     const metric_span span = recorded(r->rank, true);
     const double span_us = guide_us(span.end - span.start);
     metric_spans kernels, copies, both;
@@ -174,8 +189,8 @@ static bool measure_compat(const metric_context *x, const guide_rank *r, dse_are
     (void)x;
     if (span.start > span.end) /* no event lasts */
         return false;
-    guide_union_of(r->rank, &r->view->kernels, &kernel, a, &kernels, &n_kernels);
-    guide_union_of(r->rank, &r->view->memory_ops, &copy, a, &copies, &n_copies);
+    kernels = union_of(r->rank, &r->view->kernels, "kernel", a, &n_kernels);
+    copies = union_of(r->rank, &r->view->memory_ops, "gpu_memcpy", a, &n_copies);
     both = metric_spans_unite(&kernels, &copies, a);
     us[0] = guide_us(metric_spans_length(&kernels));
     us[1] = guide_us(metric_spans_length(&copies));
