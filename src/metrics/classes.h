@@ -3,7 +3,7 @@
 #ifndef DSE_METRICS_CLASSES_H
 #define DSE_METRICS_CLASSES_H
 
-#include "trace/record.h"
+#include "metrics/events.h"
 
 /* The class of a name, below 255. */
 typedef uint8_t metric_classify(const char *name);
@@ -26,6 +26,9 @@ static inline uint8_t metric_class_of(metric_classes *c, const trace_event *e)
         c->class_of[e->name] = (uint8_t)(1 + c->classify(c->rank->names.text[e->name]));
     return (uint8_t)(c->class_of[e->name] - 1);
 }
+
+/* The events of a rank whose names are of a class above 0, in the order of the file. */
+metric_events metric_named(const trace_rank *r, metric_classify *is, dse_arena *a);
 
 /* Says by e->word which category words of the file are literally one of some words; "" is a missing word. The
  * original tools compare literally: they do not know the capitalised words of older profilers. */

@@ -102,30 +102,19 @@ static uint32_t outermost(metric_pass *p, uint32_t n)
     return kept;
 }
 
-static bool is_pass(const trace_event *e, const marker *m, metric_classes *names)
-{
-    return !e->instant && (m->category == ANY_CATEGORY || m->category == e->category) &&
-           metric_class_of(names, e);
-}
-
 static void passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    metric_classes names;
-    uint32_t n = 0;
+    metric_events named;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(r->kind)))
         return;
-    names = metric_classes_of(r, compat ? m->is_compat : m->is, a);
-    for (size_t i = 0; i < r->n_events; i++)
-        n += is_pass(&r->event[i], m, &names);
-    if (!n)
-        return;
-    out->pass = DSE_ARENA_NEW(a, metric_pass, n);
-    for (size_t i = 0; i < r->n_events && out->n < n; i++) {
-        const trace_event *e = &r->event[i];
+    named = metric_named(r, compat ? m->is_compat : m->is, a);
+    out->pass = DSE_ARENA_NEW(a, metric_pass, named.n);
+    for (uint32_t i = 0; i < named.n; i++) {
+        const trace_event *e = &r->event[named.event[i]];
 
-        if (!is_pass(e, m, &names))
+        if (e->instant || (m->category != ANY_CATEGORY && m->category != e->category))
             continue;
         out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
         read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);

@@ -200,30 +200,21 @@ static const struct {
     [LATER_SGLANG_STEPS] = {TRACE_PYTHON, metric_is_sglang_pass, has_run_batch},
 };
 
-static bool is_mark(metric_classes *names, const trace_event *e, later_mark mark)
-{
-    return !e->instant && e->category == marks[mark].category && e->name != DSE_NONE &&
-           metric_class_of(names, e);
-}
-
 metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
 {
     const trace_rank *r = x->view[i].rank;
-    metric_classes names;
+    metric_events named;
     metric_steps s = {0};
-    uint32_t n = 0;
 
     if (mark == LATER_PROFILER_STEPS && !x->options->compat)
         return (metric_steps){x->view[i].n_steps, x->view[i].step};
-    names = metric_classes_of(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
-    for (size_t e = 0; e < r->n_events; e++)
-        n += is_mark(&names, &r->event[e], mark);
-    s.step = DSE_ARENA_NEW(x->arena, metric_step, n);
-    for (size_t k = 0; n && k < r->n_events; k++) {
-        const trace_event *e = &r->event[k];
+    named = metric_named(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
+    s.step = DSE_ARENA_NEW(x->arena, metric_step, named.n);
+    for (uint32_t k = 0; k < named.n; k++) {
+        const trace_event *e = &r->event[named.event[k]];
         metric_step step = {0, {metric_start(e), metric_end(e)}};
 
-        if (!is_mark(&names, e, mark))
+        if (e->instant || e->category != marks[mark].category)
             continue;
         if (mark == LATER_PROFILER_STEPS)
             step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);

@@ -3,7 +3,6 @@
 #include "metrics/latency.h"
 #include "metrics/later.h"
 
-
 /* ---- compute_comm_overlap ------------------------------------------------------------------ */
 
 /* Sums of both, clipped to each inner step. */
@@ -91,17 +90,17 @@ static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 static metric_spans named_time(const metric_context *x, const trace_rank *r, metric_classify *words,
                                metric_classify *without)
 {
-    metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    metric_classes says = metric_classes_of(r, words, x->arena), not = {0};
+    metric_events list = metric_named(r, words, x->arena);
+    metric_classes not = metric_classes_of(r, without ? without : words, x->arena);
+    uint32_t n = 0;
 
-    if (without)
-        not = metric_classes_of(r, without, x->arena);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    for (uint32_t i = 0; i < list.n; i++) {
+        const trace_event *e = &r->event[list.event[i]];
 
-        if (!e->instant && metric_class_of(&says, e) && (!without || !metric_class_of(&not, e)))
-            list.event[list.n++] = (uint32_t)i;
+        if (!e->instant && (!without || !metric_class_of(&not, e)))
+            list.event[n++] = list.event[i];
     }
+    list.n = n;
     metric_sort_by_start(r, &list, x->arena);
     return metric_union_of(r, &list, x->arena);
 }

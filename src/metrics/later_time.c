@@ -40,17 +40,13 @@ static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_t
 /* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
 static metric_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
 {
-    uint32_t n = 0;
-    metric_classes names = metric_classes_of(r, is, x->arena);
-    metric_steps s = {0};
+    metric_events named = metric_named(r, is, x->arena);
+    metric_steps s = {0, DSE_ARENA_NEW(x->arena, metric_step, named.n)};
 
-    for (size_t i = 0; i < r->n_events; i++)
-        n += metric_class_of(&names, &r->event[i]);
-    s.step = DSE_ARENA_NEW(x->arena, metric_step, n);
-    for (size_t i = 0; n && i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    for (uint32_t i = 0; i < named.n; i++) {
+        const trace_event *e = &r->event[named.event[i]];
 
-        if (!e->instant && metric_class_of(&names, e))
+        if (!e->instant)
             s.step[s.n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
     }
     return s;

@@ -138,20 +138,17 @@ static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_S
  * side. */
 static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
 {
-    uint32_t room = 0, n = 0;
-    metric_classes names;
+    metric_events named = metric_named(r, is_marker, a);
+    uint32_t n = 0;
 
     *timed = false;
-    names = metric_classes_of(r, is_marker, a);
-    for (size_t i = 0; i < r->n_events; i++)
-        room += metric_class_of(&names, &r->event[i]);
-    *out = DSE_ARENA_NEW(a, marker, room);
-    for (size_t i = 0; i < r->n_events && n < room; i++) {
-        const trace_event *e = &r->event[i];
+    *out = DSE_ARENA_NEW(a, marker, named.n);
+    for (uint32_t i = 0; i < named.n; i++) {
+        const trace_event *e = &r->event[named.event[i]];
         const char *number;
         char *end;
 
-        if (!metric_class_of(&names, e) || !metric_compat_is_timed(r, e))
+        if (!metric_compat_is_timed(r, e))
             continue;
         number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
         (*out)[n] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), n, false};

@@ -152,16 +152,14 @@ static uint8_t operator_says(const char *name)
 static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 {
     const metric_words op = METRIC_WORDS(r, "cpu_op");
-    size_t n = 0;
+    const metric_events named = metric_named(r, operator_says, a);
     metric_classes names = metric_classes_of(r, operator_says, a);
 
-    for (size_t i = 0; i < r->n_events; i++)
-        n += op.is[r->event[i].word] && metric_class_of(&names, &r->event[i]);
-    *out = (operators){0, DSE_ARENA_NEW(a, operator_start, n)};
-    for (size_t i = 0; i < r->n_events && n; i++) {
-        const trace_event *e = &r->event[i];
+    *out = (operators){0, DSE_ARENA_NEW(a, operator_start, named.n)};
+    for (uint32_t i = 0; i < named.n; i++) {
+        const trace_event *e = &r->event[named.event[i]];
 
-        if (op.is[e->word] && metric_class_of(&names, e) && metric_compat_is_timed(r, e))
+        if (op.is[e->word] && metric_compat_is_timed(r, e))
             out->op[out->n++] = (operator_start){e->start_ps, metric_class_of(&names, e), {0}};
     }
     qsort(out->op, out->n, sizeof *out->op, by_time);

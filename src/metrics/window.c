@@ -144,25 +144,24 @@ static uint8_t name_class(const char *name)
     return OTHER;
 }
 
-#define SYNC_NAME "RedistributeBackward"
+static uint8_t is_sync(const char *name) { return strcmp(name, "RedistributeBackward") == 0; }
 
 /* The first file's operators of that name, which are taken for the ends of steps: how many, and their times,
  * ends included. */
 static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
 {
-    uint32_t name = trace_names_find(&r->names, SYNC_NAME), n = 0;
     const metric_words op = METRIC_WORDS(r, "cpu_op");
-    metric_span *span;
+    const metric_events named = metric_named(r, is_sync, a);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, named.n);
 
-    for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
-        n += r->event[i].name == name && op.is[r->event[i].word];
-    span = DSE_ARENA_NEW(a, metric_span, n);
-    *count = n;
-    n = 0;
-    for (size_t i = 0; i < r->n_events && n < *count; i++)
-        if (r->event[i].name == name && op.is[r->event[i].word])
-            span[n++] = (metric_span){r->event[i].start_ps, metric_end(&r->event[i]) + 1};
-    *out = metric_spans_merge_any(span, n);
+    *count = 0;
+    for (uint32_t i = 0; i < named.n; i++) {
+        const trace_event *e = &r->event[named.event[i]];
+
+        if (op.is[e->word])
+            span[(*count)++] = (metric_span){e->start_ps, metric_end(e) + 1};
+    }
+    *out = metric_spans_merge_any(span, *count);
 }
 
 static void add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
