@@ -165,6 +165,20 @@ int64_t later_sum(const later_kernels *k, bool comm)
     return sum;
 }
 
+void later_add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r)
+{
+    metric_classes names = metric_classes_of(k->rank, is, x->arena);
+    double part = 0, all = 0;
+
+    for (uint32_t e = 0; e < k->n; e++) {
+        const trace_event *v = &k->rank->event[k->event[e]];
+
+        all += (double)v->dur_ps;
+        part += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
+    }
+    later_add(r, k->rank, part, all);
+}
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
 static uint8_t is_profiler_step(const char *name)

@@ -97,6 +97,9 @@ metric_fn later_value;
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
+/* Adds the kernels whose name is of a class, over all. */
+void later_add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r);
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
 typedef enum {

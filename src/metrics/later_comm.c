@@ -5,7 +5,6 @@
 #include "metrics/order.h"
 #include "metrics/tpu_upstream.h"
 
-
 static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank->event[k->event[i]].dur_ps; }
 
 /* ---- communication_fraction ---------------------------------------------------------------- */
@@ -107,7 +106,7 @@ static void tpu_fraction(const metric_context *x, const trace_rank *rank, const 
 
 /* ---- communication_overhead ---------------------------------------------------------------- */
 
-static bool is_overhead(const char *name)
+static uint8_t is_overhead(const char *name)
 {
     return METRIC_BEGINS_ANY(name, "ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
                              "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast", "ncclDevKernel_Reduce",
@@ -117,14 +116,8 @@ static bool is_overhead(const char *name)
 /* The original opens kineto_trace_0.json alone, and recognises the kernels of newer NCCL by name. */
 static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    double comm = 0, all = 0;
-
-    (void)x;
-    for (uint32_t e = 0; e < k->n && k->rank->rank == 0; e++) {
-        all += ps_of(k, e);
-        comm += is_overhead(METRIC_TEXT_OF(k->rank, &k->rank->event[k->event[e]])) ? ps_of(k, e) : 0;
-    }
-    later_add(r, k->rank, comm, all);
+    if (k->rank->rank == 0)
+        later_add_class(x, k, is_overhead, r);
 }
 
 /* ---- total_communication_time -------------------------------------------------------------- */

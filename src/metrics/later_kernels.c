@@ -119,24 +119,9 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
 
 /* ---- moe_fraction -------------------------------------------------------------------------- */
 
-/* Kernels whose name is of a class, over all. */
-static void add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r)
-{
-    metric_classes names = metric_classes_of(k->rank, is, x->arena);
-    double part = 0, all = 0;
-
-    for (uint32_t e = 0; e < k->n; e++) {
-        const trace_event *v = &k->rank->event[k->event[e]];
-
-        all += (double)v->dur_ps;
-        part += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
-    }
-    later_add(r, k->rank, part, all);
-}
-
 static void add_moe(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    add_class(x, k, k->rank->kind == TRACE_NSYS ? later_moe_nsys : later_moe, r);
+    later_add_class(x, k, k->rank->kind == TRACE_NSYS ? later_moe_nsys : later_moe, r);
 }
 
 /* ---- memory_bound_fraction ----------------------------------------------------------------- */
@@ -155,7 +140,7 @@ static uint8_t is_bound(const char *name)
 
 static void add_bound(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    add_class(x, k, is_bound, r);
+    later_add_class(x, k, is_bound, r);
 }
 
 /* The tool takes all events with one of its category words. */

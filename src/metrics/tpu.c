@@ -12,32 +12,31 @@ static double length_s(const metric_spans *s) { return metric_seconds(metric_spa
 
 /* ---- of one device ------------------------------------------------------------------------- */
 
-static double span_s(const tpu_device *d) { return metric_seconds(d->span.end - d->span.start); }
-static double busy_s(const tpu_device *d) { return length_s(&d->busy); }
-static double compute_s(const tpu_device *d) { return length_s(&d->compute); }
-static double comm_s(const tpu_device *d) { return length_s(&d->comm); }
-static double memory_s(const tpu_device *d) { return length_s(&d->memory); }
-static double all_reduce_s(const tpu_device *d) { return length_s(&d->of_comm[TPU_ALL_REDUCE]); }
-static double num_comm(const tpu_device *d) { return (double)d->n_comms; }
-static double flops(const tpu_device *d) { return d->flops; }
-static double compute_share(const tpu_device *d) { return compute_s(d) / span_s(d); }
-static double comm_share(const tpu_device *d) { return comm_s(d) / span_s(d); }
-static double flops_per_s(const tpu_device *d) { return d->flops / length_s(&d->with_flops); }
-
 typedef struct {
     const char *key;
     double (*of)(const tpu_device *d);
     const char *why; /* it may be absent */
 } quantity;
 
-static const quantity q_span = {"span_s", span_s, ""}, q_busy = {"busy_s", busy_s, ""},
-                      q_compute = {"compute_s", compute_s, ""}, q_comm = {"comm_s", comm_s, ""},
-                      q_memory = {"memory_or_async_s", memory_s, ""},
-                      q_all_reduce = {"all_reduce_s", all_reduce_s, ""},
-                      q_num_comm = {"num_comm", num_comm, ""}, q_flops = {"model_flops", flops, ""},
-                      q_compute_share = {"compute_utilization", compute_share, "its operations last no time"},
-                      q_comm_share = {"communication_fraction", comm_share, "its operations last no time"},
-                      q_flops_per_s = {"achieved_flops_per_s", flops_per_s, "no operation has model_flops"};
+/* q_<name>: an expression of the device d under a key. */
+#define QUANTITY(name, under, expression, reason)                                                            \
+    static double name(const tpu_device *d) { return (expression); }                                         \
+    static const quantity q_##name = {(under), (name), (reason)};
+
+#define NO_TIME "its operations last no time"
+
+QUANTITY(span, "span_s", metric_seconds(d->span.end - d->span.start), "")
+QUANTITY(busy, "busy_s", length_s(&d->busy), "")
+QUANTITY(compute, "compute_s", length_s(&d->compute), "")
+QUANTITY(comm, "comm_s", length_s(&d->comm), "")
+QUANTITY(memory, "memory_or_async_s", length_s(&d->memory), "")
+QUANTITY(all_reduce, "all_reduce_s", length_s(&d->of_comm[TPU_ALL_REDUCE]), "")
+QUANTITY(num_comm, "num_comm", (double)d->n_comms, "")
+QUANTITY(flops, "model_flops", d->flops, "")
+QUANTITY(compute_share, "compute_utilization", compute(d) / span(d), NO_TIME)
+QUANTITY(comm_share, "communication_fraction", comm(d) / span(d), NO_TIME)
+QUANTITY(flops_per_s, "achieved_flops_per_s", d->flops / length_s(&d->with_flops),
+         "no operation has model_flops")
 
 /* The quantities of each device; the sum of the first over the devices that have it, and their number. */
 static double put_devices(const tpu_run *run, metric_value *out, const quantity *const *q, size_t n,
@@ -87,15 +86,15 @@ static dse_status put_mean(const tpu_run *run, metric_value *out, const char *na
 static double device_wall_s(const tpu_run *run)
 {
     int64_t longest = 0;
-    metric_span span = {0, 0};
+    metric_span host = {0, 0};
 
     for (uint32_t i = 0; i < run->n; i++) {
         const metric_span *own = &run->device[i]->span;
 
         if (!i || run->rank[i] != run->rank[i - 1])
-            span = *own;
-        metric_span_extend(&span, own->start, own->end);
-        longest = span.end - span.start > longest ? span.end - span.start : longest;
+            host = *own;
+        metric_span_extend(&host, own->start, own->end);
+        longest = host.end - host.start > longest ? host.end - host.start : longest;
     }
     return metric_seconds(longest);
 }
@@ -107,17 +106,13 @@ static double host_wall_s(const metric_context *x)
 
     for (uint32_t k = 0; k < x->record->n_ranks; k++) {
         const trace_rank *r = &x->record->rank[k];
-        metric_span span = METRIC_NO_SPAN;
+        metric_span host = METRIC_NO_SPAN;
 
-        for (size_t i = 0; i < r->n_events; i++) {
-            const trace_event *e = &r->event[i];
-
-            if (e->instant)
-                continue;
-            metric_span_extend(&span, metric_start(e), metric_end(e));
-        }
-        if (span.end > span.start && span.end - span.start > longest)
-            longest = span.end - span.start;
+        for (size_t i = 0; i < r->n_events; i++)
+            if (!r->event[i].instant)
+                metric_span_extend(&host, metric_start(&r->event[i]), metric_end(&r->event[i]));
+        if (host.end > host.start && host.end - host.start > longest)
+            longest = host.end - host.start;
     }
     return metric_seconds(longest);
 }
