@@ -1,8 +1,7 @@
 /* Which call launched a kernel, and which collective a communication is. */
-#include "metrics/launches.h"
-
 #include "metrics/kinds.h"
 #include "metrics/order.h"
+#include "metrics/sieve.h"
 
 #include <stdlib.h>
 #include <string.h>

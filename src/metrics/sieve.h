@@ -1,5 +1,5 @@
-/* Within the view: the lists that two passes over all events fill together. A trace has millions of events,
- * and most are in none. */
+/* Within the view: the lists that two passes over all events fill together (a trace has millions of events, and most
+ * are in none); which call launched a kernel, and which collective a communication is (launches.c). */
 #ifndef DSE_METRICS_SIEVE_H
 #define DSE_METRICS_SIEVE_H
 
@@ -27,5 +27,13 @@ typedef struct {
 
 /* The lists, in the order of the file, are in the arena. */
 void metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch);
+
+/* By place in `kernels`: the host event that launched it, or DSE_NONE. In the arena. */
+uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels, dse_arena *a);
+
+/* The metric_comm_type of each of `comm`, in the arena. comm_at says which of the kernels each is, whose
+ * launches are in `launch`; comm_at is NULL if the communications are annotations. */
+uint8_t *metric_comm_types_of(const metric_sieve *s, const metric_events *comm, const uint32_t *comm_at,
+                              const uint32_t *launch, dse_arena *a);
 
 #endif

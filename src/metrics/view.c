@@ -1,7 +1,7 @@
 #include "metrics/view.h"
 
-#include "metrics/launches.h"
 #include "metrics/order.h"
+#include "metrics/sieve.h"
 
 #include <stdlib.h>
 #include <string.h>

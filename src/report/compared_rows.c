@@ -1,6 +1,5 @@
 /* One row per run: CSV, and the table of a README. */
 #include "report/compared_parts.h"
-#include "report/markdown.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "report/rows.h"
 #include "report/sizes.h"
 #include "report/traps.h"
-#include "report/value.h"
+#include "report/tree.h"
 
 #include <inttypes.h>
 #include <math.h>

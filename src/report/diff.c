@@ -1,7 +1,7 @@
 #include "report/diff.h"
 
 #include "report/rows.h"
-#include "report/value.h"
+#include "report/tree.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "report/rows.h"
 #include "report/sizes.h"
-#include "report/value.h"
+#include "report/tree.h"
 
 #include <math.h>
 #include <string.h>

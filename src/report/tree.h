@@ -122,6 +122,10 @@ void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 /* The values with headings as a line of a Markdown table; or the headings, and the rule below them. */
 void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out);
 
+/* Adds the degrees of a point's name to such a row: "4 x 2 x 1 x 1", with ", recompute" or ", sharded weights"
+ * behind them. */
+void report_put_degrees(const char *point, report_node *row);
+
 /* A value as people read it, in a table. */
 void report_add_cell(const report_value *v, dse_strbuf *out);
 
@@ -135,6 +139,12 @@ report_text report_time(uint64_t ns); /* "3.207 s"; "-": STORE_ABSENT, as of siz
 report_text report_seconds(double s); /* NaN: "-" */
 report_text report_bytes(uint64_t bytes);
 report_text report_size(double bytes);
+report_text report_signed_percent(double fraction); /* "+3.3%"; NaN: "-" */
+/* A stored figure. _exact: without loss, but for the STORE_REALs, which have three decimals as the reference prints
+ * percentages: "3206889878", "92.803", "-". _readable: with its unit, in the size of it that reads best: "3.207 s",
+ * "143.9 GB", "92.803 %", "-". */
+report_text report_value_exact(const store_metrics *m, const store_column *c);
+report_text report_value_readable(const store_metrics *m, const store_column *c);
 report_text report_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /* A figure as text and as JSON. */
-#include "report/value.h"
+#include "report/tree.h"
 #include "unit/unit.h"
 
 static void check(const char *column, double real, uint64_t count, const char *exact, const char *readable,
@@ -44,7 +44,8 @@ CLAIM(no_double_is_too_long)
 
     store_metrics_clear(&m);
     m.op_intensity = 1.7976931348623157e308;
-    assert_int_equal(strlen(report_value_readable(&m, store_column_find("op_intensity")).text), 309 + 4 + strlen(" op/B"));
+    assert_int_equal(strlen(report_value_readable(&m, store_column_find("op_intensity")).text),
+                     309 + 4 + strlen(" op/B"));
 }
 
 CLAIM(what_is_not_known_is_a_dash)
