@@ -11,7 +11,6 @@
 #include "metrics/guide.h"
 #include "metrics/layer_times.h"
 #include "metrics/metric.h"
-#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -142,59 +141,23 @@ static void divide(host_time *h, dse_arena *a)
 
 enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
 
-/* The four sets, which share no time, as one list. */
-typedef struct {
-    metric_span span;
-    uint8_t phase;
-} piece;
-
-typedef struct {
-    size_t n;
-    piece *piece;
-    size_t at; /* where the last search ended: kernels are launched about in the order of their start */
-} pieces;
-
-static void pieces_init(const host_time *h, dse_arena *a, pieces *out)
+/* OUTSIDE: none of the four sets, which share no time, holds this one. */
+static uint8_t phase_at(const host_time *h, int64_t at)
 {
-    size_t next[PHASES] = {0}, n = 0;
+    uint8_t p = 0;
 
-    for (int p = 0; p < PHASES; p++)
-        n += h->set[p].n;
-    *out = (pieces){.piece = DSE_ARENA_NEW(a, piece, n)};
-    for (; out->n < n; out->n++) {
-        int first = PHASES;
-
-        for (int p = 0; p < PHASES; p++)
-            if (next[p] < h->set[p].n &&
-                (first == PHASES || h->set[p].span[next[p]].start < h->set[first].span[next[first]].start))
-                first = p;
-        out->piece[out->n] = (piece){h->set[first].span[next[first]++], (uint8_t)first};
-    }
-}
-
-/* OUTSIDE: none holds this time. */
-static uint8_t phase_at(pieces *s, int64_t at)
-{
-    size_t a = 0, b = s->n;
-
-    if (s->at < s->n && s->piece[s->at].span.start <= at)
-        a = s->at;
-    for (size_t step = 1; a + step < b; step *= 2)
-        if (s->piece[a + step].span.start > at)
-            b = a + step;
-    METRIC_BISECT(s->at, a, b, s->piece[s->at].span.end <= at);
-    return s->at < s->n && s->piece[s->at].span.start <= at ? s->piece[s->at].phase : OUTSIDE;
+    while (p < PHASES && !metric_spans_at(&h->set[p], at))
+        p++;
+    return p < PHASES ? p : OUTSIDE;
 }
 
 /* Time of the kernels of each phase, in ps. */
 static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
-    pieces all;
 
-    pieces_init(h, a, &all);
     for (uint32_t i = 0; i < v->kernels.n; i++)
-        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(&all, v->rank->event[v->launch[i]].start_ps);
+        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(h, v->rank->event[v->launch[i]].start_ps);
     metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
 }
 
