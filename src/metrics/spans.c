@@ -51,7 +51,8 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
-int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
+/* Their length, and into out (NULL: no matter) what is in both. */
+static int64_t intersect(const metric_spans *a, const metric_spans *b, metric_spans *out)
 {
     int64_t length = 0;
 
@@ -59,14 +60,27 @@ int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b)
         int64_t start = later(a->span[i].start, b->span[j].start),
                 end = earlier(a->span[i].end, b->span[j].end);
 
-        if (end > start)
+        if (end > start) {
             length += end - start;
+            if (out)
+                out->span[out->n++] = (metric_span){start, end};
+        }
         if (a->span[i].end < b->span[j].end)
             i++;
         else
             j++;
     }
     return length;
+}
+
+int64_t metric_spans_overlap(const metric_spans *a, const metric_spans *b) { return intersect(a, b, NULL); }
+
+metric_spans metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena)
+{
+    metric_spans both = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
+
+    intersect(a, b, &both);
+    return both;
 }
 
 /* The place of the first span that ends after this time; s->n: none does. */
@@ -92,24 +106,6 @@ int64_t metric_spans_within(const metric_spans *s, int64_t start, int64_t end)
     for (size_t i = first_after(s, start); i < s->n && s->span[i].start < end; i++)
         length += later(0, earlier(s->span[i].end, end) - later(s->span[i].start, start));
     return length;
-}
-
-metric_spans metric_spans_intersect(const metric_spans *a, const metric_spans *b, dse_arena *arena)
-{
-    metric_spans both = {0, DSE_ARENA_NEW(arena, metric_span, a->n + b->n + 1)};
-
-    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-        int64_t start = later(a->span[i].start, b->span[j].start),
-                end = earlier(a->span[i].end, b->span[j].end);
-
-        if (end > start)
-            both.span[both.n++] = (metric_span){start, end};
-        if (a->span[i].end < b->span[j].end)
-            i++;
-        else
-            j++;
-    }
-    return both;
 }
 
 metric_spans metric_spans_unite(const metric_spans *a, const metric_spans *b, dse_arena *arena)
