@@ -34,19 +34,16 @@ static uint32_t numbers_of(const char *text, uint32_t *rank, uint32_t *dots)
     *dots = DSE_NONE;
     text += *text == '[';
     while (*text && *text != ']') {
-        char *end;
-        unsigned long v;
-
         if (strncmp(text, "...", 3) == 0 && *dots == DSE_NONE) {
             *dots = n;
             text += 3;
         } else if (isdigit((unsigned char)*text)) {
-            v = strtoul(text, &end, 10);
-            if (v >= DSE_NONE)
+            char *end;
+            unsigned long v = strtoul(text, &end, 10);
+
+            if (v >= DSE_NONE || n == MAX_RANKS)
                 return 0;
-            if (rank)
-                rank[n] = (uint32_t)v;
-            n++;
+            rank[n++] = (uint32_t)v;
             text = end;
         } else if (*text == ' ' || *text == ',') {
             text++;
@@ -93,12 +90,11 @@ static metric_ranks expand(const uint32_t *rank, uint32_t n, uint32_t dots, uint
 
 metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a)
 {
-    uint32_t dots, n = numbers_of(text, NULL, &dots), *rank;
+    uint32_t *rank = DSE_ARENA_NEW(a, uint32_t, strlen(text) / 2 + 1), dots,
+             n = numbers_of(text, rank, &dots);
 
-    if (!n || n > MAX_RANKS)
+    if (!n)
         return (metric_ranks){0, NULL};
-    rank = DSE_ARENA_NEW(a, uint32_t, n);
-    numbers_of(text, rank, &dots);
     if (dots != DSE_NONE)
         return expand(rank, n, dots, group_size, a);
     qsort(rank, n, sizeof *rank, ascending);
