@@ -105,7 +105,7 @@ static double number_of(const metric_value *v)
     return !v || v->kind == METRIC_ABSENT ? NAN : v->kind == METRIC_INTEGER ? (double)v->integer : v->number;
 }
 
-double guide_figure(const guide_rank *r, const char *key)
+static double figure(const guide_rank *r, const char *key)
 {
     const metric_value *v = metric_get(r->aside, key);
 
@@ -117,7 +117,7 @@ double *guide_figures(const guide_ranks *ranks, const char *key)
     double *v = DSE_ARENA_NEW(ranks->x->arena, double, ranks->n);
 
     for (uint32_t i = 0; i < ranks->n; i++)
-        v[i] = guide_figure(&ranks->rank[i], key);
+        v[i] = figure(&ranks->rank[i], key);
     return v;
 }
 
@@ -128,7 +128,7 @@ static double sum_of(const guide_ranks *ranks, const char *key, uint32_t *n)
 
     *n = 0;
     for (uint32_t i = 0; i < ranks->n; i++) {
-        double v = guide_figure(&ranks->rank[i], key);
+        double v = figure(&ranks->rank[i], key);
 
         sum += isnan(v) ? 0 : v;
         *n += isnan(v) ? 0 : 1;

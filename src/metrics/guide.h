@@ -62,10 +62,8 @@ static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US;
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-/* A figure of a rank, which it put aside or into its entries; NaN: it has none. */
-double guide_figure(const guide_rank *r, const char *key);
-
-/* Those of all ranks, in their order, in the arena of the context. */
+/* A figure of each rank, which it put aside or into its entries, in their order and in the arena of the context;
+ * NaN: it has none. */
 double *guide_figures(const guide_ranks *ranks, const char *key);
 
 /* Sum and mean over the ranks that have the figure; NaN: none has. */

@@ -75,7 +75,7 @@ bool metric_begins_any(const char *text, const char *const *prefixes, size_t n)
 
 #define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
 
-bool metric_is_comm_kernel(const char *name)
+static bool is_comm_kernel(const char *name)
 {
     return METRIC_HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
                           "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter",
@@ -136,7 +136,7 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
  * the operator Sum). Checked against the counts and times of ten recordings. */
 metric_work metric_work_of(const char *name)
 {
-    if (metric_is_comm_kernel(name))
+    if (is_comm_kernel(name))
         return METRIC_WORK_COMM;
     if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
         return METRIC_WORK_MEMORY;

@@ -60,7 +60,6 @@ bool metric_begins_any(const char *text, const char *const *prefixes, size_t n);
 #define METRIC_STEP_PREFIX "ProfilerStep#" /* of the profiler's step markers: ProfilerStep#<number> */
 
 /* These take a kernel's name. */
-bool metric_is_comm_kernel(const char *name);
 metric_comm_type metric_comm_type_of_kernel(const char *name); /* up to _RING, _TREE, _LL, ... */
 metric_work metric_work_of(const char *name);
 

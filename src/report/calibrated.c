@@ -14,9 +14,17 @@ static double error_of(const report_calibrated *c, const double *predicted, size
     return predicted ? predicted[i] / c->run[i].measured_s - 1 : NAN;
 }
 
-report_calibrated_error report_calibrated_error_of(const report_calibrated *c, const double *predicted)
+/* Errors of step times, as fractions. n counts the runs that have a prediction; if there is none, the others
+ * are NaN. */
+typedef struct {
+    size_t n;
+    double mean, worst; /* of |error|; signed */
+    size_t which;       /* the worst */
+} errors;
+
+static errors errors_of(const report_calibrated *c, const double *predicted)
 {
-    report_calibrated_error e = {.mean = NAN, .worst = NAN};
+    errors e = {.mean = NAN, .worst = NAN};
     double sum = 0;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -152,7 +160,7 @@ static void print_runs(const report_calibrated *c, dse_strbuf *out)
 static void print_error(const report_calibrated *c, const char *what, const double *predicted,
                         dse_strbuf *out)
 {
-    report_calibrated_error e = report_calibrated_error_of(c, predicted);
+    errors e = errors_of(c, predicted);
 
     if (!e.n)
         return;
@@ -287,7 +295,7 @@ static void put_runs(const report_calibrated *c, report_node *to)
 
 static void put_error(const report_calibrated *c, const char *key, const double *predicted, report_node *to)
 {
-    report_calibrated_error e = report_calibrated_error_of(c, predicted);
+    errors e = errors_of(c, predicted);
 
     report_put(report_object(to, key), V_COUNT("runs", e.n), V_REAL("mean", e.mean), V_REAL("worst", e.worst),
                V_TEXT("worst_run", e.n ? c->run[e.which].name : NULL));
@@ -335,7 +343,7 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 static void markdown_error(const report_calibrated *c, const char *what, const double *predicted,
                            dse_strbuf *out)
 {
-    report_calibrated_error e = report_calibrated_error_of(c, predicted);
+    errors e = errors_of(c, predicted);
 
     if (e.n)
         dse_strbuf_addf(out, "%s: mean %.1f%%, worst %+.1f%% of %zu runs.  \n", what, e.mean * 100,

@@ -44,15 +44,6 @@ typedef struct {
     const char *output;   /* the card that was written; NULL: none */
 } report_calibrated;
 
-/* Errors of step times, as fractions. n counts the runs that have a prediction; if there is none, the others
- * are NaN. */
-typedef struct {
-    size_t n;
-    double mean, worst; /* of |error|; signed */
-    size_t which;       /* the worst */
-} report_calibrated_error;
-report_calibrated_error report_calibrated_error_of(const report_calibrated *c, const double *predicted);
-
 void report_calibrated_print(const report_calibrated *c, dse_strbuf *out);
 void report_calibrated_json(const report_calibrated *c, dse_strbuf *out);
 

@@ -160,7 +160,7 @@ void compared_reasons_print(compared_reasons *r, dse_strbuf *out)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-static void add_line(const char *label, const char *text, dse_strbuf *out)
+void compared_line(const char *label, const char *text, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%-9s", label);
     dse_strbuf_add_wrapped(out, text, 9, COMPARED_WIDTH);
@@ -169,19 +169,19 @@ static void add_line(const char *label, const char *text, dse_strbuf *out)
 
 static void add_heading(const report_compared *c, const report_compared_run *r, dse_strbuf *out)
 {
-    add_line("run", r->name, out);
-    add_line("measured", r->where, out);
-    add_line("system", c->system, out);
-    add_line("model", r->model, out);
+    compared_line("run", r->name, out);
+    compared_line("measured", r->where, out);
+    compared_line("system", c->system, out);
+    compared_line("model", r->model, out);
     if (*c->settings)
-        add_line("with", c->settings, out);
-    add_line("point", r->point, out);
-    add_line("devices", report_format("%" PRIu64, r->n_devices).text, out);
-    add_line("sizes", r->sizes, out);
+        compared_line("with", c->settings, out);
+    compared_line("point", r->point, out);
+    compared_line("devices", report_format("%" PRIu64, r->n_devices).text, out);
+    compared_line("sizes", r->sizes, out);
     for (size_t i = 0; i < r->n_notes; i++)
-        add_line("note", r->note[i], out);
+        compared_line("note", r->note[i], out);
     if (r->failed)
-        add_line("failed", r->failed, out);
+        compared_line("failed", r->failed, out);
     dse_strbuf_addc(out, '\n');
 }
 

@@ -35,6 +35,9 @@ typedef struct {
 } compared_name;
 compared_name compared_short(const char *name, size_t width);
 
+/* A line behind a label; what does not fit is wrapped. */
+void compared_line(const char *label, const char *text, dse_strbuf *out);
+
 /* Why values are absent: each reason stands once below a table, with a number. `about` is what is absent,
  * "simulated". */
 typedef struct {

@@ -60,9 +60,7 @@ static void add_shared(const char *label, shared_list *l, size_t n_runs, size_t 
         if (l->item[i].n < n_runs)
             dse_strbuf_addf(&line, l->item[i].n == 1 ? "%zu run: " : "%zu runs: ", l->item[i].n);
         dse_strbuf_add(&line, l->item[i].text, l->item[i].length);
-        dse_strbuf_addf(out, "%-9s", label);
-        dse_strbuf_add_wrapped(out, line.data, 9, COMPARED_WIDTH);
-        dse_strbuf_addc(out, '\n');
+        compared_line(label, line.data, out);
     }
     if (l->n > most)
         dse_strbuf_addf(out, "%-9s%zu more, in the JSON and CSV\n", label, l->n - most);
@@ -105,11 +103,8 @@ static void add_heading(const report_compared *c, dse_strbuf *out)
     dse_strbuf_addf(out, "\nsystem   %s\n", c->system);
     if (have_one_model(c))
         dse_strbuf_addf(out, "model    %s\n", c->run[0].model);
-    if (*c->settings) {
-        dse_strbuf_adds(out, "with     ");
-        dse_strbuf_add_wrapped(out, c->settings, 9, COMPARED_WIDTH);
-        dse_strbuf_addc(out, '\n');
-    }
+    if (*c->settings)
+        compared_line("with", c->settings, out);
     add_shared("sizes", &sizes, c->n_runs, SIZE_MAX, out);
     add_shared("note", &notes, c->n_runs, SHOWN_NOTES, out);
     dse_strbuf_addc(out, '\n');
