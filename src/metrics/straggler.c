@@ -73,26 +73,16 @@ static uint32_t kind_of(matching *m, const char *ranks, uint32_t size, uint8_t t
     return *known = (uint32_t)m->n_kinds++;
 }
 
-/* The kind of each communication of a rank; combinations of arguments and type are looked up once. */
+/* The kind of each communication of a rank. */
 static uint32_t *kinds_of(matching *m, const metric_view *v, dse_arena *scratch)
 {
-    const trace_rank *r = v->rank;
-    size_t room = ((size_t)r->n_args + 1) * METRIC_COMM_TYPES;
-    uint32_t *known = dse_arena_alloc(scratch, room * sizeof *known),
-             *of = DSE_ARENA_NEW(scratch, uint32_t, v->comm.n);
+    uint32_t *of = DSE_ARENA_NEW(scratch, uint32_t, v->comm.n);
 
-    memset(known, 0xff, room * sizeof *known);
     for (uint32_t i = 0; i < v->comm.n; i++) {
-        uint32_t args = r->event[v->comm.event[i]].args;
-        uint32_t *k =
-            &known[(args == DSE_NONE ? r->n_args : (size_t)args) * METRIC_COMM_TYPES + v->comm_type[i]];
+        const trace_args *args = metric_args_of(v->rank, &v->rank->event[v->comm.event[i]]);
+        metric_group g = args ? metric_group_of(v->rank, args) : (metric_group){0};
 
-        if (*k == DSE_NONE) {
-            metric_group g = args == DSE_NONE ? (metric_group){0} : metric_group_of(r, &r->args[args]);
-
-            *k = kind_of(m, g.ranks, g.size, v->comm_type[i]);
-        }
-        of[i] = *k;
+        of[i] = kind_of(m, g.ranks, g.size, v->comm_type[i]);
     }
     return of;
 }
