@@ -102,12 +102,7 @@ typedef struct {
     uint32_t name, pid;
 } place;
 
-static int by_place(const void *a, const void *b)
-{
-    const place *p = a, *q = b;
-
-    return METRIC_ORDER({p->name, q->name}, {p->pid, q->pid});
-}
+METRIC_COMPARE(by_place, place, {x->name, y->name}, {x->pid, y->pid})
 
 /* Counts the processes on which each name occurs: the tools' number of members. (They group all-reduces by an
  * identifier that the events of one operation share on all devices, as they share its name.) */

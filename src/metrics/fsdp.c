@@ -40,12 +40,7 @@ typedef struct {
 /* ---- ranges -------------------------------------------------------------------------------- */
 
 /* Orders by thread and start, outer ranges first. */
-static int by_place(const void *a, const void *b)
-{
-    const range *x = a, *y = b;
-
-    return METRIC_ORDER({x->lane, y->lane}, {x->start, y->start}, {y->end, x->end});
-}
+METRIC_COMPARE(by_place, range, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end})
 
 /* In part at least. */
 static bool is_in(const metric_spans *steps, const trace_event *e)

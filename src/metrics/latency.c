@@ -80,12 +80,7 @@ static void read_counts(const char *name, metric_pass *p)
                  counts_of(at + sizeof generation - 1, &p->n_generation, &p->generated_tokens);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const metric_pass *x = a, *y = b;
-
-    return METRIC_ORDER({x->start_ps, y->start_ps}, {y->dur_ps, x->dur_ps});
-}
+METRIC_COMPARE(by_start, metric_pass, {x->start_ps, y->start_ps}, {y->dur_ps, x->dur_ps})
 
 /* Drops passes within another, which are parts of it. */
 static uint32_t outermost(metric_pass *p, uint32_t n)

@@ -52,12 +52,8 @@ static metric_steps named_steps(const metric_context *x, const trace_rank *r, me
     return s;
 }
 
-static int by_lane(const void *a, const void *b)
-{
-    const metric_step *x = a, *y = b;
-
-    return METRIC_ORDER({x->number, y->number}, {x->span.start, y->span.start}, {y->span.end, x->span.end});
-}
+METRIC_COMPARE(by_lane, metric_step, {x->number, y->number}, {x->span.start, y->span.start},
+               {y->span.end, x->span.end})
 
 /* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
 static void keep_outermost(metric_steps *s)

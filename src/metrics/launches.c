@@ -8,12 +8,7 @@
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
-static int by_key(const void *a, const void *b)
-{
-    const metric_sort_item *x = a, *y = b;
-
-    return METRIC_ORDER({(int64_t)x->key, (int64_t)y->key}, {x->event, y->event});
-}
+METRIC_COMPARE(by_key, metric_sort_item, {(int64_t)x->key, (int64_t)y->key}, {x->event, y->event})
 
 /* Launches by correlation, the first in the file of each: by number where a profiler counted them up, else
  * sorted. */

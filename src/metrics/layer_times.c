@@ -67,12 +67,7 @@ static void find_ranges(const trace_rank *r, bool host_only, layer_range **range
     dse_free(layer);
 }
 
-static int by_layer(const void *a, const void *b)
-{
-    const layer_range *x = a, *y = b;
-
-    return METRIC_ORDER({(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start});
-}
+METRIC_COMPARE(by_layer, layer_range, {(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start})
 
 /* The time of the ranges of one layer, by start; `span` has room for n. */
 static int64_t time_of(const layer_range *range, size_t n, const metric_spans *within, metric_span *span)

@@ -1,5 +1,7 @@
 #include "metrics/memory_devices.h"
 
+#include "metrics/order.h"
+
 #include <stdlib.h>
 
 /* The change of each level by an entry; walking backwards subtracts it. */
@@ -64,12 +66,7 @@ bool memory_is_lower_bound(const memory_device *d)
 
 /* ---- the devices of a rank ------------------------------------------------------------------ */
 
-static int by_device(const void *a, const void *b)
-{
-    uint32_t x = ((const memory_device *)a)->device, y = ((const memory_device *)b)->device;
-
-    return (x > y) - (x < y);
-}
+METRIC_COMPARE(by_device, memory_device, {x->device, y->device})
 
 static memory_device *find(const memory_devices *all, uint32_t number)
 {

@@ -19,6 +19,16 @@ static inline int metric_order(const int64_t (*pair)[2], size_t n)
     metric_order((const int64_t[][2]){__VA_ARGS__},                                                          \
                  sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
 
+/* Defines a comparison of elements x and y of a type, as qsort wants it: METRIC_COMPARE(by_start, marker,
+ * {x->start, y->start}, {x->at, y->at}). */
+#define METRIC_COMPARE(name, type, ...)                                                                      \
+    static int name(const void *a, const void *b)                                                            \
+    {                                                                                                        \
+        const type *x = a, *y = b;                                                                           \
+                                                                                                             \
+        return METRIC_ORDER(__VA_ARGS__);                                                                    \
+    }
+
 /* Sets i, a size_t, to the first place in [from, end) for which `before`, an expression in i, is false; it
  * must be true of all places before that, and of none after. */
 #define METRIC_BISECT(i, from, end, before)                                                                  \

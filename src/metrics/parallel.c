@@ -1,6 +1,7 @@
 #include "metrics/parallel.h"
 
 #include "base/names.h"
+#include "metrics/order.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -18,12 +19,7 @@ const char *metric_parallel_name(metric_parallel p)
 
 /* ---- lists of ranks -------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
+METRIC_COMPARE(ascending, uint32_t, {*x, *y})
 
 /* Numbers up to the closing bracket; *dots is the place of "..." among them, or DSE_NONE. 0: it is no
  * list. */

@@ -21,12 +21,7 @@ metric_spans metric_spans_merge(metric_span *span, size_t n)
     return (metric_spans){kept, span};
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const metric_span *x = a, *y = b;
-
-    return (x->start > y->start) - (x->start < y->start);
-}
+METRIC_COMPARE(by_start, metric_span, {x->start, y->start})
 
 metric_spans metric_spans_merge_any(metric_span *span, size_t n)
 {

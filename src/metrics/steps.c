@@ -118,19 +118,9 @@ typedef struct {
     bool numbered;
 } marker;
 
-static int by_start(const void *a, const void *b)
-{
-    const marker *x = a, *y = b;
+METRIC_COMPARE(by_start, marker, {x->start_ps, y->start_ps}, {x->at, y->at})
 
-    return METRIC_ORDER({x->start_ps, y->start_ps}, {x->at, y->at});
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const marker *x = a, *y = b;
-
-    return METRIC_ORDER({x->number, y->number}, {x->at, y->at});
-}
+METRIC_COMPARE(by_number, marker, {x->number, y->number}, {x->at, y->at})
 
 static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_STEP_PREFIX); }
 

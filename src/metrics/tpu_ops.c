@@ -154,13 +154,8 @@ typedef struct {
 } candidate;
 
 /* Orders by line, then start; of equal starts the longest first, since it may hold the others. */
-static int by_line(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-
-    return METRIC_ORDER({x->line, y->line}, {x->span.start, y->span.start}, {y->span.end, x->span.end},
-                        {x->event, y->event});
-}
+METRIC_COMPARE(by_line, candidate, {x->line, y->line}, {x->span.start, y->span.start},
+               {y->span.end, x->span.end}, {x->event, y->event})
 
 /* Keeps the leaves of n candidates in this order, and returns how many. A candidate that holds another is
  * followed by one that ends no later, so the least end of those that follow decides. Neighbours that
@@ -188,12 +183,7 @@ static size_t keep_leaves(candidate *c, size_t n)
     return n - kept;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-
-    return METRIC_ORDER({x->span.start, y->span.start}, {x->event, y->event});
-}
+METRIC_COMPARE(by_start, candidate, {x->span.start, y->span.start}, {x->event, y->event})
 
 static const char *event_name(const trace_rank *r, const trace_event *e)
 {

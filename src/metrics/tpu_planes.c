@@ -1,5 +1,7 @@
 #include "metrics/tpu_planes.h"
 
+#include "metrics/order.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,12 +103,7 @@ static void find_processes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const tpu_plane *x = a, *y = b;
-
-    return (x->number > y->number) - (x->number < y->number);
-}
+METRIC_COMPARE(by_number, tpu_plane, {x->number, y->number})
 
 /* Sorts the devices by number, and changes their places in the lanes accordingly. */
 static void sort_planes(const trace_rank *r, by_pid *p, tpu_lanes *lanes)

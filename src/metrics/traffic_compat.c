@@ -121,12 +121,7 @@ typedef struct {
     operator_start *op;
 } operators;
 
-static int by_time(const void *a, const void *b)
-{
-    const operator_start *x = a, *y = b;
-
-    return (x->at > y->at) - (x->at < y->at);
-}
+METRIC_COMPARE(by_time, operator_start, {x->at, y->at})
 
 static bool is_kind(const char *name, int kind)
 {
@@ -206,12 +201,7 @@ typedef struct {
     range *of, **open;
 } ranges;
 
-static int by_range_start(const void *a, const void *b)
-{
-    const range *x = a, *y = b;
-
-    return METRIC_ORDER({x->start, y->start}, {x->at, y->at});
-}
+METRIC_COMPARE(by_range_start, range, {x->start, y->start}, {x->at, y->at})
 
 static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,
                      metric_classes *names)

@@ -137,12 +137,7 @@ static void comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    const metric_step *x = a, *y = b;
-
-    return METRIC_ORDER({x->number, y->number}, {x->span.start, y->span.start});
-}
+METRIC_COMPARE(by_number, metric_step, {x->number, y->number}, {x->span.start, y->span.start})
 
 void metric_sort_steps(metric_step *step, uint32_t n)
 {
@@ -178,12 +173,7 @@ static void steps_of(const trace_rank *r, const metric_events *picked, const cha
     metric_sort_steps(*out, *n);
 }
 
-static int by_span(const void *a, const void *b)
-{
-    const metric_step *x = a, *y = b;
-
-    return METRIC_ORDER({x->span.start, y->span.start}, {y->span.end, x->span.end});
-}
+METRIC_COMPARE(by_span, metric_step, {x->span.start, y->span.start}, {y->span.end, x->span.end})
 
 /* Names of users' NVTX ranges need not be unique. A range within another of the same marker ("step",
  * "step_fn"; two threads of one process) is a part of it, and if one has no number all are numbered in the
