@@ -39,7 +39,7 @@ static void coll_call_num(const metric_context *x, metric_value *out)
         metric_put_integer(rank, "total_calls", v->comm.n);
         metric_put_types(rank, "calls_by_type", by_type);
         metric_put_number_or(rank, "calls_per_iteration", per_step(v), "no step markers");
-        metric_put_text(rank, "layer", metric_layer_name(v->comm_layer));
+        metric_put_text(rank, "layer", metric_layer_name[v->comm_layer]);
     }
 }
 

@@ -88,7 +88,7 @@ static void put_types(metric_value *to, const char *key, const type_sum *type, f
 
     for (int t = 0; t < METRIC_COMM_TYPES; t++)
         if (type[t].n)
-            put_figure(types, metric_comm_type_name((metric_comm_type)t), &type[t], which);
+            put_figure(types, metric_comm_type_name[t], &type[t], which);
 }
 
 /* These need sizes; the reason is the same for all of them. */
@@ -150,7 +150,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     (void)x;
     metric_put_number(r->aside, "time_ms", guide_us(all.union_ps) / 1000);
     metric_put_integer(r->aside, "calls", v->comm.n);
-    metric_put_text(to, "layer", metric_layer_name(v->comm_layer));
+    metric_put_text(to, "layer", metric_layer_name[v->comm_layer]);
     metric_put_ms(to, "union_ms_all", all.union_ps);
     metric_put_ms(to, "sum_ms_all", all.sum_ps);
     guide_put_percent(to, "percentage_of_gpu_span", (double)all.union_ps, (double)span, no_gpu);
@@ -179,7 +179,7 @@ static void put_operations(const guide_ranks *ranks, type_sum *all, metric_value
         }
         if (!all[t].n)
             continue;
-        type = metric_put_object(to, metric_comm_type_name((metric_comm_type)t));
+        type = metric_put_object(to, metric_comm_type_name[t]);
         metric_put_integer(type, "total_count", all[t].n);
         metric_put_ms(type, "total_time_ms", all[t].union_ps);
         metric_put_number(type, "avg_time_per_rank_ms", guide_us(all[t].union_ps) / 1000 / ranks->n);

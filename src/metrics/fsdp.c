@@ -212,7 +212,7 @@ static void put_class(const rank_cost *r, int c, metric_value *to)
 
     if (!(k->n > 0))
         return;
-    o = metric_put_object(to, fsdp_class_name((fsdp_class)c));
+    o = metric_put_object(to, fsdp_class_name[c]);
     metric_put_number(o, "count_per_step", k->n);
     metric_put_number(o, "self_time_ms", k->own_ms);
     guide_put_percent(o, "percentage_of_fsdp", k->own_ms, r->fsdp_ms, "FSDP takes no time");
@@ -270,7 +270,7 @@ static void put_operations(const guide_ranks *ranks, metric_value *to)
     const bool launches = guide_sum(ranks, "launches") > 0;
 
     for (int c = 0; c < FSDP_CLASSES; c++) {
-        const char *name = fsdp_class_name((fsdp_class)c);
+        const char *name = fsdp_class_name[c];
         const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count_per_step"),
                          own = guide_fold_of(ranks, "operation_breakdown", name, "self_time_ms"),
                          gpu = guide_fold_of(ranks, "operation_breakdown", name, "gpu_time_ms");

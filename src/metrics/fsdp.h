@@ -26,7 +26,7 @@ typedef enum {
 } fsdp_class;
 
 /* "all_gather" */
-const char *fsdp_class_name(fsdp_class c);
+extern const char *const fsdp_class_name[FSDP_CLASSES];
 
 /* fsdp_class of a range's name. */
 uint8_t fsdp_class_of(const char *name);

@@ -24,7 +24,7 @@ static void put_classes(const compat_row *row, metric_value *to)
 
         if (!s->n)
             continue;
-        o = metric_put_object(to, fsdp_class_name((fsdp_class)i));
+        o = metric_put_object(to, fsdp_class_name[i]);
         metric_put_integer(o, "count", s->n);
         metric_put_number(o, "total_time_ms", guide_us(s->sum_ps) / 1000);
         metric_put_number(o, "avg_time_us", guide_us(s->sum_ps) / (double)s->n);
@@ -93,7 +93,7 @@ static void put_operations(const guide_ranks *ranks, metric_value *to)
         FSDP_PRE_FORWARD, FSDP_PREFETCH,      FSDP_REDUCE_SCATTER, FSDP_RESHARD};
 
     for (int i = 0; i < FSDP_CLASSES; i++) {
-        const char *name = fsdp_class_name(by_alphabet[i]);
+        const char *name = fsdp_class_name[by_alphabet[i]];
         const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count"),
                          ms = guide_fold_of(ranks, "operation_breakdown", name, "total_time_ms");
         metric_value *o;

@@ -5,14 +5,9 @@
 
 #define PREFIX "FSDP::"
 
-const char *fsdp_class_name(fsdp_class c)
-{
-    static const char *const names[FSDP_CLASSES] = {
-        "all_gather",  "reduce_scatter", "reshard",      "prefetch",      "copy_in",    "copy_out",
-        "pre_forward", "post_forward",   "pre_backward", "post_backward", "accumulate", "other_fsdp"};
-
-    return names[c];
-}
+const char *const fsdp_class_name[FSDP_CLASSES] = {
+    "all_gather",  "reduce_scatter", "reshard",      "prefetch",      "copy_in",    "copy_out",
+    "pre_forward", "post_forward",   "pre_backward", "post_backward", "accumulate", "other_fsdp"};
 
 /* `word` in parentheses behind it, and blanks at most between: FSDP::all_gather (layers.0). */
 static bool has_call(const char *name, const char *word)

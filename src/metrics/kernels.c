@@ -192,7 +192,7 @@ static void put_top(const metric_context *x, const trace_names *names, const ran
         metric_put_number(to, "total_time_ms", ms_of(x, by[i]->time_ps));
         metric_put_number(to, "avg_time_us", guide_us(by[i]->time_ps) / by[i]->n);
         put_share(x, to, by[i]->time_ps, k->time_ps);
-        metric_put_text(to, "type", metric_work_name(by[i]->kind));
+        metric_put_text(to, "type", metric_work_name[by[i]->kind]);
     }
 }
 
@@ -229,7 +229,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
 
         if (!s->n)
             continue;
-        type = metric_put_object(types, metric_work_name(by_alphabet[i]));
+        type = metric_put_object(types, metric_work_name[by_alphabet[i]]);
         metric_put_integer(type, "count", s->n);
         metric_put_number(type, compat ? "total_time_ms" : "time_ms_sum", ms_of(x, s->time_ps));
         put_share(x, type, s->time_ps, k->time_ps);
@@ -273,7 +273,7 @@ static void put_kinds(const guide_ranks *ranks, int64_t all_ps, metric_value *to
         }
         if (!all.n)
             continue;
-        type = metric_put_object(to, metric_work_name(by_alphabet[i]));
+        type = metric_put_object(to, metric_work_name[by_alphabet[i]]);
         metric_put_number(type, "avg_count", (double)all.n / n);
         metric_put_number(type, "avg_time_ms", (double)all.time_ps / TRACE_PS_PER_MS / n);
         guide_put_percent(type, "avg_percentage", (double)all.time_ps, (double)all_ps, "no time");
@@ -304,7 +304,7 @@ static void kernel(const metric_context *x, metric_value *out)
 static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
 {
     for (int i = 0; i < METRIC_WORKS; i++) {
-        const char *name = metric_work_name(by_alphabet[i]);
+        const char *name = metric_work_name[by_alphabet[i]];
         const guide_fold count = guide_fold_of(ranks, "type_breakdown", name, "count"),
                          ms = guide_fold_of(ranks, "type_breakdown", name, "total_time_ms"),
                          percentage = guide_fold_of(ranks, "type_breakdown", name, "percentage");

@@ -2,21 +2,11 @@
 
 #include <string.h>
 
-const char *metric_comm_type_name(metric_comm_type t)
-{
-    static const char *const names[METRIC_COMM_TYPES] = {
-        "AllReduce", "ReduceScatter", "AllGather", "AllToAll", "Broadcast", "SendRecv", "Reduce", "Other"};
+const char *const metric_comm_type_name[METRIC_COMM_TYPES] = {
+    "AllReduce", "ReduceScatter", "AllGather", "AllToAll", "Broadcast", "SendRecv", "Reduce", "Other"};
 
-    return names[t];
-}
-
-const char *metric_work_name(metric_work w)
-{
-    static const char *const names[METRIC_WORKS] = {"nccl",        "memory",    "attention", "gemm",
+const char *const metric_work_name[METRIC_WORKS] = {"nccl",        "memory",    "attention", "gemm",
                                                     "elementwise", "reduction", "embedding", "other"};
-
-    return names[w];
-}
 
 /* Whether n letters of `word`, which is lower case, stand here in any case. Most places fail at the first: no
  * call, then. */

@@ -20,7 +20,7 @@ typedef enum {
 } metric_comm_type;
 
 /* "AllReduce" */
-const char *metric_comm_type_name(metric_comm_type t);
+extern const char *const metric_comm_type_name[METRIC_COMM_TYPES];
 
 /* In the order of the tests of section 5.8; communication is named "nccl", as there. */
 typedef enum {
@@ -36,7 +36,7 @@ typedef enum {
 } metric_work;
 
 /* "gemm" */
-const char *metric_work_name(metric_work w);
+extern const char *const metric_work_name[METRIC_WORKS];
 
 /* The first place of the n letters of `word`, which is lower case, in text, whose case is ignored; NULL. */
 const char *metric_find_word(const char *text, const char *word, size_t n);

@@ -58,7 +58,7 @@ static dse_status upstream_bandwidth(const metric_context *x, metric_value *out,
         metric_put_number(out, x->row->name, metric_quantile(rate, n, 0.5) / GIB);
         return DSE_OK;
     }
-    return st == DSE_OK ? metric_absent(err, "no %s kernel has a size", metric_comm_type_name(type)) : st;
+    return st == DSE_OK ? metric_absent(err, "no %s kernel has a size", metric_comm_type_name[type]) : st;
 }
 
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
@@ -86,10 +86,10 @@ static dse_status bandwidth(const metric_context *x, metric_value *out, dse_erro
         n += own;
     }
     if (!n && !calls_of(c, x->n_views, type))
-        return metric_absent(err, "the trace has no %s", metric_comm_type_name(type));
+        return metric_absent(err, "the trace has no %s", metric_comm_type_name[type]);
     if (!n)
         return metric_absent(err, "none of the %u %ss has a size, a time and a group of known size" SIZES_OF,
-                             calls_of(c, x->n_views, type), metric_comm_type_name(type));
+                             calls_of(c, x->n_views, type), metric_comm_type_name[type]);
     metric_sort(rate, n);
     median->number = metric_quantile(rate, n, 0.5) / 1e9;
     samples->integer = (int64_t)n;

@@ -60,7 +60,7 @@ void metric_put_types(metric_value *to, const char *key, const uint64_t n[METRIC
 
     for (int t = 0; t < METRIC_COMM_TYPES; t++)
         if (n[t])
-            metric_put_count(types, metric_comm_type_name((metric_comm_type)t), n[t]);
+            metric_put_count(types, metric_comm_type_name[t], n[t]);
 }
 
 metric_value *metric_put_ratio(metric_value *to, const char *key, double part, double whole, const char *why)

@@ -10,12 +10,7 @@
 
 #define MAX_RANKS (1u << 20) /* a list of more is no list of ranks */
 
-const char *metric_parallel_name(metric_parallel p)
-{
-    static const char *const names[METRIC_PARALLELS] = {"dp", "tp", "pp", "ep", "cp", "unknown"};
-
-    return names[p];
-}
+const char *const metric_parallel_name[METRIC_PARALLELS] = {"dp", "tp", "pp", "ep", "cp", "unknown"};
 
 /* ---- lists of ranks -------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ typedef enum {
 } metric_parallel;
 
 /* "dp" */
-const char *metric_parallel_name(metric_parallel p);
+extern const char *const metric_parallel_name[METRIC_PARALLELS];
 
 /* Ranks of a process group, ascending. */
 typedef struct {

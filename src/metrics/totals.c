@@ -131,7 +131,7 @@ static void put_works(const kernel_totals *t, metric_value *out)
     }
     for (int w = 0; w < METRIC_WORKS; w++)
         if (count[w]) {
-            metric_value *work = metric_put_object(works, metric_work_name((metric_work)w));
+            metric_value *work = metric_put_object(works, metric_work_name[w]);
 
             metric_put_count(work, "count", count[w]);
             metric_put_number(work, "time_ms_sum", ns[w] / NS_PER_MS);
@@ -158,7 +158,7 @@ static void put_kernels(const metric_context *x, const kernel_totals *t, metric_
         metric_put_number(to, "total_time_ms", k->ns / NS_PER_MS);
         metric_put_ratio(to, "avg_time_us", k->ns / NS_PER_US, (double)k->count, "no launch");
         metric_put_number(to, "percentage", 100 * k->ns / t->ns);
-        metric_put_text(to, "type", metric_work_name(k->work));
+        metric_put_text(to, "type", metric_work_name[k->work]);
     }
 }
 

@@ -110,7 +110,7 @@ static dse_status shares_of(const metric_context *x, const metric_view *v, dse_a
 
 static void key_of(int p, const char *suffix, char key[32])
 {
-    snprintf(key, 32, "%s%s", metric_parallel_name((metric_parallel)p), suffix);
+    snprintf(key, 32, "%s%s", metric_parallel_name[p], suffix);
 }
 
 /* Bytes of a class that has communications, none of which says its size, are not 0 but unknown; so is their
@@ -143,8 +143,7 @@ static void put_bytes(const share of[METRIC_PARALLELS], metric_value *out)
     }
     fractions = metric_put_object(out, "fractions");
     for (int p = 0; p < METRIC_PARALLELS; p++)
-        metric_put_number(fractions, metric_parallel_name((metric_parallel)p),
-                          (double)of[p].of[BYTES] / (double)total);
+        metric_put_number(fractions, metric_parallel_name[p], (double)of[p].of[BYTES] / (double)total);
 }
 
 static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
@@ -161,7 +160,7 @@ static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
     }
     fractions = metric_put_object(out, "time_fractions");
     for (int p = 0; p < METRIC_PARALLELS; p++)
-        metric_put_ratio(fractions, metric_parallel_name((metric_parallel)p), (double)of[p].of[TIME_PS],
+        metric_put_ratio(fractions, metric_parallel_name[p], (double)of[p].of[TIME_PS],
                          (double)sum.of[TIME_PS], "no communication");
     metric_put_count(out, "total_comm_calls", sum.of[CALLS]);
     metric_put_count(out, "calls_without_size", sum.of[WITHOUT_SIZE]);

@@ -323,14 +323,14 @@ void metric_traffic_compat(const metric_context *x, metric_value *out)
     for (uint32_t i = 0; i < x->n_views; i++)
         add_file(x->view[i].rank, metric_scratch(x), &t);
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        snprintf(key, sizeof key, "%s_bytes", metric_parallel_name(order[i]));
+        snprintf(key, sizeof key, "%s_bytes", metric_parallel_name[order[i]]);
         metric_put_number(out, key, t.us[order[i]]);
         total += t.us[order[i]];
     }
     metric_put_number(out, "total_bytes", total);
     fractions = metric_put_object(out, "fractions");
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        metric_put_number(fractions, metric_parallel_name(order[i]), total > 0 ? t.us[order[i]] / total : 0);
+        metric_put_number(fractions, metric_parallel_name[order[i]], total > 0 ? t.us[order[i]] / total : 0);
     metric_put_count(out, "total_comm_calls", t.calls);
     metric_put_text(out, "mode", t.has_ranges ? "nvtx" : "heuristic");
 }

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *metric_layer_name(metric_layer l)
-{
-    static const char *const names[] = {"none", "kernel", "gpu_user_annotation", "user_annotation"};
-
-    return names[l];
-}
+const char *const metric_layer_name[METRIC_LAYER_ANNOTATION + 1] = {"none", "kernel", "gpu_user_annotation",
+                                                                    "user_annotation"};
 
 const char *metric_file_name(const trace_rank *rank)
 {

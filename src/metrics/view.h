@@ -19,7 +19,7 @@ typedef enum {
 } metric_layer;
 
 /* "gpu_user_annotation" */
-const char *metric_layer_name(metric_layer l);
+extern const char *const metric_layer_name[METRIC_LAYER_ANNOTATION + 1];
 
 typedef struct {
     int64_t number; /* of ProfilerStep#<number>; of Nsight Systems: of iteration*, step* too, or counted */

@@ -60,7 +60,7 @@ static void put_times(const windows *of, uint32_t n, metric_value *out)
     }
     times = metric_put_object(out, "comm_window_s");
     for (int p = 0; p < METRIC_PARALLELS; p++) {
-        metric_put_number(times, metric_parallel_name((metric_parallel)p), mean[p]);
+        metric_put_number(times, metric_parallel_name[p], mean[p]);
         sum += mean[p];
     }
     metric_put_number(times, "total", sum);
@@ -87,8 +87,7 @@ static void put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, ds
                 seconds[at++] = of[i].gap[g].seconds;
     s = metric_summarise(seconds, count);
     metric_sort(seconds, count);
-    snprintf(key, sizeof key, "%s->%s", metric_parallel_name((metric_parallel)from),
-             metric_parallel_name((metric_parallel)to));
+    snprintf(key, sizeof key, "%s->%s", metric_parallel_name[from], metric_parallel_name[to]);
     pair = metric_put_object(out, key);
     metric_put_count(pair, "count", count);
     metric_put_number(pair, "mean", s.mean);
