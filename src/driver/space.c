@@ -96,7 +96,20 @@ static bool changes(const drv_axis *axis, const char *name)
     return drv_path_covers(axis->path, name) || drv_path_covers(name, axis->path);
 }
 
-/* Whether the number of strategies may depend on the value of an axis. */
+/* Whether a variant may be of profile train. */
+static bool may_train(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (card_model_trains(&s->study[i].model))
+            return true;
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        if (changes(&s->axis[i], "profile") || changes(&s->axis[i], "operators"))
+            return true;
+    return false;
+}
+
+/* Whether the number of strategies may depend on the value of an axis. Profile train refuses points by all that
+ * a model card says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
     static const char *const sizes[] = {"network.npus_count", "network.width", "network.height",
@@ -106,6 +119,8 @@ static bool matters(const drv_space *s, const drv_axis *axis)
         if (changes(axis, sizes[i]))
             return true;
     if (changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)
+        return true;
+    if (cfg_table_has(&card_model_table, axis->path) && may_train(s))
         return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)

@@ -1,5 +1,6 @@
 /* 8 NPUs are 2^3: three degrees share three factors of two in C(5, 2) = 10 ways, with and without recomputation. With
  * one degree at 2^k the other two share the rest in 4 - k ways. */
+#include "base/array.h"
 #include "support/point_order.h"
 #include "unit/driver/spaces.h"
 #include "unit/point.h"
@@ -94,6 +95,24 @@ CLAIM(as_many_points_are_made_each_of_its_variant_once)
             assert_true(!k || before->variant < p->variant ||
                         (before->variant == p->variant && compare_points(&before->point, &p->point) < 0));
         }
+    }
+}
+
+/* Which points a training step can be follows from most of a model: a batch of 1 leaves dp 1 alone, 3 layers no other
+ * stages than 2 do. */
+CLAIM(points_of_profile_train_are_counted_as_many_as_are_made)
+{
+    static const char *const texts[] = {
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {batch: [1, 16]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {layers: [2, 3], sequence: [64, 32768]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {heads: [8, 6]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {profile: [stage, train]}\n",
+        SMALL_ON_RING8 "axes: {operators: [transformer, gpt], batch: [1, 16]}\n",
+    };
+
+    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
+        assert_ok(spaces_make(&s, texts[i]), &s.err);
+        assert_u64(s.n, s.points.n);
     }
 }
 
@@ -344,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_counted_without_being_made),
         cmocka_unit_test(as_many_points_are_made_each_of_its_variant_once),
+        cmocka_unit_test(points_of_profile_train_are_counted_as_many_as_are_made),
         cmocka_unit_test(a_count_too_large_for_64_bits_says_so),
         cmocka_unit_test(the_first_axis_is_the_slowest_and_models_come_before_systems),
         cmocka_unit_test(a_variant_has_its_values_and_says_so_in_one_order),
