@@ -200,7 +200,6 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 static dse_status unroll(const simulate_options *o, const simulated *s, const step_result *step, command_run *r,
                          drv_unrolled *u, dse_error *err)
 {
-    const bool is_recorded = o->trace != NULL;
     card_system system = s->study.system;
     trace_ticks record;
     dse_status st;
@@ -208,7 +207,7 @@ static dse_status unroll(const simulate_options *o, const simulated *s, const st
     system.track_local_mem = false; /* its nodes have no tensors */
     if ((st = drv_unrolled_make(&s->study, &s->point, step, r->arena, u, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
-        (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, is_recorded ? &record : NULL, err)) != DSE_OK)
+        (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, o->trace ? &record : NULL, err)) != DSE_OK)
         return st;
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
@@ -219,7 +218,8 @@ static dse_status unroll(const simulate_options *o, const simulated *s, const st
 
 static dse_status simulate_training(const simulate_options *o, simulated *s, command_run *r, dse_error *err)
 {
-    const training_lists lists = {.collectives = o->collectives, .memory = o->memory, .rank = (uint32_t)o->rank};
+    const training_lists lists = {
+        .collectives = o->collectives, .memory = o->memory, .links = o->links, .rank = (uint32_t)o->rank};
     const bool unrolls = o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
     training_shown shown = {.study = &s->study, .point = &s->point};
     drv_unrolled unrolled;
@@ -231,10 +231,7 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
     drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
     if (o->timeline && (st = drv_training_timeline_save(&shown.result, o->timeline, r->arena, err)) != DSE_OK)
         return st;
-    st = o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
-    if (st == DSE_OK && o->links && !o->json)
-        drv_links_print(unrolled.result.load, r->arena, r->out);
-    return st;
+    return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -249,7 +246,9 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
                   {"--trace", o->trace != NULL},
                   {"--timeline", o->timeline != NULL},
                   {"--links", o->links},
-                  {"--links-csv", o->links_csv != NULL}};
+                  {"--links-csv", o->links_csv != NULL},
+                  {"--collectives", o->collectives},
+                  {"--memory", o->memory}};
     dse_status st = external_choose(&o->external, true, a, tools, err);
 
     for (size_t i = 0; st == DSE_OK && *tools && i < DSE_COUNT(native); i++)

@@ -1,6 +1,7 @@
 #include "cli/training.h"
 
 #include "cli/unrolled.h"
+#include "driver/links.h"
 #include "report/parts.h"
 #include "report/ranking.h"
 #include "report/tree.h"
@@ -131,6 +132,8 @@ dse_status training_json(const training_shown *s, const training_lists *lists, c
         put_collectives(&list, report_lines(root, "collectives"));
     if (s->unrolled)
         unrolled_put(s->unrolled, report_object(root, "unrolled"));
+    if (lists->links)
+        drv_links_put(s->unrolled->result.load, run->arena, report_object(root, "links"));
     report_tree_end(&t, run->out);
     dse_strbuf_free(&config);
     step_list_free(&list);
@@ -199,6 +202,8 @@ dse_status training_text(const training_shown *s, const training_lists *lists, c
     dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
     if (s->unrolled)
         unrolled_text(s->unrolled, run->out);
+    if (lists->links)
+        drv_links_print(s->unrolled->result.load, run->arena, run->out);
     step_list_free(&list);
     return DSE_OK;
 }

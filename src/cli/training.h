@@ -15,7 +15,7 @@ typedef struct {
 
 /* What is listed besides. */
 typedef struct {
-    bool collectives, memory;
+    bool collectives, memory, links; /* links: of the unrolled step */
     uint32_t rank; /* whose collectives */
 } training_lists;
 
