@@ -77,7 +77,7 @@ static void note_best(state *s, size_t task, uint64_t wall_time)
     const double cost = (double)wall_time / (double)(tokens ? tokens : 1);
     const double best = (double)g->best_wall_time / (double)(g->best_tokens ? g->best_tokens : 1);
 
-    if (g->has_best && (cost > best || (wall_time == g->best_wall_time && task > s->best)))
+    if (g->has_best && (cost > best || (cost == best && task > s->best)))
         return;
     s->best = task;
     g->has_best = true;
