@@ -97,6 +97,14 @@ static bool trains(const drv_points *points, size_t i)
     return card_model_trains(&points->space->study[points->variant[points->point[i].variant].study].model);
 }
 
+static bool any_trains(const drv_points *points)
+{
+    for (size_t i = 0; i < points->n; i++)
+        if (trains(points, i))
+            return true;
+    return false;
+}
+
 /* The values of a parameter among the points of profile train, ascending. Returns how many. */
 static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t value[DESIGN_MAX_VALUES])
 {
@@ -168,11 +176,30 @@ static void put_space(const drv_points *points, report_node *to)
     report_put(to, V_GIVEN(space, V_COUNT("refused", points->n_refused)));
 }
 
+/* The fastest of what fits, as `best` ranks first; which of them do is said where some do not. */
+static void print_best(const drv_progress *p, dse_strbuf *out)
+{
+    char name[STRATEGY_NAME_MAX];
+
+    if (p->too_large && !p->has_best)
+        dse_strbuf_adds(out, "fastest: none, as no point is known to fit into the memory of an NPU\n");
+    if (!p->has_best)
+        return;
+    dse_strbuf_adds(out, "fastest");
+    if (p->too_large)
+        dse_strbuf_addf(out, " of the %" PRIu64 " that fit", p->cached + p->done - p->too_large);
+    dse_strbuf_addf(out, ": %s on %s%s%s, %s%s: %s", p->best_model, p->best_system,
+                    *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p, name),
+                    p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)", report_time(p->best_wall_time).text);
+    if (p->best_tokens && p->best_wall_time)
+        dse_strbuf_addf(out, ", %.0f tokens/s", (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
+    dse_strbuf_addc(out, '\n');
+}
+
 static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p,
                           dse_strbuf *out)
 {
     uint64_t run = p->done + p->failed;
-    char name[STRATEGY_NAME_MAX];
 
     dse_strbuf_addf(out, "%" PRIu64 " point%s: ", p->total, p->total == 1 ? "" : "s");
     if (!run && p->skipped)
@@ -189,22 +216,13 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
         print_skipped(p, out);
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
-    if (p->has_best) {
-        dse_strbuf_addf(out, "fastest: %s on %s%s%s, %s%s: %s", p->best_model, p->best_system,
-                        *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p, name),
-                        p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)",
-                        report_time(p->best_wall_time).text);
-        if (p->best_tokens && p->best_wall_time)
-            dse_strbuf_addf(out, ", %.0f tokens/s",
-                            (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
-        dse_strbuf_addc(out, '\n');
-    }
+    print_best(p, out);
     if (p->sizes.n) {
         report_sizes_print(&p->sizes, out);
         dse_strbuf_addc(out, '\n');
     }
     report_traps_print(&p->traps, NULL, out);
-    if (p->best_tokens)
+    if (any_trains(points))
         dse_strbuf_adds(out, REPORT_TRAIN_NOTE);
     print_fallbacks(p, out);
 }
@@ -229,7 +247,7 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
     char name[STRATEGY_NAME_MAX];
 
     report_put(root, V_COUNT("points", p->total), V_COUNT("cached", p->cached), V_COUNT("done", p->done),
-               V_COUNT("failed", p->failed));
+               V_COUNT("failed", p->failed), V_GIVEN(p->too_large, V_COUNT("too_large", p->too_large)));
     if (o->prune)
         put_skipped(p, root);
     put_space(points, root);

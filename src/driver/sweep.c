@@ -67,16 +67,22 @@ static void note_sizes(state *s)
     report_sizes_add(&s->progress.sizes, &sizes);
 }
 
-static void note_best(state *s, size_t task, uint64_t wall_time)
+/* What may be the best: a time, and the memory that must fit, as `best` has it. */
+static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_memory)
 {
     drv_progress *g = &s->progress;
     const drv_space_point *p = &s->points->point[task];
     const drv_study *base = &s->points->space->study[s->points->variant[p->variant].study];
     const card_model *model = &s->tasks.at->study.model;
+    const double asked = s->sweep->prune ? s->sweep->prune->hbm_bytes : NAN;
     const uint64_t tokens = s->tasks.at->study.training ? (uint64_t)(model->batch * model->sequence) : 0;
     const double cost = (double)wall_time / (double)(tokens ? tokens : 1);
     const double best = (double)g->best_wall_time / (double)(g->best_tokens ? g->best_tokens : 1);
 
+    if (!store_fits(peak_memory, isnan(asked) ? s->tasks.at->study.system.hbm_bytes : asked)) {
+        g->too_large++;
+        return;
+    }
     if (g->has_best && (cost > best || (cost == best && task > s->best)))
         return;
     s->best = task;
@@ -166,7 +172,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
             continue;
         }
         s->progress.cached++;
-        note_best(s, i, brief.wall_time);
+        note_best(s, i, brief.wall_time, brief.peak_memory);
         report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
         s->progress.fallbacks[sim_fallback_find(brief.fallback)]++;
         note_sizes(s);
@@ -252,7 +258,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     row->strategy = *p;
     if (row->done) {
         s->progress.done++;
-        note_best(s, task, row->metrics.wall_time);
+        note_best(s, task, row->metrics.wall_time, row->metrics.peak_memory);
         report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
                          row->metrics.flat_ring_collectives);
         s->progress.fallbacks[sim_fallback_find(row->metrics.fallback)]++;

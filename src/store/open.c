@@ -134,7 +134,7 @@ static dse_status prepare(store *s, dse_error *err)
     if (sqlite3_prepare_v2(s->db, sql.data, -1, &s->put, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(s->db,
                            "SELECT engine, step_idle IS NOT NULL, wall_time, undercharged_messages,"
-                           " flat_ring_collectives, fallback FROM result"
+                           " flat_ring_collectives, fallback, peak_memory FROM result"
                            " WHERE hash = ? AND config = ? AND done",
                            -1, &s->find, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop, NULL) !=

@@ -22,7 +22,10 @@ dse_status store_find(store *s, uint64_t hash, const char *config, bool *found, 
     if (*found) {
         const char *fallback = (const char *)sqlite3_column_text(s->find, 5);
 
-        *out = (store_brief){store_count_at(s->find, 2), store_count_at(s->find, 3), store_count_at(s->find, 4), ""};
+        *out = (store_brief){.wall_time = store_count_at(s->find, 2),
+                             .undercharged_messages = store_count_at(s->find, 3),
+                             .flat_ring_collectives = store_count_at(s->find, 4),
+                             .peak_memory = store_count_at(s->find, 6)};
         snprintf(out->fallback, sizeof out->fallback, "%s", fallback ? fallback : "");
     }
     if (code != SQLITE_DONE && code != SQLITE_ROW)

@@ -170,7 +170,7 @@ bool store_is_native(const char *engine);
 
 /* Of a result that is there: metrics of these names. */
 typedef struct {
-    uint64_t wall_time, undercharged_messages, flat_ring_collectives;
+    uint64_t wall_time, peak_memory, undercharged_messages, flat_ring_collectives;
     char fallback[32]; /* "": none */
 } store_brief;
 

@@ -64,10 +64,25 @@ CLAIM(of_equals_the_first_of_the_space_is_the_fastest)
     assert_string_equal(p.best_settings, "batch=16 operators=gpt");
 }
 
+/* boxes8 has 12 MB: dp 8 is faster, and needs more. */
+CLAIM(the_fastest_is_one_that_fits)
+{
+    static const char space[] = "models: [small]\nsystems: [boxes8]\naxes: {recompute: no, dp: [4, 8], tp: [1, 2]}\n";
+    drv_progress p = sweep(space, "t=2000 m=12000000; case $line in *'\"dp\":8'*) t=1000 m=12000001;; esac");
+
+    assert_u64(p.too_large, 1);
+    assert_u64(p.best_wall_time, 2000);
+    assert_int_equal(p.best.dp, 4);
+    p = sweep(space, "t=2000 m=13000000");
+    assert_u64(p.too_large, p.done);
+    assert_false(p.has_best);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_equals_the_first_of_the_space_is_the_fastest),
+        cmocka_unit_test(the_fastest_is_one_that_fits),
     };
     int failures, fd = mkstemp(worker);
 
