@@ -91,21 +91,15 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
                             p->fallbacks[f] == 1 ? "" : "s", sim_fallback_text(f));
 }
 
-/* Whether a point is of profile train. */
-static bool trains(const drv_points *points, size_t i)
-{
-    return card_model_trains(&points->space->study[points->variant[points->point[i].variant].study].model);
-}
-
 static bool any_trains(const drv_points *points)
 {
-    for (size_t i = 0; i < points->n; i++)
-        if (trains(points, i))
+    for (size_t i = 0; i < points->n_variants; i++)
+        if (points->variant[i].trains)
             return true;
     return false;
 }
 
-/* The values of a parameter among the points of profile train, ascending. Returns how many. */
+/* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default alone. */
 static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t value[DESIGN_MAX_VALUES])
 {
     size_t n = 0;
@@ -114,7 +108,7 @@ static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t
         const uint32_t v = strategy_get(&points->point[i].point, parameter);
         size_t at = 0;
 
-        if (!trains(points, i))
+        if (!points->variant[points->point[i].variant].trains)
             continue;
         while (at < n && value[at] < v)
             at++;
@@ -124,7 +118,7 @@ static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t
         value[at] = v;
         n++;
     }
-    return n;
+    return n == 1 && value[0] == strategy_parameters[parameter].fallback ? 0 : n;
 }
 
 /* "dp 1 2 4, tp 1 2": what was tried of each parameter that is not always at its default; and what was
@@ -140,7 +134,7 @@ static void print_space(const drv_points *points, dse_strbuf *out)
         const size_t n = list_values(points, k, value);
         char word[STRATEGY_VALUE_MAX];
 
-        if (!n || (n == 1 && value[0] == p->fallback))
+        if (!n)
             continue;
         dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "profile train, the space: ", p->name);
         for (size_t i = 0; i < n; i++)
@@ -166,7 +160,7 @@ static void put_space(const drv_points *points, report_node *to)
         const size_t n = list_values(points, k, value);
         report_node *list;
 
-        if (!n || (n == 1 && value[0] == p->fallback))
+        if (!n)
             continue;
         space = space ? space : report_object(to, "space");
         list = report_list(space, p->name);

@@ -255,8 +255,7 @@ typedef struct {
     dse_arena scratch;   /* of one variant */
     uint64_t *survivors; /* per rule and then per constraint: points that it and those before it leave */
     uint64_t each;       /* points that stand for one: the values of axes that do not matter */
-    void (*take)(void *user, uint32_t study, const cfg_settings *settings, const strategy *points,
-                 size_t n); /* NULL: only count */
+    void (*take)(void *user, const drv_variant *v, const strategy *points, size_t n); /* NULL: only count */
     void *user;
 
     dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
@@ -413,7 +412,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     if (st == DSE_OK && w->take)
-        w->take(w->user, study, settings, points, n);
+        w->take(w->user, &(drv_variant){study, *settings, varied.training != NULL}, points, n);
     return st;
 }
 
@@ -586,21 +585,21 @@ typedef struct {
     size_t n_variants, cap_variants, n, cap;
 } collection;
 
-static void collect(void *user, uint32_t study, const cfg_settings *settings, const strategy *points,
-                    size_t n)
+static void collect(void *user, const drv_variant *v, const strategy *points, size_t n)
 {
     collection *c = user;
-    cfg_setting *items;
+    drv_variant *mine;
 
     if (!n)
         return;
-    items = dse_arena_copy(c->arena, settings->item, settings->n,
-                           sizeof *items); /* the texts are the axes' own */
     DSE_GROW(c->variant, c->cap_variants, c->n_variants + 1);
     DSE_GROW(c->point, c->cap, c->n + n);
     for (size_t i = 0; i < n; i++)
         c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
-    c->variant[c->n_variants++] = (drv_variant){study, {settings->n, items}};
+    mine = &c->variant[c->n_variants++];
+    *mine = *v;
+    mine->settings.item = dse_arena_copy(c->arena, v->settings.item, v->settings.n,
+                                         sizeof *v->settings.item); /* the texts are the axes' own */
 }
 
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)

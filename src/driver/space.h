@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     uint32_t study;
     cfg_settings settings;
+    bool trains; /* of profile train, whatever its study is of */
 } drv_variant;
 
 typedef struct {
