@@ -332,9 +332,10 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (st != DSE_OK)
         return st;
     out->settings = print_settings(s->settings, settings, a);
-    if (!strcmp(out->model.operators, s->model.operators) && !s->training && !card_model_trains(&out->model))
-        return DSE_OK;
-    return load_operators(out, a, err);
+    if (strcmp(out->model.operators, s->model.operators) != 0 ||
+        card_model_trains(&out->model) != card_model_trains(&s->model))
+        return load_operators(out, a, err);
+    return card_model_trains(&out->model) ? drv_training_make(out, a, &out->training, err) : DSE_OK;
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */
