@@ -279,16 +279,12 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
     *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
-/* Keeps the first refusal, for a space without points. */
+/* Keeps the first refusal, for a space without points; the others are not even told. */
 static bool trains(walk *w, const drv_study *study, const strategy *p)
 {
-    dse_error why = DSE_ERROR_INIT;
-
-    if (drv_point_check(study, p, &why) == DSE_OK)
+    if (drv_point_check(study, p, w->n_refused ? NULL : &w->refusal) == DSE_OK)
         return true;
     w->n_refused++;
-    if (w->refusal.status == DSE_OK)
-        w->refusal = why;
     return false;
 }
 
@@ -533,7 +529,7 @@ static uint64_t count_visits(const drv_space *s, bool *held)
 dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
-    walk w = {.s = s, .each = 1};
+    walk w = {.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
     dse_status st = check_names(s, err);
 
     if (st == DSE_OK) {
@@ -605,7 +601,7 @@ static void collect(void *user, const drv_variant *v, const strategy *points, si
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
 {
     collection c = {.arena = a};
-    walk w = {.s = s, .each = 1, .take = collect, .user = &c};
+    walk w = {.s = s, .each = 1, .take = collect, .user = &c, .refusal = DSE_ERROR_INIT};
     dse_status st = check_names(s, err);
 
     if (st == DSE_OK)

@@ -126,13 +126,15 @@ static bool add_nearest(const sched_def *d, const sched_options *o, size_t vary,
     return true;
 }
 
-/* `o` as it was given. */
+/* `o` as it was given. The search for what works takes its time, and is left out if nobody asks. */
 static dse_status refuse(const sched_def *d, const sched_options *o, const sched_condition *c, dse_error *err)
 {
     sched_options full = filled_in(d, o);
     dse_strbuf text;
     dse_status st;
 
+    if (!err)
+        return DSE_E_RANGE;
     dse_strbuf_init(&text);
     dse_strbuf_adds(&text, d->name);
     if (!(c->imposed_by & SCHED_BIT(ANY)))
