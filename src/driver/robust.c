@@ -40,6 +40,9 @@ typedef struct {
 typedef struct {
     atomic_flag taken;
     dse_arena arena;
+    uint64_t round;         /* the evaluation for which `training` was made, of profile train: */
+    drv_training *training; /* the model, and the clock of a perturbed system, which is one thread's */
+    dse_arena of_round;
 } scratch;
 
 typedef struct {
@@ -51,7 +54,8 @@ typedef struct {
     place place[MOST_PARAMETERS];
     candidate *candidate;
     scratch *scratch;
-    const size_t *which; /* of the current evaluation */
+    uint64_t round;      /* the current evaluation; counted from 1 */
+    const size_t *which; /* of it */
     cmp_outcome *outcome;
     uint64_t n_simulated, n_failed;
     size_t failed_first; /* the first candidate that failed */
@@ -181,13 +185,18 @@ static scratch *take_scratch(state *s)
             return &s->scratch[i];
 }
 
-/* Of profile train: the clock is one thread's, and its times are the perturbed system's. */
-static dse_status run_training(const state *s, const candidate *c, dse_arena *a, store_metrics *out, dse_error *err)
+static dse_status run_training(const state *s, const candidate *c, scratch *mine, store_metrics *out, dse_error *err)
 {
     drv_study perturbed = s->study;
-    dse_status st = drv_training_make(&s->study, a, &perturbed.training, err);
+    dse_status st = DSE_OK;
 
-    return st == DSE_OK ? drv_training_run(&perturbed, &c->point, a, out, err) : st;
+    if (mine->round != s->round) {
+        dse_arena_reset(&mine->of_round);
+        st = drv_training_make(&s->study, &mine->of_round, &mine->training, err);
+        mine->round = st == DSE_OK ? s->round : 0;
+    }
+    perturbed.training = mine->training;
+    return st == DSE_OK ? drv_training_run(&perturbed, &c->point, &mine->arena, out, err) : st;
 }
 
 /* Of profile stage: the workload is the same on every system. */
@@ -205,10 +214,11 @@ static dse_status run_workload(const state *s, candidate *c, dse_arena *a, store
     return DSE_OK;
 }
 
-static dse_status simulate(const state *s, candidate *c, dse_arena *a, cmp_outcome *out, dse_error *err)
+static dse_status simulate(const state *s, candidate *c, scratch *mine, cmp_outcome *out, dse_error *err)
 {
     store_metrics m;
-    dse_status st = s->study.training ? run_training(s, c, a, &m, err) : run_workload(s, c, a, &m, err);
+    dse_status st = s->study.training ? run_training(s, c, mine, &m, err)
+                                      : run_workload(s, c, &mine->arena, &m, err);
 
     if (st != DSE_OK)
         return st;
@@ -231,7 +241,7 @@ static dse_status simulate_one(void *user, size_t i, dse_error *err)
     dse_arena_reset(&mine->arena);
     c->failure = (dse_error)DSE_ERROR_INIT;
     *out = (cmp_outcome){NAN, false};
-    (void)simulate(s, c, &mine->arena, out, &c->failure);
+    (void)simulate(s, c, mine, out, &c->failure);
     atomic_flag_clear(&mine->taken);
     return DSE_OK;
 }
@@ -260,6 +270,7 @@ static dse_status evaluate(void *user, const double *factor, const size_t *which
     s->study.system = s->system;
     for (size_t k = 0; k < s->n_places; k++)
         *number_at(&s->place[k], &s->study.system) *= factor[k];
+    s->round++;
     s->which = which;
     s->outcome = outcome;
     st = exec_parallel(n, (uint32_t)s->n_scratch, simulate_one, NULL, s, err);
@@ -286,6 +297,7 @@ static void make(state *s, const report_robust *points)
     for (size_t i = 0; i < s->n_scratch; i++) {
         atomic_flag_clear(&s->scratch[i].taken);
         dse_arena_init(&s->scratch[i].arena);
+        dse_arena_init(&s->scratch[i].of_round);
     }
     for (size_t i = 0; i < s->n; i++) {
         s->candidate[i].point = points->candidate[i]->strategy;
@@ -295,8 +307,10 @@ static void make(state *s, const report_robust *points)
 
 static void release(state *s)
 {
-    for (size_t i = 0; s->scratch && i < s->n_scratch; i++)
+    for (size_t i = 0; s->scratch && i < s->n_scratch; i++) {
         dse_arena_free(&s->scratch[i].arena);
+        dse_arena_free(&s->scratch[i].of_round);
+    }
     for (size_t i = 0; s->candidate && i < s->n; i++)
         dse_arena_free(&s->candidate[i].arena);
     dse_free(s->scratch);
