@@ -3,6 +3,7 @@
 #include "driver/study.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FIELD(f) .offset = offsetof(sizing_options, f)
@@ -26,7 +27,7 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
 {
     card_system system;
     const char *stem;
-    uint64_t inner = 1, outer = (uint64_t)o->nodes;
+    uint64_t inner = 1, least = 1, outer = (uint64_t)o->nodes; /* nodes; of one dimension, NPUs */
     dse_status st = drv_system_load(name, NULL, a, &system, &stem, err);
 
     if (st != DSE_OK)
@@ -35,17 +36,24 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
         inner *= (uint64_t)system.npus_count.v[i];
     if (o->nodes && system.npus_count.n < 2)
         return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus", stem);
-    if (o->npus && (uint64_t)o->npus % inner)
+    if (system.npus_count.n > 1)
+        least = 2;
+    if (o->npus && (uint64_t)o->npus % inner) {
+        const uint64_t below = (uint64_t)o->npus / inner;
+        char or_below[32] = "";
+
+        if (below >= least)
+            snprintf(or_below, sizeof or_below, "%" PRIu64 " or ", below * inner);
         return dse_fail(err, DSE_E_RANGE,
-                        "--npus %" PRId64 " is no multiple of the %" PRIu64 " NPUs of a node of %s; take %" PRIu64
-                        " or %" PRIu64,
-                        o->npus, inner, stem, (uint64_t)o->npus / inner * inner, ((uint64_t)o->npus / inner + 1) * inner);
+                        "--npus %" PRId64 " is no multiple of the %" PRIu64 " NPUs of a node of %s; take %s%" PRIu64,
+                        o->npus, inner, stem, or_below, (below + 1 > least ? below + 1 : least) * inner);
+    }
     if (o->npus)
         outer = (uint64_t)o->npus / inner;
-    if (system.npus_count.n > 1 && outer < 2)
+    if (outer < least)
         return dse_fail(err, DSE_E_RANGE,
                         "%s has a network between nodes, and takes at least 2 nodes, %" PRIu64 " NPUs", stem,
-                        2 * inner);
+                        least * inner);
     *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, system.npus_count.n - 1, outer);
     return DSE_OK;
 }
