@@ -15,7 +15,7 @@ typedef struct {
 
 #define FIELD(f) .offset = offsetof(schedule_options, f)
 
-static const char *const like_names[SCHED_LIKES + 1] = {"any", "pytorch", "megatron", NULL};
+static const char *const like_names[] = {"any", "pytorch", "megatron", NULL};
 
 static const option options[] = {
     {"--schedule", OPT_STRING, "NAME", NULL,

@@ -104,7 +104,7 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
     static const sched_like like[] = {[LIKE_ANY] = SCHED_LIKE_ANY,
                                       [LIKE_MEGATRON] = SCHED_LIKE_MEGATRON,
                                       [LIKE_TORCHTITAN] = SCHED_LIKE_PYTORCH,
-                                      [LIKE_DEEPSPEED] = SCHED_LIKE_MEGATRON}; /* 1F1B alone (pipe/schedule.py) */
+                                      [LIKE_DEEPSPEED] = SCHED_LIKE_DEEPSPEED};
 
     return (sched_options){.pp = p->pp,
                            .micro_batches = o->n_micro_batches,

@@ -14,7 +14,7 @@ const char *const sched_names[] = {SCHED_LIST(SCHED_WORD) NULL};
 
 #define N_DEFS (sizeof defs / sizeof *defs)
 
-static const char *const program[SCHED_LIKES] = {NULL, "PyTorch", "Megatron"};
+static const char *const program[SCHED_LIKES] = {NULL, "PyTorch", "Megatron", "DeepSpeed"};
 
 const sched_def *sched_find(const char *name)
 {
@@ -151,17 +151,24 @@ static dse_status refuse(const sched_def *d, const sched_options *o, const sched
     return st;
 }
 
+static bool has(const sched_def *d, sched_like like)
+{
+    if (like == SCHED_LIKE_PYTORCH)
+        return d->pytorch;
+    return like == SCHED_LIKE_ANY || d->programs >> like & 1;
+}
+
 /* What the program does not have, or the schedule does not take. */
 static dse_status check_options(const sched_def *d, const sched_options *o, dse_error *err)
 {
     if (!o->pp || !o->micro_batches)
         return dse_fail(err, DSE_E_RANGE, "a pipeline needs at least one rank and one micro-batch");
-    if ((o->like == SCHED_LIKE_PYTORCH && !d->pytorch) || (o->like == SCHED_LIKE_MEGATRON && !d->megatron))
+    if (!has(d, o->like))
         return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'", program[o->like], d->name);
     if (o->group_size && !d->has_groups)
         return dse_fail(err, DSE_E_RANGE, "'%s' has no groups of micro-batches; leave --group-size out",
                         d->name);
-    if (o->overlap_moe && (!d->megatron || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
+    if (o->overlap_moe && (!has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
         return dse_fail(err, DSE_E_RANGE,
                         "--overlap-moe-expert-parallel-comm is an option of Megatron's interleaved schedule");
     return DSE_OK;

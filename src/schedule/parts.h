@@ -33,7 +33,7 @@ typedef struct {
 struct sched_def {
     const char *name, *summary;
     const char *pytorch; /* its class; NULL: PyTorch does not have it */
-    bool megatron;       /* Megatron has it */
+    unsigned programs;   /* that have it besides: bits 1 << sched_like */
     sched_placement placement;
     uint32_t default_vp;
     bool has_groups;                          /* --group-size and overlap_moe mean something */

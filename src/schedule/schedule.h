@@ -55,6 +55,7 @@ typedef enum {
     SCHED_LIKE_ANY, /* what can be executed at all */
     SCHED_LIKE_PYTORCH,
     SCHED_LIKE_MEGATRON,
+    SCHED_LIKE_DEEPSPEED, /* 1F1B alone (deepspeed/runtime/pipe/schedule.py) */
     SCHED_LIKES
 } sched_like;
 
