@@ -26,23 +26,8 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
 /* ---- a point ----------------------------------------------------------------------------------- */
 
 /* The names of the strategy's choices, as parameters.h has them. */
-enum { SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_LOOPED_BFS, SCHEDULE_ZERO_BUBBLE, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 enum { LIKE_ANY, LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
-
-static const char *schedule_name(const strategy *p)
-{
-    switch (p->schedule) {
-    case SCHEDULE_GPIPE: return "gpipe";
-    case SCHEDULE_LOOPED_BFS: return "looped_bfs";
-    case SCHEDULE_ZERO_BUBBLE: return "zero_bubble";
-    case SCHEDULE_ZBV: return "zbv";
-    case SCHEDULE_DUALPIPEV: return "dualpipev";
-    default: return p->vp > 1 ? "interleaved" : "1f1b";
-    }
-}
-
-static bool is_v(const strategy *p) { return p->schedule == SCHEDULE_ZBV || p->schedule == SCHEDULE_DUALPIPEV; }
 
 /* What a program keeps and sends, apart from what a strategy says. Sources: Megatron-LM keeps and reduces gradients in 32
  * bits with bf16 (arguments.py, accumulate_allreduce_grads_in_fp32), gathers the shards that sequence parallelism
@@ -113,16 +98,33 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
                            .like = like[p->like]};
 }
 
+/* The schedule of a choice, which has the schedule's name, in the spelling of values; the first is 1f1b. */
+static const sched_def *chosen_schedule(const strategy *p)
+{
+    char name[STRATEGY_VALUE_MAX];
+
+    if (!p->schedule)
+        return sched_find(p->vp > 1 ? "interleaved" : "1f1b");
+    strategy_print(&strategy_parameters[STRATEGY_schedule], p->schedule, name);
+    for (char *c = name; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    return sched_find(name);
+}
+
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
-static const sched_def *schedule_of(const strategy *p) { return sched_find(p->pp == 1 ? "1f1b" : schedule_name(p)); }
+static const sched_def *schedule_of(const strategy *p) { return p->pp == 1 ? sched_find("1f1b") : chosen_schedule(p); }
 
 /* What the schedule's own conditions (sched_check) do not know. */
 static dse_status check_schedule(const strategy *p, const step_options *o, dse_error *err)
 {
-    if (p->pp == 1 && (p->schedule != SCHEDULE_1F1B))
-        return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1", schedule_name(p));
-    if (is_v(p) && p->vp != 2)
-        return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", schedule_name(p));
+    const sched_def *chosen = chosen_schedule(p);
+    const uint32_t chunks = sched_default_vp(chosen);
+
+    if (p->pp == 1 && p->schedule)
+        return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1",
+                        sched_name(chosen));
+    if (chunks == 2 && p->vp != chunks)
+        return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", sched_name(chosen));
     if (p->like == LIKE_DEEPSPEED && p->pp > 1 && o->zero > 1)
         return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no pipeline with zero %" PRIu32 "; take zero 0 or 1, or pp 1",
                         o->zero);

@@ -26,6 +26,7 @@ const sched_def *sched_find(const char *name)
 
 const char *sched_name(const sched_def *d) { return d->name; }
 const char *sched_summary(const sched_def *d) { return d->summary; }
+uint32_t sched_default_vp(const sched_def *d) { return d->default_vp; }
 
 /* ---- conditions ---------------------------------------------------------------------------- */
 
