@@ -3,6 +3,7 @@
 #include "draw/schedule.h"
 #include "draw/elements.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +26,8 @@
 
 #define N_SHADES 4
 
-static const char *const kind_names[SCHED_KINDS] = {"forward", "backward", "input gradient",
-                                                    "weight gradient"};
-static const char kind_class[SCHED_KINDS] = {'f', 'b', 'i', 'w'};
+static char kind_class(uint32_t kind) { return (char)tolower(sched_letters[kind]); }
+
 /* Each a little lighter than the one before it: a rank's chunks in their order, or its directions. */
 static const char *const colours[SCHED_KINDS][N_SHADES] = {
     {"#56b4e9", "#73c1ed", "#8fcef0", "#aadaf4"},
@@ -72,8 +72,7 @@ static void set_shades(const sched_plan *p, uint32_t *shade, bool *several)
     uint32_t n = p->n_directions * p->n_stages, *chunks = dse_calloc(p->n_ranks, sizeof *chunks);
 
     *several = p->n_directions > 1;
-    for (uint32_t s = 0; s < n; s++)
-        shade[s] = chunks[p->stage_rank[s]]++;
+    sched_find_chunks(p, shade, chunks);
     for (uint32_t s = 0; s < n; s++) {
         uint32_t of = chunks[p->stage_rank[s]];
 
@@ -122,14 +121,14 @@ static void put_action(const picture *p, uint32_t rank, uint32_t i)
 {
     const sched_action *x = &p->plan->action[i];
     double left = left_of(p, p->times->start[i]), w = left_of(p, p->times->end[i]) - left, top = top_of(rank);
-    char class[4] = {kind_class[x->kind], (char)('0' + p->shade[x->stage]), '\0', '\0'}, number[16];
+    char class[4] = {kind_class(x->kind), (char)('0' + p->shade[x->stage]), '\0', '\0'}, number[16];
     int digits = snprintf(number, sizeof number, "%" PRIu32, x->micro_batch);
 
     dse_strbuf_adds(p->out, "<g><title>");
     sched_add_action(p->plan, x, p->out);
     dse_strbuf_addf(
         p->out, ": %s of micro-batch %" PRIu32 " in stage %" PRIu32 ", %" PRIu64 " to %" PRIu64 "</title>",
-        kind_names[x->kind], x->micro_batch, x->stage % p->plan->n_stages, p->times->start[i],
+        sched_kind_names[x->kind], x->micro_batch, x->stage % p->plan->n_stages, p->times->start[i],
         p->times->end[i]);
     draw_rect(class, (draw_point){left, top}, fmax(w - 0.6, 0.4), ROW, 2, p->out);
     if (w >= digits * DIGIT + 2) {
@@ -208,12 +207,12 @@ static void put_legend(const picture *p, double y)
     draw_point at = {MARGIN, y};
 
     for (uint32_t k = 0; k < SCHED_KINDS; k++) {
-        char class[4] = {kind_class[k], '0', '\0', '\0'};
+        char class[4] = {kind_class(k), '0', '\0', '\0'};
 
         if (!p->has_kind[k])
             continue;
         draw_rect(class, at, LEGEND_BOX, 12, 2, p->out);
-        at.x = put_legend_text(p, at, kind_names[k]);
+        at.x = put_legend_text(p, at, sched_kind_names[k]);
     }
     draw_rect("row", at, LEGEND_BOX, 12, 0, p->out);
     at.x = put_legend_text(p, at, "idle");
@@ -252,7 +251,7 @@ static void put_page(const picture *p, const char *title)
     dse_strbuf_addf(p->out, "</title>\n%s", style);
     for (uint32_t k = 0; k < SCHED_KINDS; k++)
         for (uint32_t shade = 0; shade < N_SHADES; shade++)
-            dse_strbuf_addf(p->out, ".schedule .%c%" PRIu32 "{fill:%s}\n", kind_class[k], shade,
+            dse_strbuf_addf(p->out, ".schedule .%c%" PRIu32 "{fill:%s}\n", kind_class(k), shade,
                             colours[k][shade]);
     dse_strbuf_adds(p->out, "</style>\n");
     draw_rect("page", (draw_point){0, 0}, w, h, 0, p->out);

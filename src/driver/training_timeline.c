@@ -6,12 +6,8 @@
 
 enum { THREAD_PASSES, THREAD_END };
 
-static const struct {
-    const char *letter, *category, *words;
-} passes[SCHED_KINDS] = {[SCHED_F] = {"F", "forward", "forward"},
-                         [SCHED_B] = {"B", "backward", "backward"},
-                         [SCHED_I] = {"I", "backward", "backward, gradient of the input"},
-                         [SCHED_W] = {"W", "backward", "backward, gradient of the weights"}};
+static const char *const words[SCHED_KINDS] = {"forward", "backward", "backward, gradient of the input",
+                                              "backward, gradient of the weights"};
 
 typedef struct {
     const step_result *r;
@@ -26,11 +22,9 @@ static void find_places(writer *w, dse_arena *a)
 {
     const sched_plan *p = &w->r->plan;
     const uint32_t n_stages = p->n_directions * p->n_stages;
-    uint32_t *count = DSE_ARENA_NEW(a, uint32_t, p->n_ranks);
 
     w->chunk = DSE_ARENA_NEW(a, uint32_t, n_stages);
-    for (uint32_t s = 0; s < n_stages; s++)
-        w->chunk[s] = count[p->stage_rank[s]]++;
+    sched_find_chunks(p, w->chunk, DSE_ARENA_NEW(a, uint32_t, p->n_ranks));
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -61,13 +55,14 @@ static void add_pass(writer *w, uint32_t rank, uint32_t i)
     const uint32_t chunk = w->chunk[x->stage];
     dse_strbuf *b = begin(w, "X", rank, THREAD_PASSES);
 
-    dse_strbuf_addf(b, ",\"cat\":\"%s\",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"", passes[x->kind].category,
-                    passes[x->kind].letter, x->micro_batch, chunk);
+    dse_strbuf_addf(b, ",\"cat\":\"%s\",\"name\":\"%c m%" PRIu32 " c%" PRIu32 "\"",
+                    sched_kind_names[x->kind == SCHED_F ? SCHED_F : SCHED_B], sched_letters[x->kind], x->micro_batch,
+                    chunk);
     add_us("ts", w->r->times.start[i], b);
     add_us("dur", w->r->times.end[i] - w->r->times.start[i], b);
     dse_strbuf_addf(
         b, ",\"args\":{\"pass\":\"%s\",\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"stage\":%u}}",
-        passes[x->kind].words, x->micro_batch, chunk, x->stage);
+        words[x->kind], x->micro_batch, chunk, x->stage);
 }
 
 /* From the end of the pass that makes the tensor to the start of this one. */

@@ -68,21 +68,20 @@ static bool take_word(const char **s, const char *end, const char *word)
 /* "3F0" or "a3F0", of which nothing may be left. */
 static bool parse_action(const char *s, const char *end, sched_action *out, uint8_t *direction)
 {
-    static const char kinds[] = "FBIW";
     uint32_t stage, micro_batch;
     const char *kind;
 
     *direction = 0;
     if (s < end && (*s == 'a' || *s == 'b'))
         *direction = (uint8_t)*s++;
-    if (!take_number(&s, end, SCHED_MAX_STAGES - 1, &stage) || s == end || !(kind = strchr(kinds, *s)) ||
+    if (!take_number(&s, end, SCHED_MAX_STAGES - 1, &stage) || s == end || !(kind = strchr(sched_letters, *s)) ||
         !*kind)
         return false;
     s++;
     if (!take_number(&s, end, MAX_MICRO_BATCHES - 1, &micro_batch) || s != end)
         return false;
-    *out =
-        (sched_action){.micro_batch = micro_batch, .stage = (uint16_t)stage, .kind = (uint8_t)(kind - kinds)};
+    *out = (sched_action){
+        .micro_batch = micro_batch, .stage = (uint16_t)stage, .kind = (uint8_t)(kind - sched_letters)};
     return true;
 }
 
@@ -275,9 +274,6 @@ static dse_status place_stages(reader *r, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
-static const char *const kind_text[SCHED_KINDS] = {"forward", "backward", "input gradient",
-                                                   "weight gradient"};
-
 /* Each kind once: F, and either B or both of I and W. */
 static dse_status check_once(reader *r, uint8_t *seen, dse_error *err)
 {
@@ -293,7 +289,7 @@ static dse_status check_once(reader *r, uint8_t *seen, dse_error *err)
 
         if (*had & bit)
             return fail_action(r, i, err, "micro-batch %" PRIu32 " has its %s in stage %" PRIu32 " twice",
-                               x->micro_batch, kind_text[x->kind], x->stage % p->n_stages);
+                               x->micro_batch, sched_kind_names[x->kind], x->stage % p->n_stages);
         if (*had & excludes)
             return fail_action(r, i, err,
                                "micro-batch %" PRIu32 " has both B, and I or W, in stage %" PRIu32
@@ -321,7 +317,7 @@ static dse_status check_complete(reader *r, const uint8_t *seen, dse_error *err)
         return dse_fail_at(err, DSE_E_CONFIG, r->at.name,
                            "the %s of micro-batch %zu in stage %" PRIu32 "%s is missing; there are %" PRIu32
                            " stages and %" PRIu32 " micro-batches, by the largest numbers in the file",
-                           kind_text[lacks], slot % p->n_micro_batches, stage % p->n_stages,
+                           sched_kind_names[lacks], slot % p->n_micro_batches, stage % p->n_stages,
                            p->n_directions == 1  ? ""
                            : stage < p->n_stages ? " of direction a"
                                                  : " of direction b",

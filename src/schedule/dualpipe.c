@@ -112,14 +112,14 @@ static void fill(const sched_options *o, sched_queue *q)
 
 static bool has_even_ranks(const sched_options *o) { return o->pp % 2 == 0; }
 static bool has_even_micro_batches(const sched_options *o) { return o->micro_batches % 2 == 0; }
-static bool has_twice_as_many(const sched_options *o) { return o->micro_batches / 2 >= o->pp; }
+bool sched_has_twice_as_many(const sched_options *o) { return o->micro_batches / 2 >= o->pp; }
 
 static const sched_condition even_ranks = {SCHED_BIT(ANY), has_even_ranks, SCHED_VARY(pp),
                                            "the directions meet in the middle of an even number of ranks"};
 static const sched_condition even_micro_batches = {SCHED_BIT(ANY), has_even_micro_batches,
                                                    SCHED_VARY(micro_batches),
                                                    "each direction takes half of the micro-batches"};
-static const sched_condition enough = {SCHED_BIT(ANY), has_twice_as_many, SCHED_VARY(micro_batches),
+static const sched_condition enough = {SCHED_BIT(ANY), sched_has_twice_as_many, SCHED_VARY(micro_batches),
                                        "there must be at least twice as many micro-batches as ranks"};
 static const sched_condition *const conditions[] = {&sched_two_chunks, &even_ranks, &even_micro_batches,
                                                     &enough, NULL};

@@ -7,9 +7,7 @@ static void fill(const sched_options *o, sched_queue *q)
     sched_fill_dualpipe(o->pp, q->rank, o->micro_batches, q);
 }
 
-static bool as_many_as_stages(const sched_options *o) { return o->micro_batches / 2 >= o->pp; }
-
-static const sched_condition enough = {SCHED_BIT(ANY), as_many_as_stages, SCHED_VARY(micro_batches),
+static const sched_condition enough = {SCHED_BIT(ANY), sched_has_twice_as_many, SCHED_VARY(micro_batches),
                                        "there must be at least as many micro-batches as stages, two a rank"};
 static const sched_condition *const conditions[] = {&sched_two_chunks, &enough, NULL};
 

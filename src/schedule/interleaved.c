@@ -33,20 +33,13 @@ static bool group_is_in_range(const sched_options *o)
     return o->group_size >= o->pp && o->group_size <= o->micro_batches;
 }
 
-static bool rest_is_full(const sched_options *o)
-{
-    uint32_t rest = o->micro_batches % o->group_size;
-
-    return rest == 0 || rest >= o->pp;
-}
-
 static const sched_condition several_ranks = {SCHED_BIT(MEGATRON), has_several_ranks, SCHED_VARY(pp),
                                               "only a pipeline of several ranks is interleaved"};
 static const sched_condition several_chunks = {SCHED_BIT(MEGATRON), has_several_chunks, SCHED_VARY(vp),
                                                "a rank must have several chunks; with one it is 1f1b"};
 static const sched_condition group_range = {SCHED_BIT(MEGATRON), group_is_in_range, SCHED_VARY(group_size),
                                             "a group must have at least pp and at most all micro-batches"};
-static const sched_condition group_rest = {SCHED_BIT(MEGATRON), rest_is_full, SCHED_VARY(group_size),
+static const sched_condition group_rest = {SCHED_BIT(MEGATRON), sched_groups_are_full, SCHED_VARY(group_size),
                                            "the last group must be full, or have at least pp micro-batches"};
 static const sched_condition *const conditions[] = {
     &several_ranks,        &several_chunks,       &group_range,         &group_rest,

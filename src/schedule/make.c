@@ -242,6 +242,13 @@ static void make(const sched_def *d, const sched_options *o, dse_arena *a, sched
     out->first[o->pp] = q.n_actions;
 }
 
+void sched_find_chunks(const sched_plan *p, uint32_t *chunk, uint32_t *n_chunks)
+{
+    memset(n_chunks, 0, p->n_ranks * sizeof *n_chunks);
+    for (uint32_t s = 0; s < p->n_directions * p->n_stages; s++)
+        chunk[s] = n_chunks[p->stage_rank[s]]++;
+}
+
 /* Whether ranks of a plan wait for each other for ever. */
 static bool has_deadlock(const sched_plan *p)
 {

@@ -24,6 +24,9 @@ typedef enum {
     SCHED_KINDS
 } sched_kind;
 
+extern const char sched_letters[SCHED_KINDS + 1];         /* "FBIW" */
+extern const char *const sched_kind_names[SCHED_KINDS]; /* "forward", "backward", "input gradient", .. */
+
 /* Whether a pass of this kind makes the gradients of weights. */
 static inline bool sched_makes_gradients(sched_kind kind) { return kind == SCHED_B || kind == SCHED_W; }
 
@@ -123,6 +126,10 @@ void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32
 bool *sched_last_gradients(const sched_plan *p, uint32_t rank, dse_arena *a);
 
 static inline uint32_t sched_n_actions(const sched_plan *p) { return p->first[p->n_ranks]; }
+
+/* Which of its rank's chunks each stage is, [n_directions * n_stages], and how many each rank has, [n_ranks].
+ * Both arrays are the caller's. */
+void sched_find_chunks(const sched_plan *p, uint32_t *chunk, uint32_t *n_chunks);
 
 /* How many (stage, micro-batch) there are. */
 static inline size_t sched_n_slots(const sched_plan *p)

@@ -1,12 +1,15 @@
 /* Actions as text, in the reference's spelling, which is PyTorch's: stage, kind, micro-batch. */
 #include "schedule/schedule.h"
 
+const char sched_letters[] = "FBIW";
+const char *const sched_kind_names[SCHED_KINDS] = {"forward", "backward", "input gradient", "weight gradient"};
+
 void sched_add_action(const sched_plan *p, const sched_action *action, dse_strbuf *out)
 {
     if (p->n_directions > 1)
         dse_strbuf_addc(out, action->stage < p->n_stages ? 'a' : 'b');
     dse_strbuf_addu(out, action->stage % p->n_stages);
-    dse_strbuf_addc(out, "FBIW"[action->kind]);
+    dse_strbuf_addc(out, sched_letters[action->kind]);
     dse_strbuf_addu(out, action->micro_batch);
 }
 
