@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/shortcuts.h"
+#include "cli/simulated.h"
 #include "cli/sizing.h"
 #include "cli/strategy_options.h"
 #include "cli/training.h"
@@ -142,29 +143,23 @@ static void time_line(const sim_result *r, const char *label, size_t offset, dse
         low = v < low ? v : low;
         high = v > high ? v : high;
     }
-    dse_strbuf_addf(out, "  %-22s %s", label, report_time(low).text);
     if (high != low)
-        dse_strbuf_addf(out, " .. %s over the ranks\n", report_time(high).text);
+        dse_strbuf_addf(out, "  %-22s %s .. %s over the ranks\n", label, report_time(low).text,
+                        report_time(high).text);
     else
-        dse_strbuf_addf(out, "  (%" PRIu64 " ns)\n", low);
+        simulated_time(label, low, "", out);
 }
 
 static void print_text(const simulate_options *o, const simulated *s, command_run *run)
 {
-    const drv_study *t = &s->study;
-    const strategy *p = &s->point;
     const sim_result *r = &s->result;
     const store_metrics *m = &s->metrics;
     const sim_rank_stats *zero = &r->rank[0];
-    const store_sizes sizes = drv_sizes_of(&t->model);
+    const store_sizes sizes = drv_sizes_of(&s->study.model);
     dse_strbuf *out = run->out;
 
-    dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "",
-                    t->settings);
-    strategy_say(p, STRATEGY_PROFILE_STAGE, " ", out);
-    dse_strbuf_addc(out, '\n');
-    dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text,
-                    m->wall_time);
+    simulated_heading(&s->study, &s->point, out);
+    simulated_time("step time", m->wall_time, "", out);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
@@ -173,10 +168,10 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
                         report_bytes(m->peak_memory).text, m->peak_memory,
                         report_in_bytes(&sizes) ? "bytes" : "elements counted as bytes");
     if (zero->has_utilisation) {
-        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute utilisation", zero->compute_util * 100);
-        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "memory utilisation", zero->memory_util * 100);
-        dse_strbuf_addf(out, "  %-22s %.3f %%\n", "compute-bound", zero->compute_bound * 100);
-        dse_strbuf_addf(out, "  %-22s %.3f op/B\n", "operational intensity", zero->op_intensity);
+        simulated_rate("compute utilisation", zero->compute_util * 100, "%", out);
+        simulated_rate("memory utilisation", zero->memory_util * 100, "%", out);
+        simulated_rate("compute-bound", zero->compute_bound * 100, "%", out);
+        simulated_rate("operational intensity", zero->op_intensity, "op/B", out);
     }
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "simulated",
                     r->n_ranks, r->n_nodes, r->n_messages);
@@ -231,7 +226,7 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
     drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
     if (o->timeline && (st = drv_training_timeline_save(&shown.result, o->timeline, r->arena, err)) != DSE_OK)
         return st;
-    return o->json ? training_json(&shown, &lists, r, err) : training_text(&shown, &lists, r, err);
+    return training_print(&shown, &lists, o->json, r, err);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
-#include "base/array.h"
 #include "cli/external.h"
 
+#include "base/array.h"
+#include "cli/simulated.h"
 #include "report/tree.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,39 +111,24 @@ static void print_json(const drv_study *s, const strategy *p, const store_row *r
     dse_strbuf_free(&config);
 }
 
-static void time_line(const char *label, uint64_t ns, dse_strbuf *out)
-{
-    if (ns != STORE_ABSENT)
-        dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)\n", label, report_time(ns).text, ns);
-}
-
-static void rate_line(const char *label, double v, const char *unit, dse_strbuf *out)
-{
-    if (!isnan(v))
-        dse_strbuf_addf(out, "  %-22s %.3f %s\n", label, v, unit);
-}
-
 static void print_text(const drv_external *tools, const drv_study *s, const strategy *p, const store_row *row,
                        dse_strbuf *out)
 {
     const store_metrics *m = &row->metrics;
 
-    dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "",
-                    s->settings);
-    strategy_say(p, STRATEGY_PROFILE_STAGE, " ", out);
-    dse_strbuf_addc(out, '\n');
-    time_line("step time", m->wall_time, out);
-    time_line("compute, rank 0", m->gpu_time, out);
-    time_line("communication, rank 0", m->comm_time, out);
-    time_line("exposed, rank 0", m->exposed_comm, out);
+    simulated_heading(s, p, out);
+    simulated_time("step time", m->wall_time, "", out);
+    simulated_time("compute, rank 0", m->gpu_time, "", out);
+    simulated_time("communication, rank 0", m->comm_time, "", out);
+    simulated_time("exposed, rank 0", m->exposed_comm, "", out);
     if (m->peak_memory != STORE_ABSENT)
         dse_strbuf_addf(out, "  %-22s %s  (%s%" PRIu64 ", elements counted as bytes)\n", "peak memory",
                         report_bytes(m->peak_memory).text, row->memory_rounded ? "rounded, about " : "",
                         m->peak_memory);
-    rate_line("compute utilisation", m->compute_util, "%", out);
-    rate_line("memory utilisation", m->mem_util, "%", out);
-    rate_line("compute-bound", m->compute_bound, "%", out);
-    rate_line("operational intensity", m->op_intensity, "op/B", out);
+    simulated_rate("compute utilisation", m->compute_util, "%", out);
+    simulated_rate("memory utilisation", m->mem_util, "%", out);
+    simulated_rate("compute-bound", m->compute_bound, "%", out);
+    simulated_rate("operational intensity", m->op_intensity, "op/B", out);
     dse_strbuf_addf(out, "  %-22s %s\n", "simulated by",
                     tools->simulator[drv_simulator_of(&s->system)].word[0]);
 }

@@ -1,5 +1,4 @@
 /* A pipeline schedule as text and JSON. */
-#include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/schedule.h"
 #include "report/tree.h"

@@ -1,6 +1,6 @@
 #include "cli/training.h"
 
-#include "cli/unrolled.h"
+#include "cli/simulated.h"
 #include "driver/links.h"
 #include "report/parts.h"
 #include "report/ranking.h"
@@ -106,20 +106,24 @@ static void put_memory(const step_result *r, report_node *list)
     }
 }
 
-dse_status training_json(const training_shown *s, const training_lists *lists, command_run *run, dse_error *err)
+/* Whether it is the plain engine that has simulated the step whole. */
+static bool is_plain(const drv_unrolled *u) { return u->result.fallback != SIM_FALLBACK_NONE; }
+
+static void put_unrolled(const drv_unrolled *u, report_node *to)
 {
-    step_list list = {0};
-    dse_status st = lists->collectives ? list_collectives(s, lists->rank, &list, err) : DSE_OK;
-    const store_column *c;
+    report_put(to, V_BOOL("plain_engine", is_plain(u)), V_BOOL("even_groups", u->is_even),
+               V_COUNT("simulated", u->wall), V_COUNT("added_up", u->composed), V_COUNT("nodes", u->result.n_nodes),
+               V_COUNT("messages", u->result.n_messages));
+}
+
+static void print_json(const training_shown *s, const training_lists *lists, const step_list *list, command_run *run)
+{
     report_tree t;
-    report_node *root;
+    report_node *root = report_tree_begin(&t);
     dse_strbuf config;
     size_t n;
+    const store_column *c = store_columns(&n);
 
-    if (st != DSE_OK)
-        return st;
-    root = report_tree_begin(&t);
-    c = store_columns(&n);
     dse_strbuf_init(&config);
     drv_study_write_config(s->study, s->point, &config);
     report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"), V_COUNT("tokens", s->result.tokens));
@@ -129,15 +133,13 @@ dse_status training_json(const training_shown *s, const training_lists *lists, c
     if (lists->memory)
         put_memory(&s->result, report_lines(root, "memory"));
     if (lists->collectives)
-        put_collectives(&list, report_lines(root, "collectives"));
+        put_collectives(list, report_lines(root, "collectives"));
     if (s->unrolled)
-        unrolled_put(s->unrolled, report_object(root, "unrolled"));
+        put_unrolled(s->unrolled, report_object(root, "unrolled"));
     if (lists->links)
         drv_links_put(s->unrolled->result.load, run->arena, report_object(root, "links"));
     report_tree_end(&t, run->out);
     dse_strbuf_free(&config);
-    step_list_free(&list);
-    return DSE_OK;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -170,9 +172,8 @@ static void summary(const training_shown *s, dse_strbuf *out)
     const step_options o = drv_training_options(t, s->point);
     const double capacity = t->system.hbm_bytes;
 
-    dse_strbuf_addf(out, "%s on %s%s%s: ", t->model_name, t->system_name, *t->settings ? " with " : "", t->settings);
-    strategy_say(s->point, STRATEGY_PROFILE_TRAIN, " ", out);
-    dse_strbuf_addf(out, "\n  %-22s %s  (%" PRIu64 " ns)\n", "step time", report_time(m->wall_time).text, m->wall_time);
+    simulated_heading(t, s->point, out);
+    simulated_time("step time", m->wall_time, "", out);
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " on each data parallel rank, each of %" PRIu32 " sequence%s\n",
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
@@ -187,23 +188,43 @@ static void summary(const training_shown *s, dse_strbuf *out)
     report_parts_print(m, out);
 }
 
-dse_status training_text(const training_shown *s, const training_lists *lists, command_run *run, dse_error *err)
+static void unrolled_text(const drv_unrolled *u, dse_strbuf *out)
+{
+    const char *result = u->wall == u->composed ? ", equal"
+                         : u->is_even           ? ""
+                                                : "; groups of a kind differ, and the slowest counts";
+
+    dse_strbuf_adds(out, "The step unrolled, with one unit of a rank for all communication\n");
+    dse_strbuf_addf(out, "  %-22s %s: %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "engine",
+                    is_plain(u) ? "plain, message by message" : "fast", u->result.n_ranks, u->result.n_nodes,
+                    u->result.n_messages);
+    simulated_time("simulated", u->wall, "", out);
+    simulated_time("added up", u->composed, result, out);
+}
+
+static void print_text(const training_shown *s, const training_lists *lists, const step_list *list, command_run *run)
+{
+    summary(s, run->out);
+    if (lists->memory)
+        memory_text(&s->result, run->out);
+    if (lists->collectives)
+        collectives_text(list, lists->rank, run->out);
+    dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
+    if (s->unrolled)
+        unrolled_text(s->unrolled, run->out);
+    if (lists->links)
+        drv_links_print(s->unrolled->result.load, run->arena, run->out);
+}
+
+dse_status training_print(const training_shown *s, const training_lists *lists, bool json, command_run *run,
+                          dse_error *err)
 {
     step_list list = {0};
     dse_status st = lists->collectives ? list_collectives(s, lists->rank, &list, err) : DSE_OK;
 
     if (st != DSE_OK)
         return st;
-    summary(s, run->out);
-    if (lists->memory)
-        memory_text(&s->result, run->out);
-    if (lists->collectives)
-        collectives_text(&list, lists->rank, run->out);
-    dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
-    if (s->unrolled)
-        unrolled_text(s->unrolled, run->out);
-    if (lists->links)
-        drv_links_print(s->unrolled->result.load, run->arena, run->out);
+    (json ? print_json : print_text)(s, lists, &list, run);
     step_list_free(&list);
     return DSE_OK;
 }

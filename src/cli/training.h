@@ -20,7 +20,7 @@ typedef struct {
 } training_lists;
 
 /* DSE_E_USAGE: there is no such rank. */
-dse_status training_text(const training_shown *s, const training_lists *lists, command_run *r, dse_error *err);
-dse_status training_json(const training_shown *s, const training_lists *lists, command_run *r, dse_error *err);
+dse_status training_print(const training_shown *s, const training_lists *lists, bool json, command_run *r,
+                          dse_error *err);
 
 #endif

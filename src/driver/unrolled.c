@@ -34,7 +34,7 @@ dse_status drv_unrolled_make(const drv_study *s, const strategy *p, const step_r
 {
     dse_status st = check_size(s, p, step, err);
 
-    *out = (drv_unrolled){.is_even = step->passes.is_even};
+    *out = (drv_unrolled){0};
     return st == DSE_OK ? step_unroll(&step->passes, a, &out->workload, err) : st;
 }
 
