@@ -9,6 +9,7 @@
 #define FIELD(f) .offset = offsetof(card_model, f), .unit_name = ""
 #define SIZE     .type = CFG_T_INT, .min = 1, .max = 1e15
 #define NONE     "none"
+#define MIXED    "mixed"
 
 /* Bytes of an element: half of one is 4 bits. Nothing may be left of gradients and of what the optimizer
  * knows. */
@@ -26,13 +27,13 @@ static const struct {
     wl_precision bytes;
 } words[] = {
     {.word = NONE},
-    {"mixed", {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2}},
+    {MIXED, {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 12, .messages = 2}},
     {"bf16", {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 4, .messages = 2}},
     {"fp32", {.weights = 4, .activations = 4, .gradients = 4, .optimizer = 8, .messages = 4}},
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
-static const char *const word_names[N_WORDS + 1] = {NONE, "mixed", "bf16", "fp32", NULL};
+static const char *const word_names[N_WORDS + 1] = {NONE, MIXED, "bf16", "fp32", NULL};
 
 /* Parameters of the strategy that were keys of a card once: a card may still have them, as what its points
  * take that say nothing else. */
@@ -188,20 +189,32 @@ dse_status card_model_check_precision(const card_model *m, const char *path, dse
 
 static double either(double number, double of_word) { return isnan(number) ? of_word : number; }
 
+static const wl_precision *bytes_of(const char *word)
+{
+    size_t i = N_WORDS - 1;
+
+    while (i && strcmp(words[i].word, word) != 0)
+        i--;
+    return &words[i].bytes;
+}
+
 wl_precision card_model_precision(const card_model *m)
 {
-    const wl_precision *given = &m->precision.bytes, *word = &words[0].bytes;
-    wl_precision p;
+    const wl_precision *given = &m->precision.bytes, *word = bytes_of(m->precision.word);
 
-    for (size_t i = 0; i < N_WORDS; i++)
-        if (!strcmp(words[i].word, m->precision.word))
-            word = &words[i].bytes;
-    p = (wl_precision){.weights = either(given->weights, word->weights),
+    return (wl_precision){.weights = either(given->weights, word->weights),
                        .activations = either(given->activations, word->activations),
                        .gradients = either(given->gradients, word->gradients),
                        .optimizer = either(given->optimizer, word->optimizer),
                        .messages = either(given->messages, word->messages)};
-    return p;
+}
+
+bool card_model_is_mixed(const card_model *m)
+{
+    const wl_precision p = card_model_precision(m), *q = bytes_of(MIXED);
+
+    return p.weights == q->weights && p.activations == q->activations && p.gradients == q->gradients &&
+           p.optimizer == q->optimizer && p.messages == q->messages;
 }
 
 card_model card_model_spelled_out(const card_model *m)
@@ -285,7 +298,7 @@ dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err
     if (family)
         strcpy(m->profile, TRAIN);
     if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
-        strcpy(m->precision.word, "mixed"); /* training counts bytes */
+        strcpy(m->precision.word, MIXED); /* training counts bytes */
     return st;
 }
 

@@ -41,6 +41,9 @@ dse_status card_model_check_precision(const card_model *m, const char *path, dse
 /* The numbers of the precision, whose word it may be; all 0: none. */
 wl_precision card_model_precision(const card_model *m);
 
+/* Whether the numbers are those of the word mixed. */
+bool card_model_is_mixed(const card_model *m);
+
 /* The strategy of a point that gives none: the defaults, with the values of the card. */
 strategy card_model_strategy(const card_model *m);
 

@@ -1,8 +1,26 @@
 #include "driver/training.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Formats that kernels have, and one for what is computed and what is sent. */
+static dse_status check_precision(const drv_study *s, dse_error *err)
+{
+    const wl_precision p = card_model_precision(&s->model);
+    const double bytes[] = {p.weights, p.activations, p.gradients};
+    bool known = p.messages == p.activations;
+
+    for (size_t i = 0; i < DSE_COUNT(bytes); i++)
+        known = known && (bytes[i] == 2 || bytes[i] == 4);
+    return known ? DSE_OK
+                 : dse_fail(err, DSE_E_CONFIG,
+                            "%s: profile train takes weights, activations and gradients of 2 or 4 bytes, and messages "
+                            "as activations; give precision mixed, bf16 or fp32",
+                            s->model_name);
+}
 
 dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err)
 {
@@ -13,7 +31,8 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
     *out = NULL;
     if (card_model_check(&s->model, s->model_name, NULL) != DSE_OK)
         return DSE_OK;
-    if ((st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
+    if ((st = check_precision(s, err)) != DSE_OK ||
+        (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
         (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
         (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK)
         return st;
@@ -50,11 +69,21 @@ static void add_habits(const strategy *p, step_options *o)
     o->keeps_outputs = titan;
     o->receives_ahead = 1;
     o->fused_activation = !titan;
-    o->activation_bytes = o->weight_bytes = 2;
-    o->kept_weight_bytes = titan ? 4 : 2;
-    o->gradient_bytes = o->reduce_bytes = p->like == LIKE_DEEPSPEED ? 2 : 4;
-    o->optimizer_bytes = titan ? 8 : 12; /* two moments, and a master copy where the parameter itself is none */
     o->bucket_elements = p->like == LIKE_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
+}
+
+/* Mixed precision, 16 bits with a master copy in 32, leaves to the program what it keeps and reduces in 32. Another
+ * precision says it. */
+static void set_bytes(const card_model *m, const strategy *p, step_options *o)
+{
+    const wl_precision own = card_model_precision(m);
+    const bool mixed = card_model_is_mixed(m), titan = p->like == LIKE_TORCHTITAN;
+
+    o->activation_bytes = own.activations;
+    o->weight_bytes = own.weights;
+    o->kept_weight_bytes = mixed && titan ? 4 : own.weights;
+    o->gradient_bytes = o->reduce_bytes = mixed && p->like != LIKE_DEEPSPEED ? 4 : own.gradients;
+    o->optimizer_bytes = mixed && titan ? 8 : own.optimizer; /* two moments; the parameter is its master copy */
 }
 
 step_options drv_training_options(const drv_study *s, const strategy *p)
@@ -81,6 +110,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .overlaps_parameters = !p->overlap};
 
     add_habits(p, &o);
+    set_bytes(&s->model, p, &o);
     return o;
 }
 
