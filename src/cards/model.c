@@ -271,9 +271,12 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
     return DSE_OK;
 }
 
-static bool has_word(const card_model *m);
-
 bool card_model_trains(const card_model *m) { return !strcmp(m->profile, TRAIN); }
+
+unsigned card_model_profile(const card_model *m)
+{
+    return card_model_trains(m) ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
+}
 
 /* A name, and no path: a file of operators of one's own is for profile stage, as it was before there were profiles. */
 static dse_status is_family(const char *operators, dse_arena *a, bool *out, dse_error *err)

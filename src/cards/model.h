@@ -49,6 +49,7 @@ strategy card_model_strategy(const card_model *m);
 
 /* Whether the model is trained as programs do it (profile: train), or as STAGE writes it. */
 bool card_model_trains(const card_model *m);
+unsigned card_model_profile(const card_model *m); /* the same as a bit of STRATEGY_PROFILE_.. */
 
 /* A card that says no profile has train if its operators are a family's name, one of configs/layers. DSE_E_CONFIG if
  * that folder cannot be read. */

@@ -226,18 +226,16 @@ static printer *printer_of(const calibrate_options *o)
 static void print(const calibrating *c)
 {
     const msr_gathered *g = &c->gathered;
-    const strategy usual = msr_usual_strategy();
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
 
     for (size_t i = 0; i < g->n; i++) {
         const msr_run *of = g->of[i];
-        char point[STRATEGY_NAME_MAX];
 
-        strategy_name(&of->plan.point, &usual, point);
         run[i] = (report_calibrated_run){.name = of->job.name,
                                          .where = of->job.where,
-                                         .point = dse_arena_strdup(a, point),
+                                         .point = msr_plan_point_name(&of->plan, a),
+                                         .profile = card_model_profile(&of->study.model),
                                          .n_devices = strategy_ranks(&of->plan.point),
                                          .measured_s = of->job.step_time_s,
                                          .n_notes = of->n_notes,

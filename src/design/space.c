@@ -197,7 +197,7 @@ static bool is_used(uint32_t parameter, uint32_t value, const strategy *points, 
     return false;
 }
 
-dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+dse_status design_check_values(const design_axes *axes, unsigned profile, uint64_t npus, uint32_t layers,
                                const strategy *points, size_t n, dse_error *err)
 {
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
@@ -219,9 +219,9 @@ dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t 
             if (!is_used(i, value, points, n))
                 return dse_fail(err, DSE_E_RANGE,
                                 "no combination with %s %" PRIu32 " has %s = %" PRIu64 " NPUs", p->name,
-                                value, strategy_product(), npus);
+                                value, strategy_product(profile), npus);
         }
     }
     return n ? DSE_OK
-             : dse_fail(err, DSE_E_RANGE, "no strategy has %s = %" PRIu64 " NPUs", strategy_product(), npus);
+             : dse_fail(err, DSE_E_RANGE, "no strategy has %s = %" PRIu64 " NPUs", strategy_product(profile), npus);
 }

@@ -35,7 +35,7 @@ dse_status design_enumerate(const design_axes *axes, const strategy *base, uint6
                             strategy **points, size_t *n, dse_error *err);
 
 /* DSE_E_RANGE, saying why, if a degree that was given is in none of these points, or if there is none. */
-dse_status design_check_values(const design_axes *axes, uint64_t npus, uint32_t layers,
+dse_status design_check_values(const design_axes *axes, unsigned profile, uint64_t npus, uint32_t layers,
                                const strategy *points, size_t n, dse_error *err);
 
 /* Pipeline stages that so many layers and two embeddings can fill. */

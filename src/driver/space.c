@@ -404,7 +404,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     st = varied.training ? training_strategies(w, &varied, &base, npus, &points, &n, err)
                          : strategies(w, &base, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(&w->s->strategy, npus, (uint32_t)varied.model.layers, points, n, err);
+        st = design_check_values(&w->s->strategy, card_model_profile(&varied.model), npus, (uint32_t)varied.model.layers,
+                                 points, n, err);
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     if (st == DSE_OK && w->take)
@@ -495,7 +496,7 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, const
     if (i == RULE_PRODUCT)
         return dse_fail(err, DSE_E_RANGE,
                         "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
-                        strategy_product(), s->study[0].system_name, npus);
+                        strategy_product(card_model_profile(&s->study[0].model)), s->study[0].system_name, npus);
     if (i == RULE_STAGES && refusal->status != DSE_OK)
         return dse_fail(err, DSE_E_RANGE, "the space has no point; the first is refused: %s", refusal->text);
     if (i == RULE_STAGES)

@@ -29,14 +29,11 @@ static bool in_bytes(const drv_study *s)
 
 static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
 {
-    const strategy usual = msr_usual_strategy();
-    char point[STRATEGY_NAME_MAX];
-
-    strategy_name(&r->plan.point, r->plan.trains ? NULL : &usual, point);
     *to = (report_compared_run){.name = r->job.name,
                                 .where = r->job.where,
                                 .model = r->plan.model_name,
-                                .point = dse_arena_strdup(a, point),
+                                .point = msr_plan_point_name(&r->plan, a),
+                                .profile = card_model_profile(&r->study.model),
                                 .n_devices = strategy_ranks(&r->plan.point),
                                 .n_notes = r->n_notes,
                                 .note = r->note,

@@ -66,9 +66,11 @@ typedef struct {
     const char *model_name;
 } msr_plan;
 
-/* How training programs lay out ranks and stages in profile stage; the names of its points in reports say
- * only what is otherwise. */
+/* How training programs lay out ranks and stages in profile stage. */
 strategy msr_usual_strategy(void);
+
+/* The name of a plan's point in reports: of profile stage it says only what is not usual. In the arena. */
+const char *msr_plan_point_name(const msr_plan *p, dse_arena *a);
 
 /* Maps a job to a point of its model's profile. Of stage: dp = dp_replicate x dp_shard (dp_shard above 1:
  * sharded weights), tp, pp, cp as sp. Of train: every degree, micro-batches, schedule, sharding and

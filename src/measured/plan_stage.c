@@ -50,6 +50,15 @@ strategy msr_usual_strategy(void)
     return s;
 }
 
+const char *msr_plan_point_name(const msr_plan *p, dse_arena *a)
+{
+    const strategy usual = msr_usual_strategy();
+    char name[STRATEGY_NAME_MAX];
+
+    strategy_name(&p->point, p->trains ? NULL : &usual, name);
+    return dse_arena_strdup(a, name);
+}
+
 static dse_status make_point(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
 {
     const msr_job *j = p->job;

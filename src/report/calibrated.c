@@ -351,7 +351,8 @@ static void markdown_error(const report_calibrated *c, const char *what, const d
 }
 
 /* The row of a run; NULL: the headings. */
-static void markdown_line(const report_calibrated_run *r, double before, double after, dse_strbuf *out)
+static void markdown_line(const report_calibrated_run *r, double before, double after, unsigned profiles,
+                          dse_strbuf *out)
 {
     static const report_calibrated_run none = {.point = ""};
     const report_calibrated_run *of = r ? r : &none;
@@ -359,7 +360,7 @@ static void markdown_line(const report_calibrated_run *r, double before, double 
     report_node *row = report_tree_begin(&t);
 
     report_put(row, V_NOTE("run", of->name), V_AS("devices", V_COUNT(NULL, of->n_devices)));
-    report_put_degrees(of->point, row);
+    report_put_degrees(of->point, of->profile, profiles, row);
     report_put(row, V_CELL("measured", report_seconds(of->measured_s).text),
                V_CELL("card", report_seconds(before).text),
                V_CELL("error", report_signed_percent(before / of->measured_s - 1).text),
@@ -371,9 +372,13 @@ static void markdown_line(const report_calibrated_run *r, double before, double 
 
 void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
 {
-    markdown_line(NULL, NAN, NAN, out);
+    unsigned profiles = 0;
+
     for (size_t i = 0; i < c->n; i++)
-        markdown_line(&c->run[i], c->fit->before[i], c->fit->left_out ? c->fit->left_out[i] : NAN, out);
+        profiles |= c->run[i].profile;
+    markdown_line(NULL, NAN, NAN, profiles, out);
+    for (size_t i = 0; i < c->n; i++)
+        markdown_line(&c->run[i], c->fit->before[i], c->fit->left_out ? c->fit->left_out[i] : NAN, profiles, out);
     dse_strbuf_addc(out, '\n');
     markdown_error(c, "Card as it is", c->fit->before, out);
     if (c->fit->left_out)

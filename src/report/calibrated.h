@@ -9,6 +9,7 @@
 typedef struct {
     const char *name, *where;
     const char *point; /* "4_2_1_1_0_ws" */
+    unsigned profile;  /* of the point: a bit of STRATEGY_PROFILE_.. */
     uint64_t n_devices;
     double measured_s;
     size_t n_notes;

@@ -14,6 +14,7 @@ typedef struct {
     const char *name, *where; /* of the run; file and row */
     const char *model;        /* "llama-3.1-8b" */
     const char *point;        /* "4_2_1_1_0_ws" */
+    unsigned profile;         /* of the point: a bit of STRATEGY_PROFILE_.. */
     uint64_t n_devices;
     const char *sizes; /* which sizes count: "bytes (bf16 mixed)" or "elements" */
     uint32_t group;    /* runs of one are choices for the same work */

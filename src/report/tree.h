@@ -122,9 +122,9 @@ void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 /* The values with headings as a line of a Markdown table; or the headings, and the rule below them. */
 void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out);
 
-/* Adds the degrees of a point's name to such a row: "4 x 2 x 1 x 1", with ", recompute" or ", sharded weights"
- * behind them. */
-void report_put_degrees(const char *point, report_node *row);
+/* Adds the degrees of a point's name to such a row, as its profile has them: "4 x 2 x 1 x 1", with ", recompute" or
+ * ", sharded weights" behind them; headed "dp x tp x cp x pp", or by what points of `profiles` have. */
+void report_put_degrees(const char *point, unsigned profile, unsigned profiles, report_node *row);
 
 /* A value as people read it, in a table. */
 void report_add_cell(const report_value *v, dse_strbuf *out);

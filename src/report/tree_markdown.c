@@ -54,9 +54,13 @@ static void add_parameter(uint32_t parameter, uint32_t value, dse_strbuf *out)
     dse_strbuf_addf(out, ", %s", strategy_words(&strategy_parameters[parameter], value, words));
 }
 
-void report_put_degrees(const char *point, report_node *row)
+void report_put_degrees(const char *point, unsigned profile, unsigned profiles, report_node *row)
 {
-    const char *between = "";
+    static const char *const headings[] = {[0] = "dp x tp x sp x pp",
+                                           [STRATEGY_PROFILE_STAGE] = "dp x tp x sp x pp",
+                                           [STRATEGY_PROFILE_TRAIN] = "dp x tp x cp x pp",
+                                           [STRATEGY_PROFILE_STAGE | STRATEGY_PROFILE_TRAIN] =
+                                               "dp x tp x sp or cp x pp"};
     dse_strbuf text;
     strategy p;
 
@@ -65,18 +69,12 @@ void report_put_degrees(const char *point, report_node *row)
         dse_strbuf_adds(&text, point);
         p = strategy_default();
     } else {
-        for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
-            const uint32_t degree = strategy_get(&p, strategy_axes[k]);
-
-            if (strategy_is_omitted(strategy_axes[k], degree))
-                continue;
-            dse_strbuf_addf(&text, "%s%" PRIu32, between, degree);
-            between = " x ";
-        }
+        dse_strbuf_addf(&text, "%" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32, p.dp, p.tp,
+                        profile == STRATEGY_PROFILE_TRAIN ? p.cp : p.sp, p.pp);
     }
     for (uint32_t k = STRATEGY_N; k-- > 0;)
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
             add_parameter(k, strategy_get(&p, k), &text);
-    report_put(row, V_NOTE("dp x tp x sp x pp", text.data));
+    report_put(row, V_NOTE(headings[profiles], text.data));
     dse_strbuf_free(&text);
 }

@@ -122,10 +122,12 @@ const char *strategy_names(void)
     return joined(text, sizeof text, ", ", any);
 }
 
-const char *strategy_product(void)
+const char *strategy_product(unsigned profile)
 {
     static char text[128];
 
+    if (profile == STRATEGY_PROFILE_TRAIN) /* in the order in which its programs say them */
+        return "dp * tp * cp * pp";
     return joined(text, sizeof text, " * ", axis);
 }
 

@@ -151,9 +151,10 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err);
 /* The product of the degrees of all axes; UINT64_MAX if it is larger. */
 uint64_t strategy_ranks(const strategy *s);
 
-/* "dp * tp * sp * pp", for messages; "dp 2 * tp 4 * sp 1 * pp 1". Axes with omit_default only where they are
- * not at their default. */
-const char *strategy_product(void);
+/* "dp * tp * sp * pp" of profile stage, "dp * tp * cp * pp" of train, for messages. */
+const char *strategy_product(unsigned profile);
+
+/* "dp 2 * tp 4 * sp 1 * pp 1"; axes with omit_default only where they are not at their default. */
 void strategy_print_product(const strategy *s, dse_strbuf *out);
 
 /* "recomputing", or "stages neighbours": a value for people. Returns out, or words of the row. */

@@ -18,7 +18,7 @@ static dse_status enumerate(const design_axes *axes, uint64_t npus, uint32_t lay
     points = NULL;
     n = 0;
     st = design_enumerate(axes, &base, npus, &arena, &points, &n, &err);
-    return st == DSE_OK ? design_check_values(axes, npus, layers, points, n, &err) : st;
+    return st == DSE_OK ? design_check_values(axes, STRATEGY_PROFILE_STAGE, npus, layers, points, n, &err) : st;
 }
 
 /* What the command line gives if nothing is asked for. */

@@ -89,7 +89,8 @@ CLAIM(ranks_are_the_product_of_the_degrees)
     assert_u64(strategy_ranks(&s), 42);
     s.dp = s.tp = s.sp = s.pp = 1u << 24; /* 2^96 */
     assert_u64(strategy_ranks(&s), UINT64_MAX);
-    assert_string_equal(strategy_product(), "dp * tp * sp * pp");
+    assert_string_equal(strategy_product(STRATEGY_PROFILE_STAGE), "dp * tp * sp * pp");
+    assert_string_equal(strategy_product(STRATEGY_PROFILE_TRAIN), "dp * tp * cp * pp");
 }
 
 /* The second value of every row goes with those of the others in a profile that has them all. */
