@@ -310,6 +310,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     base = card_model_strategy(&s.study.model);
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
         return st;
+    if (s.study.training)
+        drv_training_settle(&s.point);
     if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))
         drv_training_fill_dp(&s.study, &s.point);
     if (tools)

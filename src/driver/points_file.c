@@ -1,6 +1,7 @@
 #include "driver/points_file.h"
 
 #include "base/fs.h"
+#include "driver/training.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,8 +95,11 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
     if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK)
         return st;
     base = card_model_strategy(&varied.model);
-    if ((st = strategy_parse_name(name, &base, &point, NULL, err)) != DSE_OK ||
-        (st = drv_point_check(&varied, &point, err)) != DSE_OK)
+    if ((st = strategy_parse_name(name, &base, &point, NULL, err)) != DSE_OK)
+        return st;
+    if (varied.training)
+        drv_training_settle(&point);
+    if ((st = drv_point_check(&varied, &point, err)) != DSE_OK)
         return st;
     DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1);
     DSE_GROW(r->point, r->cap, r->n + 1);

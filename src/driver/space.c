@@ -135,6 +135,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
  * point. */
 typedef struct {
     const drv_space *s;
+    bool trains;
     design_value **value; /* per constraint and name */
     uint32_t **own;       /* what each name is */
 } binding;
@@ -193,7 +194,7 @@ static dse_status bind(const drv_space *s, const drv_study *study, dse_arena *a,
 {
     dse_status st = DSE_OK;
 
-    *out = (binding){s, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
+    *out = (binding){s, study->training != NULL, DSE_ARENA_NEW(a, design_value *, s->n_constraints),
                      DSE_ARENA_NEW(a, uint32_t *, s->n_constraints)};
     for (uint32_t i = 0; st == DSE_OK && i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
@@ -234,11 +235,14 @@ static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, ds
     const drv_constraint *c = &b->s->constraint[i];
     char name[STRATEGY_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
     dse_error why = DSE_ERROR_INIT;
+    strategy said = *p;
     dse_status st;
 
+    if (b->trains) /* where it is said otherwise: drv_training_settle */
+        said.recompute = p->recompute_granularity == STEP_RECOMPUTE_FULL;
     for (uint32_t k = 0; k < c->expr.n_names; k++)
         if (b->own[i][k] < STRATEGY_N)
-            b->value[i][k] = parameter_value(b->own[i][k], p, text[b->own[i][k]]);
+            b->value[i][k] = parameter_value(b->own[i][k], &said, text[b->own[i][k]]);
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
     if (st == DSE_OK)
         return st;

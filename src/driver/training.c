@@ -174,6 +174,13 @@ void drv_training_fill_dp(const drv_study *s, strategy *p)
         p->dp = (uint32_t)(npus / others);
 }
 
+void drv_training_settle(strategy *p)
+{
+    if (p->recompute)
+        p->recompute_granularity = STEP_RECOMPUTE_FULL;
+    p->recompute = 0;
+}
+
 dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_error *err)
 {
     const uint64_t npus = card_system_npus(&s->system), others = strategy_ranks(p) / p->dp;
@@ -251,6 +258,28 @@ static void set_stages(design_axis *out, uint64_t layers, uint64_t npus)
     set_values(out, n, value);
 }
 
+static bool has_value(const design_axis *a, uint32_t value)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->value[i] == value)
+            return true;
+    return false;
+}
+
+/* The points of both axes of recomputation, each once: as drv_training_settle has them. */
+static void join_recomputation(design_axis *recompute, design_axis *granularity)
+{
+    design_axis joined = {0};
+
+    for (uint32_t v = STEP_RECOMPUTE_NONE; recompute->n && v <= STEP_RECOMPUTE_FULL; v++)
+        if ((has_value(recompute, 1) && v == STEP_RECOMPUTE_FULL) ||
+            (has_value(recompute, 0) && (granularity->n ? has_value(granularity, v) : v == STEP_RECOMPUTE_NONE)))
+            joined.value[joined.n++] = v;
+    if (recompute->n)
+        *granularity = joined;
+    recompute->n = 0;
+}
+
 #define LONG_SEQUENCE 32768 /* tokens from which on programs split a sequence */
 
 void drv_training_axes(const drv_study *s, design_axes *axes)
@@ -263,6 +292,7 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     static const uint32_t recomputation[] = {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL};
     design_axis *of = axes->of;
 
+    join_recomputation(&of[STRATEGY_recompute], &of[STRATEGY_recompute_granularity]);
     set_powers(&of[STRATEGY_tp], node, npus);
     set_powers(&of[STRATEGY_cp], s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
     set_stages(&of[STRATEGY_pp], layers, npus);

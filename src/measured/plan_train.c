@@ -214,7 +214,7 @@ static void choose_selective(planning *p)
                      "the source lacks which layers the selective recomputation of %s makes again",
                      p->program->title);
     } else if (what == MSR_SELECTIVE_SECOND_LAYER) {
-        p->point->recompute = 1;
+        p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
         p->point->recompute_every = 2;
         msr_plan_assume(p->plan, p->arena,
                         "selective recomputation makes every second layer again, the default of %s",
@@ -240,7 +240,7 @@ static void choose_recomputation(planning *p, const msr_plan_options *o)
     if (how == MSR_RECOMPUTE_UNKNOWN)
         lacks(p, "what is recomputed ('recompute'); give --recompute");
     else if (how == MSR_RECOMPUTE_FULL)
-        p->point->recompute = 1;
+        p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
     else if (how == MSR_RECOMPUTE_SELECTIVE)
         choose_selective(p);
 }

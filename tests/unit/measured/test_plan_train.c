@@ -1,5 +1,6 @@
 /* Jobs as points of the training step: what a job says, what its program does by default, and what is in the way. */
 #include "measured/plan.h"
+#include "step/options.h"
 #include "unit/unit.h"
 
 #define NONE MSR_JOB_NONE
@@ -96,7 +97,7 @@ CLAIM(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding)
     j.recompute = MSR_RECOMPUTE_FULL;
     j.zero_stage = 0;
     j.interleaving = 1;
-    assert_point(&j, "2_2_1_4_1_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron");
+    assert_point(&j, "2_2_1_4_0_micro_batch=2_zero=0_recompute_granularity=full_sequence_parallel=off_overlap=off_like=megatron");
 }
 
 CLAIM(the_number_of_micro_batches_gives_their_size)
@@ -116,7 +117,7 @@ CLAIM(options_go_over_what_a_job_says_of_recomputation)
     msr_plan_options o = {.recompute = 1};
 
     assert_ok(make(&j, &o), &err);
-    assert_true(plan.point.recompute == 1 && plan.point.recompute_granularity == 0);
+    assert_true(plan.point.recompute == 0 && plan.point.recompute_granularity == STEP_RECOMPUTE_FULL);
     o.recompute = 0;
     assert_ok(make(&j, &o), &err);
     assert_true(plan.point.recompute == 0 && plan.point.recompute_granularity == 0);
@@ -190,18 +191,18 @@ CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
 
     j.dp_replicate = 2;
     j.dp_shard = 4;
-    assert_point(&j, "8_2_1_1_1_micro_batch=2_zero=3_recompute_every=2_replicas=2_like=torchtitan");
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_recompute_every=2_replicas=2_like=torchtitan");
     assert_true(assumes("selective recomputation makes every second layer again, the default of TorchTitan"));
     j.dp = j.dp_replicate = j.dp_shard = 1; /* over cp as well */
     j.cp = 8;
     j.micro_batch = 4;
     assert_point(&j,
-                 "1_2_1_1_1_cp=8_micro_batch=4_zero=3_recompute_every=2_cp_comm=all-gather_like=torchtitan");
+                 "1_2_1_1_0_cp=8_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_cp_comm=all-gather_like=torchtitan");
     j.cp = 1;
     j.pp = 8;
     j.micro_batch = NONE;
     j.schedule = "Interleaved 1F1B";
-    assert_point(&j, "1_2_1_8_1_vp=2_recompute_every=2_like=torchtitan");
+    assert_point(&j, "1_2_1_8_0_vp=2_recompute_granularity=full_recompute_every=2_like=torchtitan");
     assert_true(assumes("two stages on a rank, the default of TorchTitan: the source does not say"));
     assert_true(assumes("micro-batches of one sequence, the default of TorchTitan: the source does not say"));
 }
