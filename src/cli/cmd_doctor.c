@@ -1,6 +1,6 @@
 /* Says what the machine provides, and which features work with it. */
 #include "base/array.h"
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/exit.h"
 #include "driver/doctor.h"
 #include "report/tree.h"
@@ -37,28 +37,22 @@ static const option options[] = {
 #define EXTERNAL_TOOLS                                                                                       \
     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_ASTRASIM)
 
-/* The features that need something which may be absent. A row counts if the program has its command and
- * option. The first row decides the exit code. */
+/* The features that need something which may be absent. The first row decides the exit code. */
 static const struct {
     const char *name, *what;
-    const char *command, *option; /* option NULL: the command is enough */
-    unsigned needs;               /* must be there */
-    unsigned intact;              /* may be absent, but not broken */
+    unsigned needs;  /* must be there */
+    unsigned intact; /* may be absent, but not broken */
 } features[] = {
-    {"sweep", "sweep, simulate", "sweep", NULL,
-     BIT(DRV_CHECK_CORES) | BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS), BIT(DRV_CHECK_DATABASE)},
-    {"best", "best, export", "best", NULL, BIT(DRV_CHECK_DATABASE), 0},
-    {"emit", "simulate --emit, run by ASTRA-sim", "simulate", "--emit",
-     BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_ASTRASIM), 0},
-    {"astrasim", "sweep --engine astrasim", "sweep", "--engine", EXTERNAL_TOOLS | BIT(DRV_CHECK_RESULTS),
+    {"sweep", "sweep, simulate", BIT(DRV_CHECK_CORES) | BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS),
      BIT(DRV_CHECK_DATABASE)},
-    {"aware", "--engine astrasim with congestion", "sweep", "--astrasim-aware-bin",
+    {"best", "best, export", BIT(DRV_CHECK_DATABASE), 0},
+    {"emit", "simulate --emit, run by ASTRA-sim", BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_ASTRASIM), 0},
+    {"astrasim", "sweep --engine astrasim", EXTERNAL_TOOLS | BIT(DRV_CHECK_RESULTS), BIT(DRV_CHECK_DATABASE)},
+    {"aware", "--engine astrasim with congestion",
      BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_FOLDER) | BIT(DRV_CHECK_STAGE) | BIT(DRV_CHECK_AWARE) |
          BIT(DRV_CHECK_RESULTS),
      BIT(DRV_CHECK_DATABASE)},
-    {"verify", "verify", "verify", NULL, EXTERNAL_TOOLS | BIT(DRV_CHECK_DATABASE), 0},
-    {"slurm", "sweep --executor slurm", "sweep", "--executor",
-     BIT(DRV_CHECK_CARDS) | BIT(DRV_CHECK_RESULTS) | BIT(DRV_CHECK_SLURM), BIT(DRV_CHECK_DATABASE)},
+    {"verify", "verify", EXTERNAL_TOOLS | BIT(DRV_CHECK_DATABASE), 0},
 };
 #define N_FEATURES DSE_COUNT(features)
 
@@ -68,13 +62,6 @@ static const char *const other_uses[DRV_N_CHECKS] = {
     [DRV_CHECK_TERMINAL] = "progress in one line",
     [DRV_CHECK_PYTHON] = "STAGE",
 };
-
-static bool has_feature(size_t i)
-{
-    const command *c = command_find(features[i].command);
-
-    return c && (!features[i].option || command_option(c, features[i].option));
-}
 
 static bool is_missing(size_t feature, drv_check check, const drv_finding *found)
 {
@@ -104,7 +91,7 @@ static void add_uses(drv_check check, dse_strbuf *out)
     size_t before = out->len;
 
     for (size_t i = 0; i < N_FEATURES; i++)
-        if (has_feature(i) && (features[i].needs & BIT(check)))
+        if (features[i].needs & BIT(check))
             dse_strbuf_addf(out, "%s%s", out->len > before ? ", " : "", features[i].name);
     if (out->len == before)
         dse_strbuf_adds(out, other_uses[check] ? other_uses[check] : "nothing so far");
@@ -142,7 +129,7 @@ static report_node *list_checks(const drv_finding *found, report_node *to)
                                         "needed_for");
 
         for (size_t i = 0; i < N_FEATURES; i++)
-            if (has_feature(i) && (features[i].needs & BIT(c)))
+            if (features[i].needs & BIT(c))
                 report_put(uses, V_TEXT(NULL, features[i].name));
     }
     return list;
@@ -155,14 +142,11 @@ static report_node *list_features(const drv_finding *found, report_node *to)
 
     dse_strbuf_init(&names);
     for (size_t i = 0; i < N_FEATURES; i++) {
-        report_node *row, *missing;
-
-        if (!has_feature(i))
-            continue;
-        row = report_row(
+        report_node *row = report_row(
             list, V_NOTE("works", works(i, found) ? "yes" : "no"), V_TEXT("feature", features[i].name),
             V_AS("feature", V_TEXT("commands", features[i].what)), V_BOOL("works", works(i, found)));
-        missing = report_list(row, "missing");
+        report_node *missing = report_list(row, "missing");
+
         dse_strbuf_clear(&names);
         for (drv_check c = 0; c < DRV_N_CHECKS; c++)
             if (is_missing(i, c, found)) {

@@ -26,16 +26,6 @@ const command *command_find(const char *name)
     return NULL;
 }
 
-const option *command_option(const command *c, const char *name)
-{
-    const option *o;
-
-    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
-        if (!strcmp(o->name, name))
-            break;
-    return o;
-}
-
 dse_status command_fail_unknown(const char *name, dse_error *err)
 {
     const char *names[DSE_COUNT(commands)], *nearest;

@@ -10,9 +10,6 @@ const command *const *command_table(size_t *n);
 /* NULL if there is none of this name. */
 const command *command_find(const char *name);
 
-/* The option of a command, "--model"; NULL if it has none of this name. */
-const option *command_option(const command *c, const char *name);
-
 /* DSE_E_USAGE with the nearest name. */
 dse_status command_fail_unknown(const char *name, dse_error *err);
 
