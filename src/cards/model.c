@@ -61,6 +61,8 @@ static dse_status check_stages(const char *text, dse_error *err)
 #define STAGE "stage"
 static const char *const profiles[] = {TRAIN, STAGE, NULL};
 
+#define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
+
 static const cfg_param rows[] = {
     {.key = "vocabulary", SIZE, FIELD(vocabulary), .help = "entries of the vocabulary, at input and output"},
     {.key = "d_model", SIZE, FIELD(d_model), .help = "width of the model"},
@@ -104,18 +106,10 @@ static const cfg_param rows[] = {
      .help = "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
              "if `operators` names a family of models, else stage"},
     {.key = "placement",
-     .type = CFG_T_NAME,
-     FIELD(placement),
-     .fallback = "",
-     .check = check_placement,
-     .moved = true,
+     MOVED(placement),
      .help = "the strategy's --placement, where a point says none"},
     {.key = "stages",
-     .type = CFG_T_NAME,
-     FIELD(stages),
-     .fallback = "",
-     .check = check_stages,
-     .moved = true,
+     MOVED(stages),
      .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
      .type = CFG_T_NAME,

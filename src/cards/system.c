@@ -16,17 +16,21 @@ static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
 static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
 static const char *const multi_hops[] = {"lowest", "full", NULL};
 
-#define FIELD(f)         .offset = offsetof(card_system, f)
-#define COUNT(lo, hi)    .min = (lo), .max = (hi), .unit_name = ""
-#define WORD             .type = CFG_T_NAME, .unit_name = ""
-#define WORDS            .type = CFG_T_NAME_LIST, .unit_name = ""
-#define SWITCH(f, value) .type = CFG_T_BOOL, .unit_name = "", FIELD(f), .fallback = (value)
+#define FIELD(f)                .offset = offsetof(card_system, f)
+#define COUNT(lo, hi)           .min = (lo), .max = (hi), .unit_name = ""
+#define WORD                    .type = CFG_T_NAME, .unit_name = ""
+#define WORDS                   .type = CFG_T_NAME_LIST, .unit_name = ""
+#define SWITCH(f, value)        .type = CFG_T_BOOL, .unit_name = "", FIELD(f), .fallback = (value)
+#define TEXT(f)                 WORD, FIELD(f), .fallback = "", .omit_default = true
+#define CHOICE(f, of, value)    WORD, .choices = (of), FIELD(f), .fallback = (value)
+#define WHOLE(f, lo, hi, value) .type = CFG_T_INT, COUNT(lo, hi), FIELD(f), .fallback = (value)
 /* A bare number counts `scale` units. */
 #define QUANTITY(of, scale, name, lo, hi)                                                                    \
     .unit = (of), .unit_scale = (scale), .unit_name = (name), .min = (lo), .max = (hi)
 /* ASTRA-sim's key, and its default; a key of ours in its files. */
 #define ASTRA(key_, value) .astra_key = (key_), .astra_fallback = (value)
 #define OURS(key_, value)  .astra_lacks = true, ASTRA(key_, value)
+#define BUS_TIME(f)        .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
@@ -39,17 +43,11 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 
 static const cfg_param rows[] = {
     {.key = "device",
-     WORD,
-     FIELD(device),
-     .fallback = "",
-     .omit_default = true,
+     TEXT(device),
      .help =
          "what an NPU is, in the words of the cards beside traces: nvidia_a100, nvidia_h100, tpu_v6e, ..."},
     {.key = "source",
-     WORD,
-     FIELD(source),
-     .fallback = "",
-     .omit_default = true,
+     TEXT(source),
      .help = "where the figures come from, at most 63 characters: a data sheet, runs that were fitted"},
     {.key = "network.topology",
      WORDS,
@@ -99,19 +97,13 @@ static const cfg_param rows[] = {
      .help = "latency of one link",
      .astra_key = "latency"},
     {.key = "network.backend",
-     WORD,
-     .choices = backends,
-     FIELD(backend),
-     .fallback = "congestion_unaware",
+     CHOICE(backend, backends, "congestion_unaware"),
      .omit_default = true,
      .help = "congestion_unaware: a message has a fixed delay, whatever else is under way; congestion_aware: "
              "messages queue for the links of their routes. In ASTRA-sim each is a program of its own",
      OURS("backend", "congestion_unaware")},
     {.key = "network.multi_hop",
-     WORD,
-     .choices = multi_hops,
-     FIELD(multi_hop),
-     .fallback = "lowest",
+     CHOICE(multi_hop, multi_hops, "lowest"),
      .omit_default = true,
      .help =
          "what a message between NPUs that differ in several dimensions pays for. lowest: the lowest of them "
@@ -171,10 +163,7 @@ static const cfg_param rows[] = {
      OURS("per-step-overhead", "0")},
 
     {.key = "scheduler.scheduling_policy",
-     WORD,
-     .choices = policies,
-     FIELD(scheduling_policy),
-     .fallback = "LIFO",
+     CHOICE(scheduling_policy, policies, "LIFO"),
      .help = "which collective's chunks go first; without effect, as a rank runs one collective at a time",
      .astra_key = "scheduling-policy"},
     {.key = "scheduler.endpoint_delay",
@@ -185,32 +174,20 @@ static const cfg_param rows[] = {
      .help = "delay of the endpoint before a chunk's first message and after each it receives",
      ASTRA("endpoint-delay", "10")},
     {.key = "scheduler.active_chunks_per_dimension",
-     .type = CFG_T_INT,
-     COUNT(1, 1000000),
-     FIELD(active_chunks),
-     .fallback = "4",
+     WHOLE(active_chunks, 1, 1000000, "4"),
      .help = "chunks of a collective that work in one dimension at once",
      ASTRA("active-chunks-per-dimension", "1")},
     {.key = "scheduler.preferred_dataset_splits",
-     .type = CFG_T_INT,
-     COUNT(1, 32768),
-     FIELD(splits),
-     .fallback = "10",
+     WHOLE(splits, 1, 32768, "10"),
      .help = "chunks that a collective is cut into",
      .astra_key = "preferred-dataset-splits"},
     {.key = "scheduler.boost_mode",
-     .type = CFG_T_INT,
-     COUNT(0, 1),
-     FIELD(boost_mode),
-     .fallback = "0",
+     WHOLE(boost_mode, 0, 1, "0"),
      .help = "without effect: the reference never reads it",
      .astra_ignores = true,
      ASTRA("boost-mode", "0")},
     {.key = "scheduler.collective_optimization",
-     WORD,
-     .choices = optimizations,
-     FIELD(collective_optimization),
-     .fallback = "localBWAware",
+     CHOICE(collective_optimization, optimizations, "localBWAware"),
      .help = "localBWAware: an all-reduce scatters up the dimensions and gathers down; baseline: an "
              "all-reduce in each",
      .astra_key = "collective-optimization"},
@@ -235,24 +212,15 @@ static const cfg_param rows[] = {
      .help = "packets of a collective share the endpoint's bus (LogGP) instead of taking endpoint_delay",
      ASTRA("model-shared-bus", "false")},
     {.key = "memory_bus.L",
-     .type = CFG_T_DOUBLE,
-     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9),
-     FIELD(bus_L),
-     .fallback = "",
+     BUS_TIME(bus_L),
      .help = "latency of the bus; 0 if absent, as the next three",
      ASTRA("L", "")},
     {.key = "memory_bus.o",
-     .type = CFG_T_DOUBLE,
-     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9),
-     FIELD(bus_o),
-     .fallback = "",
+     BUS_TIME(bus_o),
      .help = "overhead of a sender and of a receiver",
      ASTRA("o", "")},
     {.key = "memory_bus.g",
-     .type = CFG_T_DOUBLE,
-     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9),
-     FIELD(bus_g),
-     .fallback = "",
+     BUS_TIME(bus_g),
      .help = "least gap between two requests of a sender",
      ASTRA("g", "")},
     {.key = "memory_bus.G",
