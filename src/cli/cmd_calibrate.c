@@ -205,29 +205,16 @@ static dse_status write_card(const calibrating *c, dse_error *err)
     return st;
 }
 
-typedef void printer(const report_calibrated *c, dse_strbuf *out);
-
-static printer *printer_of(const calibrate_options *o)
-{
-    static const struct {
-        const char *format;
-        printer *print;
-    } by[] = {{"text", report_calibrated_print},
-              {"json", report_calibrated_json},
-              {"markdown", report_calibrated_markdown}};
-    const char *format = o->json ? "json" : o->format;
-    size_t i = 0;
-
-    while (strcmp(by[i].format, format) != 0) /* one of `formats` */
-        i++;
-    return by[i].print;
-}
+/* In the order of `formats`. */
+static void (*const printers[])(const report_calibrated *c, dse_strbuf *out) = {
+    report_calibrated_print, report_calibrated_json, report_calibrated_markdown};
 
 static void print(const calibrating *c)
 {
     const msr_gathered *g = &c->gathered;
     dse_arena *a = c->r->arena;
     report_calibrated_run *run = DSE_ARENA_NEW(a, report_calibrated_run, g->n);
+    const size_t format = option_place(formats, c->o->json ? "json" : c->o->format);
 
     for (size_t i = 0; i < g->n; i++) {
         const msr_run *of = g->of[i];
@@ -241,7 +228,7 @@ static void print(const calibrating *c)
                                          .n_notes = of->n_notes,
                                          .note = of->note};
     }
-    printer_of(c->o)(&(report_calibrated){.system = c->gathered.runs.machine_name,
+    printers[format](&(report_calibrated){.system = c->gathered.runs.machine_name,
                                           .p = c->result.p,
                                           .n = g->n,
                                           .parameter = c->result.parameter,

@@ -1,5 +1,4 @@
 /* Simulated against measured. */
-#include "base/array.h"
 #include "base/units.h"
 #include "cards/locate.h"
 #include "cli/command.h"
@@ -10,7 +9,6 @@
 #include "measured/pairs.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     measured_runs_options runs;
@@ -54,21 +52,9 @@ static dse_status load_weights(const char *name, dse_arena *a, cmp_weights *out,
     return st == DSE_OK ? cmp_weights_load(path, known, msr_n_pair_kinds, a, out, err) : st;
 }
 
-static void print(const compare_options *o, const report_compared *c, dse_strbuf *out)
-{
-    static const struct {
-        const char *format;
-        void (*print)(const report_compared *c, dse_strbuf *out);
-    } by[] = {{"text", report_compared_print},
-              {"json", report_compared_json},
-              {"csv", report_compared_csv},
-              {"markdown", report_compared_markdown}};
-    const char *format = o->json ? "json" : o->format;
-
-    for (size_t i = 0; i < DSE_COUNT(by); i++)
-        if (strcmp(by[i].format, format) == 0)
-            by[i].print(c, out);
-}
+/* In the order of `formats`. */
+static void (*const printers[])(const report_compared *c, dse_strbuf *out) = {
+    report_compared_print, report_compared_json, report_compared_csv, report_compared_markdown};
 
 /* Nothing was compared, or something is too far off. */
 static bool is_no(const report_compared *c)
@@ -106,7 +92,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     progress_clear(&screen);
     if (st != DSE_OK)
         return st;
-    print(o, &compared, r->out);
+    printers[option_place(formats, o->json ? "json" : o->format)](&compared, r->out);
     r->code = is_no(&compared) ? EXIT_NO : EXIT_DONE;
     return DSE_OK;
 }

@@ -138,13 +138,8 @@ typedef struct {
     const char *shell;
 } completion_options;
 
-static const struct {
-    const char *name;
-    completion_write *write;
-} shells[] = {
-    {"bash", completion_write_bash}, {"zsh", completion_write_zsh}, {"fish", completion_write_fish}};
-
 static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
+static completion_write *const writers[] = {completion_write_bash, completion_write_zsh, completion_write_fish};
 
 static const option options[] = {
     {"SHELL", OPT_STRING, NULL, NULL, "which shell's", .choices = shell_names,
@@ -156,9 +151,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const completion_options *o = opts;
 
     (void)err;
-    for (size_t i = 0; i < DSE_COUNT(shells); i++)
-        if (!strcmp(shells[i].name, o->shell))
-            shells[i].write(r->out);
+    writers[option_place(shell_names, o->shell)](r->out);
     return DSE_OK;
 }
 

@@ -31,29 +31,18 @@ static const option options[] = {
 
 /* ---- formats ------------------------------------------------------------------------------- */
 
-static dse_status write_out(const export_options *o, command_run *r, dse_error *err)
-{
-    dse_status st;
-
-    if (!o->output)
-        return DSE_OK;
-    st = dse_write_text(o->output, r->out, err);
-    dse_strbuf_clear(r->out);
-    return st;
-}
-
 static dse_status export_csv(const export_options *o, const store_row *rows, size_t n, command_run *r,
                              dse_error *err)
 {
     report_rows_csv(rows, n, r->out);
-    return write_out(o, r, err);
+    return command_save(o->output, r, err);
 }
 
 static dse_status export_json(const export_options *o, const store_row *rows, size_t n, command_run *r,
                               dse_error *err)
 {
     report_rows_json(rows, n, o->config, r->out);
-    return write_out(o, r, err);
+    return command_save(o->output, r, err);
 }
 
 static const char *keyed_path(const char *folder, const report_study *pair, dse_arena *a)
@@ -115,7 +104,7 @@ static dse_status export_keyed(const export_options *o, const store_row *rows, s
     if (o->output && (o->output[strlen(o->output) - 1] == '/' || dse_is_dir(o->output)))
         return write_files(o, &k, r, err);
     report_keyed_print_all(&k, r->out);
-    return write_out(o, r, err);
+    return command_save(o->output, r, err);
 }
 
 /* In the order of format_names. */
@@ -129,11 +118,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const export_options *o = opts;
     store_row *rows;
-    size_t n, format = 0;
+    size_t n, format = option_place(format_names, o->format);
     dse_status st;
 
-    while (strcmp(format_names[format], o->format) != 0) /* the options were checked: it is one of them */
-        format++;
     if (o->config && !formats[format].has_config)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
     st = results_select(o->db, &o->which, r->arena, &rows, &n, err);

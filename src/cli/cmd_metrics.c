@@ -6,7 +6,6 @@
 #include "driver/measure.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     option_list trace, metric, tools, more_tools;
@@ -68,16 +67,6 @@ static const option options[] = {
      FIELD(more_tools)},
 };
 
-/* The place in a list of choices, which the option's row has checked. */
-static int place(const char *const *choices, const char *text)
-{
-    int i = 0;
-
-    while (strcmp(choices[i], text) != 0)
-        i++;
-    return i;
-}
-
 static metrics_job job_of(const metrics_options *o)
 {
     static const drv_profile_mode modes[] = {DRV_PROFILE_AUTO, DRV_PROFILE_TORCH, DRV_PROFILE_NSYS};
@@ -87,20 +76,20 @@ static metrics_job job_of(const metrics_options *o)
     bool json = o->output_json || o->json;
 
     return (metrics_job){
-        .format = json ? METRICS_JSON : by_format[place(formats, o->format)],
+        .format = json ? METRICS_JSON : by_format[option_place(formats, o->format)],
         .all = o->all,
         .metric = o->metric,
         .trace = o->trace,
         .how = {.n_chips = o->n_chips,
                 .model_params = o->model_params,
                 .trim = o->trim,
-                .inner_steps = place(step_choices, o->steps) == 1,
+                .inner_steps = option_place(step_choices, o->steps) == 1,
                 .force = o->force,
-                .causal = place(attentions, o->attention) == 1,
+                .causal = option_place(attentions, o->attention) == 1,
                 .compat = o->compat,
-                .phase = by_place[place(phases, o->phase)],
-                .align = by_alignment[place(alignments, o->align)]},
-        .read = {.mode = modes[place(profile_modes, o->profile_mode)],
+                .phase = by_place[option_place(phases, o->phase)],
+                .align = by_alignment[option_place(alignments, o->align)]},
+        .read = {.mode = modes[option_place(profile_modes, o->profile_mode)],
                  .max_ranks = (uint32_t)o->max_ranks,
                  .n_threads = (uint32_t)o->jobs,
                  .card = o->card},

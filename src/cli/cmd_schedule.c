@@ -90,15 +90,12 @@ static dse_status read_file(const char *path, const sched_options *sizes, dse_ar
 
 static sched_options sched_options_of(const schedule_options *o)
 {
-    sched_options out = {.pp = (uint32_t)o->pp,
-                         .micro_batches = (uint32_t)o->micro_batches,
-                         .vp = (uint32_t)o->vp,
-                         .group_size = (uint32_t)o->group_size,
-                         .overlap_moe = o->overlap_moe};
-
-    while (strcmp(like_names[out.like], o->like) != 0)
-        out.like++;
-    return out;
+    return (sched_options){.pp = (uint32_t)o->pp,
+                           .micro_batches = (uint32_t)o->micro_batches,
+                           .vp = (uint32_t)o->vp,
+                           .group_size = (uint32_t)o->group_size,
+                           .overlap_moe = o->overlap_moe,
+                           .like = (sched_like)option_place(like_names, o->like)};
 }
 
 /* What a name that is no schedule's may be: a file, or a typing error. */
@@ -171,11 +168,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         schedule_show_json(&s, r->out);
     else if (!o->svg)
         schedule_show_text(&s, o->all, r->out);
-    if (!o->output)
-        return DSE_OK;
-    st = dse_write_text(o->output, r->out, err);
-    dse_strbuf_clear(r->out);
-    return st;
+    return command_save(o->output, r, err);
 }
 
 const command command_schedule = {

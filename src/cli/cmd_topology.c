@@ -1,5 +1,4 @@
 /* A network by itself: what it consists of, a picture, and messages on it. */
-#include "base/fs.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
@@ -158,14 +157,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         report_unknown_keys(o->system, n->n_unknown_keys, n->unknown_key);
     if ((st = net_graph_init(&graph, &n->net, r->arena, err)) != DSE_OK)
         return st;
-    for (size_t i = 0; mode_names[i]; i++)
-        if (!strcmp(mode_names[i], o->mode))
-            st = modes[i](o, n, &graph, r, err);
-    if (st != DSE_OK || !o->output)
-        return st;
-    st = dse_write_text(o->output, r->out, err);
-    dse_strbuf_clear(r->out);
-    return st;
+    st = modes[option_place(mode_names, o->mode)](o, n, &graph, r, err);
+    return st == DSE_OK ? command_save(o->output, r, err) : st;
 }
 
 const command command_topology = {

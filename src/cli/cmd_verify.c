@@ -35,13 +35,6 @@ static const option options[] = {
 
 /* ---- which results ------------------------------------------------------------------------- */
 
-static bool is_native(const store_row *row)
-{
-    const char prefix[] = "native-"; /* of any version */
-
-    return row->done && !strncmp(row->engine, prefix, sizeof prefix - 1);
-}
-
 /* Each --point as `sweep` spells it, and whether it has been seen. */
 static dse_status read_points(const option_list *points, dse_arena *a, const char ***names, bool **seen,
                               dse_error *err)
@@ -85,7 +78,7 @@ static dse_status choose_rows(const verify_options *o, dse_arena *a, store_row *
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < *n; i++)
-        if (is_native(&rows[i]) && is_wanted(&rows[i], names, seen, o->points.n))
+        if (rows[i].done && store_is_native(rows[i].engine) && is_wanted(&rows[i], names, seen, o->points.n))
             rows[kept++] = rows[i];
     for (size_t i = 0; i < o->points.n; i++)
         if (!seen[i])

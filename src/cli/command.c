@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/fs.h"
 #include "base/names.h"
 #include "base/units.h"
 #include "cli/exit.h"
@@ -123,6 +124,15 @@ static dse_status set_default(const option *o, dse_arena *a, void *field, dse_er
     if (o->type == OPT_DOUBLE || o->type == OPT_SIZE || o->type == OPT_PERCENT)
         *(double *)field = NAN;
     return DSE_OK;
+}
+
+size_t option_place(const char *const *choices, const char *value)
+{
+    size_t i = 0;
+
+    while (strcmp(choices[i], value) != 0)
+        i++;
+    return i;
 }
 
 /* ---- the command line ---------------------------------------------------------------------- */
@@ -263,6 +273,15 @@ static void print_wrapped(const char *text, size_t column, size_t width)
     dse_strbuf_add_wrapped(&lines, text, column, width);
     puts(lines.data);
     dse_strbuf_free(&lines);
+}
+
+dse_status command_save(const char *path, command_run *r, dse_error *err)
+{
+    dse_status st = path ? dse_write_text(path, r->out, err) : DSE_OK;
+
+    if (path)
+        dse_strbuf_clear(r->out);
+    return st;
 }
 
 void option_describe(const option *o, bool range, dse_strbuf *out)

@@ -121,6 +121,12 @@ size_t command_help_width(void);
  * `range` of a number, if asked for. */
 void option_describe(const option *o, bool range, dse_strbuf *out);
 
+/* The place of a value among an option's choices, which command_parse has checked. */
+size_t option_place(const char *const *choices, const char *value);
+
+/* Writes what a command has printed to a file instead; NULL: leaves it for standard output. */
+dse_status command_save(const char *path, command_run *r, dse_error *err);
+
 /* Whether it is an argument by its place. */
 bool option_is_positional(const option *o);
 
