@@ -94,7 +94,8 @@ uint32_t strategy_options_given(const strategy_options *o, uint64_t which)
     return i;
 }
 
-dse_status strategy_options_set(const strategy_options *o, strategy *s, dse_error *err)
+/* Sets the values that were given over *s. */
+static dse_status set_given(const strategy_options *o, strategy *s, dse_error *err)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         uint32_t value = o->of[i].on;
@@ -123,7 +124,7 @@ dse_status strategy_options_point(const strategy_options *o, const char *name, c
         st = strategy_parse_name(name, base, out, &said, err);
     if (st == DSE_OK && (both = strategy_options_given(o, said)) < STRATEGY_N)
         return dse_fail(err, DSE_E_USAGE, "give either --point or %s, not both", strategy_option_name(both));
-    return st == DSE_OK ? strategy_options_set(o, out, err) : st;
+    return st == DSE_OK ? set_given(o, out, err) : st;
 }
 
 dse_status strategy_options_axes(const strategy_options *o, design_axes *out, dse_error *err)

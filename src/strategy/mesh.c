@@ -53,15 +53,3 @@ mesh_set mesh_difference(const mesh *m, const uint32_t *rank, uint32_t n)
                 differ |= mesh_only(k);
     return differ;
 }
-
-void mesh_print(const mesh *m, mesh_set s, dse_strbuf *out)
-{
-    const char *between = "";
-
-    for (uint32_t i = 0; i < m->n; i++) {
-        if (!mesh_has(s, i))
-            continue;
-        dse_strbuf_addf(out, "%s%s", between, m->axis[i].name);
-        between = "+";
-    }
-}

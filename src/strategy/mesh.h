@@ -7,7 +7,6 @@
 #define DSE_STRATEGY_MESH_H
 
 #include "base/alloc.h"
-#include "base/strbuf.h"
 
 typedef struct {
     const char *name;
@@ -45,8 +44,5 @@ uint32_t mesh_member(const mesh *m, mesh_set s, uint32_t first, uint32_t i);
 
 /* The axes in whose coordinates n ranks differ. */
 mesh_set mesh_difference(const mesh *m, const uint32_t *rank, uint32_t n);
-
-/* "dp", "dp+cp"; nothing of the empty set. */
-void mesh_print(const mesh *m, mesh_set s, dse_strbuf *out);
 
 #endif

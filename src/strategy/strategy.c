@@ -475,7 +475,8 @@ dse_status strategy_parse_name(const char *text, const strategy *base, strategy 
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j)
+/* One value, after its key: a number, true or false, or text. */
+static void write_value(const strategy_parameter *p, uint32_t value, dse_json *j)
 {
     char text[STRATEGY_VALUE_MAX];
 
@@ -495,7 +496,7 @@ void strategy_write_fields(const strategy *s, dse_json *j)
         if (strategy_is_omitted(i, strategy_get(s, i)))
             continue;
         dse_json_key(j, p->name);
-        strategy_write_value(p, strategy_get(s, i), j);
+        write_value(p, strategy_get(s, i), j);
     }
 }
 

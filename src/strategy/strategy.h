@@ -183,9 +183,6 @@ const char *strategy_name_form(void);
 /* "dp":8,...: into an object that has begun; what is omitted at its default is left out. */
 void strategy_write_fields(const strategy *s, dse_json *j);
 
-/* One value, after its key: a number, true or false, or text. */
-void strategy_write_value(const strategy_parameter *p, uint32_t value, dse_json *j);
-
 /* The reverse of strategy_write_fields; what is omitted is that of `base` (NULL: its default). DSE_E_CONFIG;
  * keys of others are passed over. */
 dse_status strategy_read(const cfg_doc *doc, const cfg_node *map, const strategy *base, strategy *out,
