@@ -2,7 +2,6 @@
 
 #include "base/names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const kinds[] = {

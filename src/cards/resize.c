@@ -1,7 +1,6 @@
 #include "cards/resize.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static dse_status refuse_uneven(uint64_t npus, uint64_t part, dse_error *err)
 {

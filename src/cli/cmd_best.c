@@ -1,5 +1,4 @@
 /* The best strategies of a database. */
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/progress.h"

@@ -1,5 +1,4 @@
 /* Simulated against measured. */
-#include "base/units.h"
 #include "cards/locate.h"
 #include "cli/command.h"
 #include "cli/exit.h"

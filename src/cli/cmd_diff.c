@@ -4,7 +4,6 @@
 #include "cli/results.h"
 #include "report/diff.h"
 
-#include <string.h>
 
 typedef struct {
     const char *a, *b, *engine_a, *engine_b, *by;

@@ -6,7 +6,6 @@
 #include "report/tree.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define WIDTH 80 /* of the table; what does not fit goes on in the next line */
 

@@ -4,7 +4,6 @@
 #include "driver/import.h"
 #include "report/tree.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct {

@@ -5,7 +5,6 @@
 #include "cli/metrics.h"
 #include "driver/measure.h"
 
-#include <math.h>
 
 typedef struct {
     option_list trace, metric, tools, more_tools;

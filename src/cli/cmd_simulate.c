@@ -16,7 +16,6 @@
 #include "report/tree.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

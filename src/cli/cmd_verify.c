@@ -6,7 +6,6 @@
 #include "exec/pool.h"
 #include "report/rows.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "cli/exit.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "report/tree.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const external_engines[] = {"native", DRV_EXTERNAL_ENGINE, NULL};

@@ -1,5 +1,4 @@
 /* The list of metrics. */
-#include "base/array.h"
 #include "base/names.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"

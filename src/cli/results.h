@@ -3,7 +3,6 @@
 #define DSE_CLI_RESULTS_H
 
 #include "cli/command.h"
-#include "design/space.h"
 #include "store/store.h"
 
 /* Which rows; NULL: any. Models and systems are named as `sweep` takes them. */

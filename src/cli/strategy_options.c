@@ -1,6 +1,5 @@
 #include "cli/strategy_options.h"
 
-#include <string.h>
 
 /* What a sweep takes of a parameter that is not given. */
 static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])

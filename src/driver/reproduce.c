@@ -3,7 +3,6 @@
 #include "driver/external.h"
 #include "report/rows.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "driver/training.h"
 #include "exec/parallel.h"
 #include "exec/pool.h"
-#include "report/rows.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/names.h"
 #include "base/units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "driver/verify.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {

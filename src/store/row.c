@@ -2,7 +2,6 @@
 #include "base/names.h"
 #include "store/parts.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
