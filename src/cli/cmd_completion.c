@@ -30,8 +30,7 @@ void completion_add_commands(dse_strbuf *out)
     const command *const *commands = command_table(&n);
 
     for (size_t i = 0; i < n; i++)
-        if (commands[i]->summary)
-            add_word(out, commands[i]->name);
+        add_word(out, commands[i]->name);
 }
 
 static void add_metrics(dse_strbuf *words)

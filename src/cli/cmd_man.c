@@ -261,10 +261,10 @@ static void put_command_page(const command *c, dse_strbuf *out)
     char name[64];
 
     snprintf(name, sizeof name, "ccldse-%s", c->name);
-    begin_page(name, c->summary ? c->summary : c->name, out);
+    begin_page(name, c->summary, out);
     put_synopsis(c, out);
     dse_strbuf_adds(out, ".SH DESCRIPTION\n");
-    put_text(c->details ? c->details : c->summary ? c->summary : c->name, out);
+    put_text(c->details ? c->details : c->summary, out);
     put_options(c, out);
     if (c->example)
         put_example(c->example, out);
@@ -277,7 +277,6 @@ static void put_program_page(dse_strbuf *out)
     static const char what[] = "ccldse ";
     size_t n;
     const command *const *commands = command_table(&n);
-    bool first = true;
 
     begin_page("ccldse", "choose how to train a large model on a cluster, by simulation", out);
     dse_strbuf_adds(out, ".SH SYNOPSIS\n.B ccldse\n\\fIcommand\\fR [\\fIoptions\\fR]\n.br\n.B ccldse help\n"
@@ -287,8 +286,6 @@ static void put_program_page(dse_strbuf *out)
     put_text("Results go to standard output, progress and messages to standard error.", out);
     dse_strbuf_adds(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->summary)
-            continue;
         dse_strbuf_adds(out, ".TP\n.B ");
         put_word(commands[i]->name, out);
         dse_strbuf_addc(out, '\n');
@@ -298,12 +295,9 @@ static void put_program_page(dse_strbuf *out)
     end_page(NULL, out);
     dse_strbuf_adds(out, ".SH SEE ALSO\n");
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->summary)
-            continue;
-        dse_strbuf_adds(out, first ? ".BR \\%ccldse\\-" : " ,\n.BR \\%ccldse\\-");
+        dse_strbuf_adds(out, i ? " ,\n.BR \\%ccldse\\-" : ".BR \\%ccldse\\-");
         put_word(commands[i]->name, out);
         dse_strbuf_adds(out, " (1)");
-        first = false;
     }
     dse_strbuf_addc(out, '\n');
 }
@@ -334,8 +328,7 @@ static dse_status write_all(const char *folder, dse_arena *a, dse_error *err)
     if (st == DSE_OK)
         st = write_page(folder, NULL, a, err);
     for (size_t i = 0; st == DSE_OK && i < n; i++)
-        if (commands[i]->summary)
-            st = write_page(folder, commands[i], a, err);
+        st = write_page(folder, commands[i], a, err);
     return st;
 }
 

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 
-/* All of them, in the order of `ccldse help`; one without a summary is not listed there. */
+/* All of them, in the order of `ccldse help`. */
 const command *const *command_table(size_t *n);
 
 /* NULL if there is none of this name. */

@@ -110,8 +110,7 @@ void completion_write_bash(dse_strbuf *out)
     dse_strbuf_adds(out,
                     " help --help --version\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
     for (size_t i = 0; i < n; i++)
-        if (commands[i]->summary)
-            put_command(commands[i], out);
+        put_command(commands[i], out);
     dse_strbuf_adds(out, "    help:help) _ccldse_words one ");
     completion_add_commands(out);
     dse_strbuf_adds(out, " ;;\n    esac\n}\n\ncomplete -F _ccldse ccldse\n");

@@ -92,8 +92,6 @@ void completion_write_fish(dse_strbuf *out)
     completion_offer_init(&offer);
     dse_strbuf_adds(out, functions);
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->summary)
-            continue;
         dse_strbuf_addf(out, "complete -c ccldse -n __ccldse_needs_command -a %s -d ", commands[i]->name);
         put_quoted(commands[i]->summary, out);
         dse_strbuf_addc(out, '\n');
@@ -104,8 +102,6 @@ void completion_write_fish(dse_strbuf *out)
     completion_add_commands(out);
     dse_strbuf_adds(out, "'\n");
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->summary)
-            continue;
         for (size_t k = 0; (o = command_option_at(commands[i], k, NULL)); k++)
             put_option(commands[i], o, &offer, out);
         dse_strbuf_addf(out, "complete -c ccldse -n '__ccldse_uses %s' -l help -d 'explain this command'\n",

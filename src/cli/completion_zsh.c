@@ -106,8 +106,6 @@ void completion_write_zsh(dse_strbuf *out)
                          "    local -a commands\n"
                          "    commands=(\n");
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->summary)
-            continue;
         dse_strbuf_addf(out, "        '%s:", commands[i]->name);
         put_quoted(commands[i]->summary, strlen(commands[i]->summary), "\\", out);
         dse_strbuf_adds(out, "'\n");
@@ -123,8 +121,7 @@ void completion_write_zsh(dse_strbuf *out)
                          "    ((CURRENT--))\n"
                          "    case $words[1] in\n");
     for (size_t i = 0; i < n; i++)
-        if (commands[i]->summary)
-            put_command(commands[i], out);
+        put_command(commands[i], out);
     dse_strbuf_adds(out, "    help)\n        _describe command commands ;;\n");
     dse_strbuf_adds(out, end);
 }

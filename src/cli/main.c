@@ -34,8 +34,7 @@ static void print_help(void)
 
     printf("%s\n\nusage: ccldse <command> [options]\n\ncommands:\n", program_summary);
     for (size_t i = 0; i < n; i++)
-        if (commands[i]->summary)
-            printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one.\n\n", program_example);
     print_exit_codes();
 }
