@@ -203,6 +203,7 @@ static dse_status no_results(const best_options *o, const store_unlisted *unlist
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const best_options *o = opts;
+    const results_selection which = {.model = o->model, .system = o->system};
     dse_arena *a = r->arena;
     report_study *studies;
     const store_column *by;
@@ -216,7 +217,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK ||
-        (st = results_read(o->db, o->model, o->system, a, &rows, &n_rows, err)) != DSE_OK ||
+        (st = results_select(o->db, &which, a, &rows, &n_rows, err)) != DSE_OK ||
         (st = results_count_unlisted(o->db, &unlisted, err)) != DSE_OK)
         return st;
     if (!n_rows && (!unlisted.points || o->model || o->system))

@@ -217,7 +217,7 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
     const bool unrolls = o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
     training_shown shown = {.study = &s->study, .point = &s->point};
     drv_unrolled unrolled;
-    dse_status st = drv_training_step(&s->study, &s->point, r->arena, &shown.result, err);
+    dse_status st = drv_training_on(&s->study, &s->point, STEP_UNITS, r->arena, &shown.result, err);
 
     if (st != DSE_OK || (unrolls && (st = unroll(o, s, &shown.result, r, &unrolled, err)) != DSE_OK))
         return st;

@@ -186,6 +186,7 @@ static void progress(void *user, size_t finished, size_t total)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const verify_options *o = opts;
+    const results_selection which = {.model = o->model, .system = o->system};
     drv_verification v = {.jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(), .progress = progress};
     bool terminal = isatty(STDERR_FILENO);
     drv_verified *found;
@@ -199,7 +200,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (!v.tools)
         return dse_fail(err, DSE_E_USAGE,
                         "the native engine cannot verify itself; give --engine " DRV_EXTERNAL_ENGINE);
-    if ((st = results_read(o->db, o->model, o->system, r->arena, &rows, &v.n_rows, err)) != DSE_OK ||
+    if ((st = results_select(o->db, &which, r->arena, &rows, &v.n_rows, err)) != DSE_OK ||
         (st = choose_rows(o, r->arena, rows, &v.n_rows, err)) != DSE_OK)
         return st;
     v.rows = rows;

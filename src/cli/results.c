@@ -106,14 +106,6 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
     return DSE_OK;
 }
 
-dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
-                        size_t *n, dse_error *err)
-{
-    const results_selection which = {.model = model, .system = system};
-
-    return results_select(db, &which, a, rows, n, err);
-}
-
 /* The first row of each study is enough: the others differ in the point alone. */
 static dse_status find_among(store *s, const store_row *rows, size_t n, const strategy *point, bool *found,
                              dse_error *err)

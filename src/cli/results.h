@@ -20,10 +20,6 @@ option_group results_group;
 dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
                           size_t *n, dse_error *err);
 
-/* The same, selected by model and system alone. */
-dse_status results_read(const char *db, const char *model, const char *system, dse_arena *a, store_row **rows,
-                        size_t *n, dse_error *err);
-
 /* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err);

@@ -239,7 +239,7 @@ static dse_status plan_unrolled(const drv_study *s, const strategy *p, dse_arena
 {
     drv_unrolled *u = DSE_ARENA_NEW(a, drv_unrolled, 1);
     step_result step;
-    dse_status st = drv_training_step(s, p, a, &step, err);
+    dse_status st = drv_training_on(s, p, STEP_UNITS, a, &step, err);
 
     out->unrolled = u;
     out->system.track_local_mem = false;

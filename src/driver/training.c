@@ -320,11 +320,6 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
 }
 
-dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err)
-{
-    return drv_training_on(s, p, STEP_UNITS, a, out, err);
-}
-
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
 /* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward
@@ -399,7 +394,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err)
 {
     step_result r;
-    dse_status st = drv_training_step(s, p, a, &r, err);
+    dse_status st = drv_training_on(s, p, STEP_UNITS, a, &r, err);
 
     if (st == DSE_OK)
         drv_training_metrics(s, p, &r, a, out);

@@ -40,10 +40,8 @@ void drv_training_axes(const drv_study *s, design_axes *axes);
 /* The step of a point on a machine; everything belongs to the arena, and *out stays where it is. */
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
                            dse_error *err);
-/* The same with all units. */
-dse_status drv_training_step(const drv_study *s, const strategy *p, dse_arena *a, step_result *out, dse_error *err);
 
-/* The same, as it is stored. */
+/* The same with all units, as it is stored. */
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
                           store_metrics *out);

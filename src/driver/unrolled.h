@@ -15,7 +15,7 @@ typedef struct {
     bool is_even;       /* wall and composed must be equal if the network has no congestion (step/run.h) */
 } drv_unrolled;
 
-/* Writes down the step that drv_training_step has made. DSE_E_RANGE: it has more micro-batches than that, or would take
+/* Writes down the step that drv_training_on has made. DSE_E_RANGE: it has more micro-batches than that, or would take
  * more memory than the study's shortcuts allow. */
 dse_status drv_unrolled_make(const drv_study *s, const strategy *p, const step_result *step, dse_arena *a,
                              drv_unrolled *out, dse_error *err);

@@ -47,7 +47,7 @@ static dse_status unrolled_metrics(const drv_study *study, const strategy *point
     drv_unrolled u;
     dse_status st;
 
-    if ((st = drv_training_step(study, point, a, &step, err)) != DSE_OK ||
+    if ((st = drv_training_on(study, point, STEP_UNITS, a, &step, err)) != DSE_OK ||
         (st = drv_unrolled_make(study, point, &step, a, &u, err)) != DSE_OK ||
         (st = drv_unrolled_simulate(study, point, a, &u, NULL, err)) != DSE_OK)
         return st;

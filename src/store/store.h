@@ -110,7 +110,7 @@ const char *store_text(const store_metrics *m, const store_column *c);
 /* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
 typedef struct {
     double weights, activations, gradients, optimizer, messages;
-    bool training; /* profile train, whose strategy says how many bytes: the numbers say nothing */
+    bool training; /* profile train: bytes, by the program or by its own precision; the numbers say nothing */
 } store_sizes;
 
 typedef struct {
