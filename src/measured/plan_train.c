@@ -97,7 +97,9 @@ static void choose_sharding(planning *p)
         return;
     }
     p->point->zero = (uint32_t)zero;
-    if (zero > 0 && MSR_GIVEN(j->dp_replicate) && MSR_GIVEN(j->dp_shard) && j->dp_shard * j->cp > 1)
+    /* A dp_shard of 1 below ZeRO-3 says of weights alone that they are whole. */
+    if (zero > 0 && MSR_GIVEN(j->dp_replicate) && MSR_GIVEN(j->dp_shard) &&
+        (j->dp_shard > 1 || (zero == 3 && j->cp > 1)))
         p->point->replicas = (uint32_t)j->dp_replicate;
     if (zero == 3 || !p->program)
         return;

@@ -100,6 +100,25 @@ CLAIM(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding)
     assert_point(&j, "2_2_1_4_0_micro_batch=2_zero=0_recompute_granularity=full_sequence_parallel=off_overlap=off_like=megatron");
 }
 
+/* That weights are whole says nothing of the optimizer, which is sharded over dp and cp together. */
+CLAIM(whole_weights_are_no_replicas_of_the_optimizer)
+{
+    msr_job j = plain();
+
+    j.dp = j.dp_replicate = 4;
+    j.cp = 2;
+    j.pp = 1;
+    j.schedule = NULL;
+    j.interleaving = NONE;
+    j.micro_batches = 4;
+    j.recompute = MSR_RECOMPUTE_NONE;
+    assert_point(&j, "4_2_1_1_0_cp=2_micro_batch=2_overlap=off_like=megatron");
+    assert_int_equal(plan.point.replicas, 1);
+    j.dp_replicate = j.dp_shard = 2;
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.point.replicas, 2);
+}
+
 CLAIM(the_number_of_micro_batches_gives_their_size)
 {
     msr_job j = plain();
@@ -321,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding),
+        cmocka_unit_test(whole_weights_are_no_replicas_of_the_optimizer),
         cmocka_unit_test(the_number_of_micro_batches_gives_their_size),
         cmocka_unit_test(options_go_over_what_a_job_says_of_recomputation),
         cmocka_unit_test(schedules_have_many_spellings),
