@@ -120,24 +120,28 @@ static dse_status check_product(const msr_job *j, dse_error *err)
                        j->dp, j->tp, j->pp, j->cp, product, j->n_devices);
 }
 
+/* A point holds them in 32 bits. */
 static dse_status check_degrees(const msr_job *j, dse_error *err)
 {
     const struct {
-        const char *name;
+        const char *name, *what;
         int64_t v;
-    } degrees[] = {{"dp_replicate", j->dp_replicate},
-                   {"dp_shard", j->dp_shard},
-                   {"dp", j->dp},
-                   {"tp", j->tp},
-                   {"pp", j->pp},
-                   {"cp", j->cp},
-                   {"ep", j->ep}};
+    } counts[] = {{"dp_replicate", "a degree", j->dp_replicate},
+                  {"dp_shard", "a degree", j->dp_shard},
+                  {"dp", "a degree", j->dp},
+                  {"tp", "a degree", j->tp},
+                  {"pp", "a degree", j->pp},
+                  {"cp", "a degree", j->cp},
+                  {"ep", "a degree", j->ep},
+                  {"micro_batch", "a count", j->micro_batch},
+                  {"micro_batches", "a count", j->micro_batches},
+                  {"interleaving", "a count", j->interleaving}};
 
-    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
-        if (MSR_GIVEN(degrees[i].v) && (degrees[i].v < 1 || degrees[i].v > UINT32_MAX))
+    for (size_t i = 0; i < DSE_COUNT(counts); i++)
+        if (MSR_GIVEN(counts[i].v) && (counts[i].v < 1 || counts[i].v > UINT32_MAX))
             return dse_fail_at(err, DSE_E_CONFIG, j->where,
-                               "%s is %" PRId64 "; a degree is at least 1, and below 2^32", degrees[i].name,
-                               degrees[i].v);
+                               "%s is %" PRId64 "; %s is at least 1, and below 2^32", counts[i].name,
+                               counts[i].v, counts[i].what);
     return MSR_GIVEN(j->dp) ? check_product(j, err) : check_rest(j, err);
 }
 

@@ -89,7 +89,7 @@ static void choose_sharding(planning *p)
     const msr_job *j = p->job;
     int64_t zero;
 
-    if (j->dp * j->cp == 1)
+    if (j->dp == 1 && j->cp == 1)
         return;
     zero = zero_of(p);
     if (zero < 0 || zero > 3) {
@@ -127,31 +127,38 @@ static int64_t micro_batch_of(planning *p)
     return j->pp > 1 ? p->program->stage_micro_batch : MSR_JOB_NONE;
 }
 
-static void take_all_at_once(planning *p)
+/* What a batch leaves for a micro-batch is as large as the batch is said to be. */
+static void set_micro_batch(planning *p, int64_t sequences)
 {
-    msr_plan_gap(p->plan, MSR_GAP_MICRO_BATCH_UNSAID, p->arena,
-                 "the source lacks the sequences of a micro-batch ('micro_batch')");
-    p->point->micro_batch = (uint32_t)(p->job->batch / p->job->dp);
+    if (sequences > UINT32_MAX)
+        msr_plan_gap(p->plan, MSR_GAP_REFUSED, p->arena,
+                     "a micro-batch of %" PRId64 " sequences; it is to be below 2^32", sequences);
+    else
+        p->point->micro_batch = (uint32_t)sequences;
 }
 
 static void choose_micro_batch(planning *p)
 {
     const msr_job *j = p->job;
-    int64_t micro_batch = micro_batch_of(p);
+    int64_t micro_batch = micro_batch_of(p), at_once;
 
-    if (MSR_GIVEN(micro_batch))
-        p->point->micro_batch = (uint32_t)micro_batch;
-    else if (MSR_GIVEN(j->micro_batches) && j->batch % (j->dp * j->micro_batches))
-        msr_plan_gap(p->plan, MSR_GAP_REFUSED, p->arena,
-                     "dp %" PRId64 " x %" PRId64 " micro-batches does not divide the batch of %" PRId64
-                     " sequences",
-                     j->dp, j->micro_batches, j->batch);
-    else if (MSR_GIVEN(j->micro_batches))
-        p->point->micro_batch = (uint32_t)(j->batch / (j->dp * j->micro_batches));
-    else if (j->pp == 1 && j->batch % j->dp == 0)
-        take_all_at_once(p);
-    else
+    if (MSR_GIVEN(micro_batch)) {
+        set_micro_batch(p, micro_batch);
+    } else if (MSR_GIVEN(j->micro_batches)) {
+        if (__builtin_mul_overflow(j->dp, j->micro_batches, &at_once) || j->batch % at_once)
+            msr_plan_gap(p->plan, MSR_GAP_REFUSED, p->arena,
+                         "dp %" PRId64 " x %" PRId64 " micro-batches does not divide the batch of %" PRId64
+                         " sequences",
+                         j->dp, j->micro_batches, j->batch);
+        else
+            set_micro_batch(p, j->batch / at_once);
+    } else if (j->pp == 1 && j->batch % j->dp == 0) {
+        msr_plan_gap(p->plan, MSR_GAP_MICRO_BATCH_UNSAID, p->arena,
+                     "the source lacks the sequences of a micro-batch ('micro_batch')");
+        set_micro_batch(p, j->batch / j->dp);
+    } else {
         lacks(p, "the sequences of a micro-batch ('micro_batch')");
+    }
 }
 
 /* Spellings in normal form. */

@@ -286,6 +286,15 @@ CLAIM(degrees_that_do_not_multiply_to_the_devices_are_refused)
     refuse(&j, "the product of dp, tp, pp and cp is no number of devices");
     j.tp = 0;
     refuse(&j, "tp is 0; a degree is at least 1, and below 2^32");
+    j = plain();
+    j.micro_batch = INT64_C(1) << 32;
+    refuse(&j, "micro_batch is 4294967296; a count is at least 1, and below 2^32");
+    j.micro_batch = 1;
+    j.micro_batches = 0;
+    refuse(&j, "micro_batches is 0; a count is at least 1, and below 2^32");
+    j.micro_batches = 1;
+    j.interleaving = (INT64_C(1) << 32) + 1;
+    refuse(&j, "interleaving is 4294967297; a count is at least 1, and below 2^32");
 }
 
 static void clear_sizes(msr_job *j) { j->layers = j->d_model = j->d_ff = j->heads = j->vocabulary = NONE; }

@@ -42,6 +42,21 @@ static msr_job plain(void)
     return j;
 }
 
+/* A job of 16 devices without a pipeline that says little. */
+static msr_job terse(const char *framework)
+{
+    msr_job j = plain();
+
+    j.framework = framework;
+    j.dp = 8;
+    j.dp_replicate = j.dp_shard = NONE;
+    j.pp = 1;
+    j.micro_batches = j.interleaving = j.sequence_parallel = j.zero_stage = NONE;
+    j.schedule = NULL;
+    j.recompute = MSR_RECOMPUTE_UNKNOWN;
+    return j;
+}
+
 static dse_status make(const msr_job *j, const msr_plan_options *o)
 {
     dse_arena_reset(&arena);
@@ -128,6 +143,26 @@ CLAIM(the_number_of_micro_batches_gives_their_size)
     assert_true(plan.can_run && plan.point.micro_batch == 2);
     j.micro_batches = 5;
     assert_gap(&j, MSR_GAP_REFUSED, "dp 2 x 5 micro-batches does not divide the batch of 32 sequences");
+    j = plain();
+    j.micro_batch = NONE;
+    j.micro_batches = j.dp = j.dp_replicate = j.n_devices = INT64_C(1) << 31; /* their product is 2^62 */
+    j.tp = j.pp = 1;
+    assert_gap(&j, MSR_GAP_REFUSED,
+               "dp 2147483648 x 2147483648 micro-batches does not divide the batch of 32 sequences");
+    j.micro_batches = j.dp = j.dp_replicate = j.n_devices = (INT64_C(1) << 32) - 1; /* beyond 64 bits */
+    assert_gap(&j, MSR_GAP_REFUSED,
+               "dp 4294967295 x 4294967295 micro-batches does not divide the batch of 32 sequences");
+}
+
+CLAIM(a_micro_batch_that_no_point_can_hold_is_refused)
+{
+    msr_job j = terse("deepspeed");
+
+    j.tp = 1;
+    j.dp = j.n_devices = 1;
+    j.micro_batch = NONE;
+    j.batch = INT64_C(1) << 33;
+    assert_gap(&j, MSR_GAP_REFUSED, "a micro-batch of 8589934592 sequences; it is to be below 2^32");
 }
 
 CLAIM(options_go_over_what_a_job_says_of_recomputation)
@@ -166,21 +201,6 @@ CLAIM(schedules_have_many_spellings)
 }
 
 /* ---- programs ------------------------------------------------------------------------------ */
-
-/* A job of 16 devices without a pipeline that says little. */
-static msr_job terse(const char *framework)
-{
-    msr_job j = plain();
-
-    j.framework = framework;
-    j.dp = 8;
-    j.dp_replicate = j.dp_shard = NONE;
-    j.pp = 1;
-    j.micro_batches = j.interleaving = j.sequence_parallel = j.zero_stage = NONE;
-    j.schedule = NULL;
-    j.recompute = MSR_RECOMPUTE_UNKNOWN;
-    return j;
-}
 
 CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
 {
@@ -342,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_job_is_a_point_of_its_own_micro_batches_schedule_and_sharding),
         cmocka_unit_test(whole_weights_are_no_replicas_of_the_optimizer),
         cmocka_unit_test(the_number_of_micro_batches_gives_their_size),
+        cmocka_unit_test(a_micro_batch_that_no_point_can_hold_is_refused),
         cmocka_unit_test(options_go_over_what_a_job_says_of_recomputation),
         cmocka_unit_test(schedules_have_many_spellings),
         cmocka_unit_test(what_a_job_does_not_say_its_program_does_and_that_is_said),
