@@ -59,17 +59,15 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
 static dse_status compare_step(const msr_run *r, const drv_recording *traces, dse_arena *a,
                                report_compared_run *to, dse_error *err)
 {
-    const metric_options plain = {0};
     store_metrics m;
     dse_status st = msr_point_run(&r->study, NULL, &r->plan.point, a, &m, err);
 
-    return st == DSE_OK ? msr_pairs_of_step(&m, traces, &plain, a, &to->pair, &to->n_pairs, err) : st;
+    return st == DSE_OK ? msr_pairs_of_step(&m, traces, a, &to->pair, &to->n_pairs, err) : st;
 }
 
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
 {
     comparing *c = user;
-    const metric_options plain = {0};
     drv_recording simulated = {0};
     report_compared_run *to;
     dse_error why = DSE_ERROR_INIT;
@@ -84,7 +82,7 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
     else
         st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
     if (st == DSE_OK && !r->plan.trains)
-        st = msr_pairs_make(&simulated, traces, &plain, c->arena, &to->pair, &to->n_pairs, &why);
+        st = msr_pairs_make(&simulated, traces, c->arena, &to->pair, &to->n_pairs, &why);
     drv_recording_free(&simulated);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
 }

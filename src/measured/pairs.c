@@ -51,7 +51,6 @@ typedef struct {
 
 typedef struct {
     const drv_recording *recording;
-    const metric_options *o;
     dse_arena scratch; /* of what metrics say */
     dse_arena *a;      /* of what stays */
     size_t n;
@@ -169,6 +168,7 @@ static double factor(const char *from, const char *to)
 
 static dse_status metric_of(pair_side *s, const char *name, const report_measured **out, dse_error *err)
 {
+    static const metric_options plain;
     const metric *m;
     dse_status st;
 
@@ -178,7 +178,7 @@ static dse_status metric_of(pair_side *s, const char *name, const report_measure
             return DSE_OK;
         }
     if ((st = drv_measure_find(s->recording, name, false, &m, err)) != DSE_OK ||
-        (st = drv_measure(s->recording, m, name, s->o, &s->scratch, &s->asked[s->n].of, err)) != DSE_OK)
+        (st = drv_measure(s->recording, m, name, &plain, &s->scratch, &s->asked[s->n].of, err)) != DSE_OK)
         return st;
     s->asked[s->n].name = name;
     *out = &s->asked[s->n++].of;
@@ -414,12 +414,39 @@ static dse_status begin_pair(const pair_row *row, cmp_pair *out, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status make(pair_side both[2], const pair_row *row, cmp_pair *out, dse_error *err)
+/* The stored figures of a step that are the same quantity as a pair, of its slowest rank. */
+static const struct {
+    const char *pair, *column;
+    double factor; /* to the pair's unit */
+} of_step[] = {{"step_time", "wall_time", 1e-9},
+               {"throughput", "tokens_per_s", 1},
+               {"mfu", "mfu", 1},
+               {"compute_time", "gpu_time", 1e-9},
+               {"exposed_comm", "exposed_comm", 1e-9},
+               {"peak_memory", "peak_memory", 1}};
+
+static figure figure_of_step(const store_metrics *m, const pair_row *row)
+{
+    figure f = {.value = NAN,
+                .why = "the training step is not recorded kernel by kernel; --set profile=stage simulates "
+                       "STAGE's, which is"};
+
+    for (size_t i = 0; i < sizeof of_step / sizeof of_step[0]; i++)
+        if (strcmp(of_step[i].pair, row->name) == 0)
+            f.value = store_value(m, store_column_find(of_step[i].column)) * of_step[i].factor;
+    return f;
+}
+
+/* `step` (NULL: none) is what the simulated side has in the place of a recording. */
+static dse_status make(pair_side both[2], const store_metrics *step, const pair_row *row, cmp_pair *out,
+                       dse_error *err)
 {
     figure f[2] = {{.value = NAN}, {.value = NAN}};
     dse_status st = begin_pair(row, out, err);
 
-    if (st == DSE_OK)
+    if (st == DSE_OK && step)
+        f[0] = figure_of_step(step, row);
+    else if (st == DSE_OK)
         st = measure(&both[0], row, &f[0], err);
     if (st == DSE_OK)
         st = measure(&both[1], row, &f[1], err);
@@ -433,20 +460,18 @@ static dse_status make(pair_side both[2], const pair_row *row, cmp_pair *out, ds
     return DSE_OK;
 }
 
-dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *measured,
-                          const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+static dse_status make_all(const drv_recording *simulated, const store_metrics *step,
+                           const drv_recording *measured, dse_arena *a, cmp_pair **out, size_t *n,
+                           dse_error *err)
 {
-    metric_options own = *o;
-    pair_side both[2] = {{.recording = simulated, .o = &own, .a = a},
-                         {.recording = measured, .o = &own, .a = a}};
+    pair_side both[2] = {{.recording = simulated, .a = a}, {.recording = measured, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
     dse_status st = DSE_OK;
 
-    own.compat = false;
     for (int i = 0; i < 2; i++)
         dse_arena_init(&both[i].scratch);
     for (size_t i = 0; st == DSE_OK && i < N_ROWS; i++)
-        st = make(both, &rows[i], &pair[i], err);
+        st = make(both, step, &rows[i], &pair[i], err);
     for (int i = 0; i < 2; i++)
         dse_arena_free(&both[i].scratch);
     if (st != DSE_OK)
@@ -456,54 +481,16 @@ dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *m
     return DSE_OK;
 }
 
-/* ---- a training step ------------------------------------------------------------------------ */
-
-/* The stored figures of a step that are the same quantity as a pair, of its slowest rank. */
-static const struct {
-    const char *pair, *column;
-    double factor; /* to the pair's unit */
-} of_step[] = {{"step_time", "wall_time", 1e-9},
-               {"throughput", "tokens_per_s", 1},
-               {"mfu", "mfu", 1},
-               {"compute_time", "gpu_time", 1e-9},
-               {"exposed_comm", "exposed_comm", 1e-9},
-               {"peak_memory", "peak_memory", 1}};
-
-static double figure_of_step(const char *pair, const store_metrics *m)
+dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *measured, dse_arena *a,
+                          cmp_pair **out, size_t *n, dse_error *err)
 {
-    for (size_t i = 0; i < sizeof of_step / sizeof of_step[0]; i++)
-        if (strcmp(of_step[i].pair, pair) == 0)
-            return store_value(m, store_column_find(of_step[i].column)) * of_step[i].factor;
-    return NAN;
+    return make_all(simulated, NULL, measured, a, out, n, err);
 }
 
-dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured,
-                             const metric_options *o, dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured, dse_arena *a,
+                             cmp_pair **out, size_t *n, dse_error *err)
 {
-    static const char no_recording[] =
-        "the training step is not recorded kernel by kernel; --set profile=stage simulates STAGE's, which is";
-    metric_options own = *o;
-    pair_side side = {.recording = measured, .o = &own, .a = a};
-    cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
-    dse_status st = DSE_OK;
-
-    own.compat = false;
-    dse_arena_init(&side.scratch);
-    for (size_t i = 0; st == DSE_OK && i < N_ROWS; i++) {
-        figure f = {.value = NAN};
-
-        if ((st = begin_pair(&rows[i], &pair[i], err)) != DSE_OK ||
-            (st = measure(&side, &rows[i], &f, err)) != DSE_OK)
-            break;
-        pair[i].simulated = figure_of_step(rows[i].name, simulated);
-        pair[i].why_simulated = isnan(pair[i].simulated) ? no_recording : NULL;
-        pair[i].measured = f.value;
-        pair[i].why_measured = isnan(f.value) ? f.why : NULL;
-    }
-    dse_arena_free(&side.scratch);
-    *out = pair;
-    *n = N_ROWS;
-    return st;
+    return make_all(NULL, simulated, measured, a, out, n, err);
 }
 
 /* ---- step times alone ----------------------------------------------------------------------- */
@@ -511,8 +498,7 @@ dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording
 dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,
                                dse_error *err)
 {
-    const metric_options plain = {0};
-    pair_side side = {.recording = r, .o = &plain, .a = a};
+    pair_side side = {.recording = r, .a = a};
     figure f = {.value = NAN};
     dse_status st;
 

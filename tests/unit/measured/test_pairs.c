@@ -106,7 +106,7 @@ static void against_itself(strategy p, bool bytes, const char *const *missing)
         count_bytes(&simulated);
         count_bytes(&measured);
     }
-    assert_ok(msr_pairs_make(&simulated, &measured, &(metric_options){0}, &arena, &pair, &n_pairs, &err),
+    assert_ok(msr_pairs_make(&simulated, &measured, &arena, &pair, &n_pairs, &err),
               &err);
     assert_int_equal(n_pairs, msr_n_pair_kinds);
     for (size_t i = 0; i < n_pairs; i++) {
@@ -216,7 +216,7 @@ static void compare_runs(void)
 {
     drv_recording simulated = recording_of(&simulated_run), measured = recording_of(&measured_run);
 
-    assert_ok(msr_pairs_make(&simulated, &measured, &(metric_options){0}, &arena, &pair, &n_pairs, &err),
+    assert_ok(msr_pairs_make(&simulated, &measured, &arena, &pair, &n_pairs, &err),
               &err);
 }
 
