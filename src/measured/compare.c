@@ -55,20 +55,28 @@ static dse_status conclude(dse_status st, const dse_error *why, const cmp_weight
     return DSE_OK;
 }
 
-/* The training step against a recording. */
-static dse_status compare_step(const msr_run *r, const drv_recording *traces, dse_arena *a,
-                               report_compared_run *to, dse_error *err)
+/* A training step has no recording. */
+static dse_status compare_recording(const msr_run *r, const drv_recording *traces, dse_arena *a,
+                                    report_compared_run *to, dse_error *err)
 {
+    drv_recording simulated = {0};
     store_metrics m;
-    dse_status st = msr_point_run(&r->study, NULL, &r->plan.point, a, &m, err);
+    dse_status st;
 
-    return st == DSE_OK ? msr_pairs_of_step(&m, traces, a, &to->pair, &to->n_pairs, err) : st;
+    if (r->plan.trains) {
+        st = msr_point_run(&r->study, NULL, &r->plan.point, a, &m, err);
+        return st == DSE_OK ? msr_pairs_of_step(&m, traces, a, &to->pair, &to->n_pairs, err) : st;
+    }
+    st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, err);
+    if (st == DSE_OK)
+        st = msr_pairs_make(&simulated, traces, a, &to->pair, &to->n_pairs, err);
+    drv_recording_free(&simulated);
+    return st;
 }
 
 static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recording *traces, dse_error *err)
 {
     comparing *c = user;
-    drv_recording simulated = {0};
     report_compared_run *to;
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
@@ -77,13 +85,7 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
     to = &c->run[i];
     c->n_traces = i + 1;
     describe(r, c->arena, to);
-    if (r->plan.trains)
-        st = compare_step(r, traces, c->arena, to, &why);
-    else
-        st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, &why);
-    if (st == DSE_OK && !r->plan.trains)
-        st = msr_pairs_make(&simulated, traces, c->arena, &to->pair, &to->n_pairs, &why);
-    drv_recording_free(&simulated);
+    st = compare_recording(r, traces, c->arena, to, &why);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
 }
 
