@@ -1,6 +1,7 @@
 #include "measured/calibrate.h"
 
 #include "base/hash.h"
+#include "base/names.h"
 #include "cards/resize.h"
 #include "exec/parallel.h"
 #include "measured/point.h"
@@ -98,23 +99,6 @@ static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, s
     return all;
 }
 
-/* The words for --fit and --fix, in the order of the table: "compute.peak_perf, memory.bandwidth, ...". */
-static void add_names(const card_system *machine, dse_strbuf *out)
-{
-    card_system s = *machine;
-    bool any = false;
-
-    for (size_t k = 0; k < N_ROWS; k++)
-        for (uint32_t i = 0, n = entries(&s, &rows[k]); i < n; i++) {
-            bool list = cfg_param_find(&card_system_table, rows[k].key)->type == CFG_T_DOUBLE_LIST;
-
-            dse_strbuf_addf(out, "%s%s", any ? ", " : "", rows[k].key);
-            if (list)
-                dse_strbuf_addf(out, "[%" PRIu32 "]", i);
-            any = true;
-        }
-}
-
 /* ---- which are fitted ----------------------------------------------------------------------------- */
 
 static bool names(const char *const *word, size_t n, const char *name)
@@ -126,26 +110,23 @@ static bool names(const char *const *word, size_t n, const char *name)
 }
 
 static dse_status check_words(const char *option, const char *const *word, size_t n_words,
-                              const card_system *machine, const calibrate_parameter *all, size_t n,
-                              dse_error *err)
+                              const calibrate_parameter *all, size_t n, dse_error *err)
 {
-    dse_strbuf known;
-    dse_status st = DSE_OK;
+    const char *known[CALIBRATE_MAX];
+    char list[1024];
 
-    dse_strbuf_init(&known);
-    for (size_t i = 0; st == DSE_OK && i < n_words; i++) {
+    for (size_t i = 0; i < n_words; i++) {
         bool found = false;
 
         for (size_t j = 0; j < n; j++)
-            found |= cfg_path_covers(word[i], all[j].fit.name);
-        if (found)
-            continue;
-        add_names(machine, &known);
-        st = dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s", option,
-                      word[i], known.data);
+            found |= cfg_path_covers(word[i], known[j] = all[j].fit.name);
+        if (!found) {
+            dse_join(list, sizeof list, known, n);
+            return dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s", option,
+                            word[i], list);
+        }
     }
-    dse_strbuf_free(&known);
-    return st;
+    return DSE_OK;
 }
 
 static double known_start(const msr_calibrate_options *o, const calibrate_parameter *p)
@@ -177,8 +158,8 @@ static dse_status list_parameters(const card_system *machine, const msr_calibrat
     calibrate_parameter *all = list_all(machine, a, &n_all);
     dse_status st;
 
-    if ((st = check_words("--fit", o->fit, o->n_fit, machine, all, n_all, err)) != DSE_OK ||
-        (st = check_words("--fix", o->fix, o->n_fix, machine, all, n_all, err)) != DSE_OK)
+    if ((st = check_words("--fit", o->fit, o->n_fit, all, n_all, err)) != DSE_OK ||
+        (st = check_words("--fix", o->fix, o->n_fix, all, n_all, err)) != DSE_OK)
         return st;
     for (size_t j = 0; j < n_all; j++) {
         bool asked = names(o->fit, o->n_fit, all[j].fit.name);
