@@ -1,5 +1,6 @@
 #include "measured/calibrate_gather.h"
 
+#include "exec/parallel.h"
 #include "measured/pairs.h"
 #include "measured/point.h"
 
@@ -63,35 +64,42 @@ static void put_starts(msr_gathered *g, dse_arena *a)
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
 
-/* Whether it ends at all: some strategies deadlock, as they do in ASTRA-sim. */
-static dse_status try_run(const msr_run *r, dse_error *err)
+/* Whether each run ends at all: some strategies deadlock, as they do in ASTRA-sim. */
+typedef struct {
+    const msr_runs *runs;
+    dse_error *failed; /* of each run; its status is DSE_OK where it ended, or has no step time */
+} trying;
+
+static bool has_time(const msr_run *r) { return r->job.step_time_s > 0; }
+
+static dse_status try_run(void *user, size_t i, dse_error *err)
 {
+    const trying *t = user;
+    const msr_run *r = t->runs->run[i];
+    dse_error *why = &t->failed[i];
+    dse_status st = DSE_OK;
     store_metrics m;
     dse_arena arena;
-    dse_status st;
 
     dse_arena_init(&arena);
-    st = msr_point_run(&r->study, NULL, &r->plan.point, &arena, &m, err);
+    if (has_time(r))
+        st = msr_point_run(&r->study, NULL, &r->plan.point, &arena, &m, why);
     dse_arena_free(&arena);
-    return st;
+    return st == DSE_OK || msr_runs_is_own_failure(st)
+               ? DSE_OK
+               : dse_fail_at(err, st, why->where, "%s: %s", r->job.name, why->text);
 }
 
-static dse_status add(msr_gathered *out, const msr_run *r, dse_arena *a, dse_error *err)
+static void add(msr_gathered *out, const msr_run *r, const dse_error *failed, dse_arena *a)
 {
-    dse_error why = DSE_ERROR_INIT;
-    dse_status st;
-
-    if (!(r->job.step_time_s > 0)) {
+    if (!has_time(r)) {
         msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name, "there is no step time",
                        a);
-        return DSE_OK;
+        return;
     }
-    st = try_run(r, &why);
-    if (st != DSE_OK && !msr_runs_is_own_failure(st))
-        return dse_fail_at(err, st, why.where, "%s: %s", r->job.name, why.text);
-    if (st != DSE_OK) {
-        msr_runs_leave(&out->runs, &r->job, "the simulation fails", why.text, a);
-        return DSE_OK;
+    if (failed->status != DSE_OK) {
+        msr_runs_leave(&out->runs, &r->job, "the simulation fails", failed->text, a);
+        return;
     }
     out->of[out->n] = r;
     out->run[out->n++] = (msr_calibrate_run){.name = r->job.name,
@@ -99,13 +107,13 @@ static dse_status add(msr_gathered *out, const msr_run *r, dse_arena *a, dse_err
                                              .point = r->plan.point,
                                              .measured_s = r->job.step_time_s,
                                              .is_mean = r->is_trace};
-    return DSE_OK;
 }
 
 dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out, dse_error *err)
 {
     gathering g = {out, a, &out->runs.machine};
     msr_runs_options how = *o;
+    trying trial = {.runs = &out->runs};
     dse_status st;
 
     *out = (msr_gathered){.hockney = DSE_ARENA_NEW(a, report_calibrated_hockney, o->n_traces)};
@@ -115,9 +123,11 @@ dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out
         return st;
     out->run = DSE_ARENA_NEW(a, msr_calibrate_run, out->runs.n);
     out->of = DSE_ARENA_NEW(a, const msr_run *, out->runs.n);
-    for (size_t i = 0; st == DSE_OK && i < out->runs.n; i++)
-        st = add(out, out->runs.run[i], a, err);
-    if (st == DSE_OK)
-        put_starts(out, a);
-    return st;
+    trial.failed = DSE_ARENA_NEW(a, dse_error, out->runs.n);
+    if ((st = exec_parallel(out->runs.n, o->read.n_threads, try_run, NULL, &trial, err)) != DSE_OK)
+        return st;
+    for (size_t i = 0; i < out->runs.n; i++)
+        add(out, out->runs.run[i], &trial.failed[i], a);
+    put_starts(out, a);
+    return DSE_OK;
 }
