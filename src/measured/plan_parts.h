@@ -30,8 +30,8 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
 dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err);
 
 /* p->model and its name: the card that the options name, or that of the job's family, or one of the job's own
- * sizes; with the job's batch, sequence, precision and rank order. DSE_E_CONFIG: the family is none of ours
- * and a size is missing, or a size of the job is another than the family's. */
+ * sizes; with the job's batch, sequence and precision. DSE_E_CONFIG: the family is none of ours and a size is
+ * missing, or a size of the job is another than the family's. */
 dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
 
 /* The card's word for a precision, "mixed"; NULL: none that is known. */

@@ -59,7 +59,7 @@ bool msr_runs_is_own_failure(dse_status st);
 void msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a);
 
 /* What the models of all these runs have in common beside their sizes, as options: "--set
- * placement=tp,sp,dp,pp --set precision=mixed". A simulation on a machine fitted to the runs needs the same:
+ * precision=mixed --placement tp-sp-dp-pp". A simulation on a machine fitted to the runs needs the same:
  * a card of ours counts and places as STAGE does unless told. What the runs differ in is left out, and a
  * precision in numbers of its own. "" if nothing is left. */
 const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a);
