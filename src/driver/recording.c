@@ -100,7 +100,7 @@ static dse_status read_one(void *user, size_t i, dse_error *err)
     reading *r = user;
     source *s = &r->l->source[r->from + i];
 
-    return s->file->reader->read(s->file->path, &s->record, err);
+    return trace_read(s->file->reader, s->file->path, &s->record, err);
 }
 
 static void show(void *user, size_t done, size_t n)

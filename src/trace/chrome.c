@@ -228,11 +228,6 @@ dse_status trace_chrome_parse(trace_source *source, const char *path, trace_reco
     return st;
 }
 
-static dse_status chrome_read(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_stream(trace_chrome_parse, path, out, err);
-}
-
 static bool is_chrome(const char *head, size_t n)
 {
     return n &&
@@ -241,4 +236,5 @@ static bool is_chrome(const char *head, size_t n)
 
 extern const trace_reader trace_reader_chrome;
 const trace_reader trace_reader_chrome = {"chrome", TRACE_FAMILY_TIMELINES,
-                                          "Chrome trace (Kineto, XLA, simulated)", is_chrome, chrome_read};
+                                          "Chrome trace (Kineto, XLA, simulated)", is_chrome,
+                                          .stream = trace_chrome_parse};

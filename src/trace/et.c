@@ -545,11 +545,6 @@ dse_status trace_et_parse(trace_source *source, const char *path, trace_record *
     return st;
 }
 
-static dse_status read_file(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_stream(trace_et_parse, path, out, err);
-}
-
 static bool is_et(const char *head, size_t n)
 {
     const char *p = head + strspn(head, " \t\r\n");
@@ -560,4 +555,4 @@ static bool is_et(const char *head, size_t n)
 
 extern const trace_reader trace_reader_et;
 const trace_reader trace_reader_et = {"et", TRACE_FAMILY_EXECUTION_TRACES, "PyTorch execution trace (JSON)",
-                                      is_et, read_file};
+                                      is_et, .stream = trace_et_parse};

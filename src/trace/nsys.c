@@ -460,4 +460,4 @@ static bool is_sqlite(const char *head, size_t n)
 
 extern const trace_reader trace_reader_nsys;
 const trace_reader trace_reader_nsys = {"nsys", TRACE_FAMILY_EXPORTS, "Nsight Systems export (SQLite)",
-                                        is_sqlite, nsys_read};
+                                        is_sqlite, .file = nsys_read};

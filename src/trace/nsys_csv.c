@@ -14,7 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_BYTES  ((size_t)1 << 30)
 #define MAX_FIELDS 64  /* further ones are ignored */
 #define MAX_LINES  200 /* searched for a first table to recognise the format */
 
@@ -343,11 +342,6 @@ dse_status trace_nsys_csv_parse(const char *path, const void *bytes, size_t n, t
     return st;
 }
 
-static dse_status nsys_csv_read(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_whole(path, MAX_BYTES, trace_nsys_csv_parse, out, err);
-}
-
 static bool is_nsys_csv(const char *head, size_t n)
 {
     bool found = false;
@@ -363,4 +357,5 @@ static bool is_nsys_csv(const char *head, size_t n)
 
 extern const trace_reader trace_reader_nsys_csv;
 const trace_reader trace_reader_nsys_csv = {"nsys_csv", TRACE_FAMILY_REPORTS, "Nsight Systems report (CSV)",
-                                            is_nsys_csv, nsys_csv_read};
+                                            is_nsys_csv, .whole = trace_nsys_csv_parse,
+                                            .max_bytes = (size_t)1 << 30};

@@ -15,7 +15,7 @@ TRACE_READER_LIST(ROW)
 static const trace_reader *const readers[] = {TRACE_READER_LIST(ROW)};
 #undef ROW
 
-dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err)
+static dse_status read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err)
 {
     trace_source source;
     dse_status st = trace_source_open(&source, path, err);
@@ -46,8 +46,7 @@ static dse_status read_all(gzFile f, const char *path, size_t max_bytes, dse_str
     return DSE_OK;
 }
 
-dse_status trace_read_whole(const char *path, size_t max_bytes, trace_whole_parser *parse, trace_record *out,
-                            dse_error *err)
+static dse_status read_whole(const trace_reader *r, const char *path, trace_record *out, dse_error *err)
 {
     dse_strbuf bytes;
     dse_status st;
@@ -60,12 +59,19 @@ dse_status trace_read_whole(const char *path, size_t max_bytes, trace_whole_pars
         return dse_fail_errno(err, DSE_E_IO, "cannot open '%s'", path);
     }
     dse_strbuf_init(&bytes);
-    st = read_all(f, path, max_bytes, &bytes, err);
+    st = read_all(f, path, r->max_bytes, &bytes, err);
     gzclose_r(f);
     if (st == DSE_OK)
-        st = parse(path, bytes.data, bytes.len, out, err);
+        st = r->whole(path, bytes.data, bytes.len, out, err);
     dse_strbuf_free(&bytes);
     return st;
+}
+
+dse_status trace_read(const trace_reader *r, const char *path, trace_record *out, dse_error *err)
+{
+    return r->stream  ? read_stream(r->stream, path, out, err)
+           : r->whole ? read_whole(r, path, out, err)
+                      : r->file(path, out, err);
 }
 
 dse_status trace_reader_find(const char *path, const trace_reader **out, dse_error *err)

@@ -17,30 +17,31 @@ typedef enum {
     TRACE_FAMILIES
 } trace_family;
 
+/* Adds the ranks of a file to an empty record. `path` is for messages. Recoverable faults become warnings of
+ * the record; the error of others names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE. */
+typedef dse_status trace_stream_parser(trace_source *source, const char *path, trace_record *out,
+                                       dse_error *err);
+
+/* The same of a file's bytes, for formats that cannot be read as a stream. */
+typedef dse_status trace_whole_parser(const char *path, const void *bytes, size_t n, trace_record *out,
+                                      dse_error *err);
+
 typedef struct {
     const char *name; /* "chrome" */
     trace_family family;
     const char *what; /* "Chrome trace (Kineto, XLA, simulated)", for messages and help */
     /* Whether a file that begins with these n decompressed bytes has this format. A NUL follows them. */
     bool (*is)(const char *head, size_t n);
-    /* Adds the ranks of a file to an empty record. Recoverable faults become warnings of the record; the
-     * error of others names the file and the byte. DSE_E_IO, DSE_E_SYNTAX, DSE_E_RANGE. */
-    dse_status (*read)(const char *path, trace_record *out, dse_error *err);
+    /* One of these three. */
+    trace_stream_parser *stream;
+    trace_whole_parser *whole;
+    dse_status (*file)(const char *path, trace_record *out, dse_error *err); /* opens it itself */
+    size_t max_bytes; /* of `whole`, decompressed */
 } trace_reader;
 
-/* Opens a file as a stream and parses it. `path` of a parser is for messages; it returns as trace_reader.read
- * does. */
-typedef dse_status trace_stream_parser(trace_source *source, const char *path, trace_record *out,
-                                       dse_error *err);
-dse_status trace_read_stream(trace_stream_parser *parse, const char *path, trace_record *out, dse_error *err);
-
-/* Decompresses a file, refuses more than max_bytes, and parses it: for formats that cannot be read as a
- * stream. DSE_E_IO (it cannot be opened or read; a gzip member is broken or ends too early), DSE_E_RANGE, or
- * what the parser returned. */
-typedef dse_status trace_whole_parser(const char *path, const void *bytes, size_t n, trace_record *out,
-                                      dse_error *err);
-dse_status trace_read_whole(const char *path, size_t max_bytes, trace_whole_parser *parse, trace_record *out,
-                            dse_error *err);
+/* Reads a file by its reader, as the parsers do. DSE_E_IO also if it cannot be opened or read, or a gzip
+ * member is broken or ends too early; DSE_E_RANGE: it has more than max_bytes. */
+dse_status trace_read(const trace_reader *r, const char *path, trace_record *out, dse_error *err);
 
 /* The parsers of the readers of these names. */
 trace_stream_parser trace_chrome_parse, trace_et_parse;

@@ -569,19 +569,9 @@ static dse_status parse_pickle(trace_source *source, const char *path, trace_rec
     return trace_snapshot_parse(trace_pickle_read, source, path, out, err);
 }
 
-static dse_status read_pickle(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_stream(parse_pickle, path, out, err);
-}
-
 static dse_status parse_json(trace_source *source, const char *path, trace_record *out, dse_error *err)
 {
     return trace_snapshot_parse(trace_snapshot_read_json, source, path, out, err);
-}
-
-static dse_status read_json(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_stream(parse_json, path, out, err);
 }
 
 /* A trace that contains a snapshot's keys has traceEvents before them. */
@@ -595,8 +585,10 @@ static bool is_json(const char *head, size_t n)
 
 extern const trace_reader trace_reader_snapshot;
 const trace_reader trace_reader_snapshot = {"snapshot", TRACE_FAMILY_SNAPSHOTS,
-                                            "PyTorch memory snapshot (pickle)", trace_is_pickle, read_pickle};
+                                            "PyTorch memory snapshot (pickle)", trace_is_pickle,
+                                            .stream = parse_pickle};
 
 extern const trace_reader trace_reader_snapshot_json;
 const trace_reader trace_reader_snapshot_json = {"snapshot_json", TRACE_FAMILY_SNAPSHOTS,
-                                                 "PyTorch memory snapshot (JSON)", is_json, read_json};
+                                                 "PyTorch memory snapshot (JSON)", is_json,
+                                                 .stream = parse_json};

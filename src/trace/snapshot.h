@@ -15,7 +15,7 @@ typedef dse_status trace_snapshot_reader(trace_source *source, const char *path,
 trace_snapshot_reader trace_snapshot_read_json;
 
 /* Reads a source and adds its rank, with the allocator, to an empty record. `path` is for messages. As
- * trace_reader.read; DSE_E_SYNTAX also if the data are no snapshot. */
+ * trace_read; DSE_E_SYNTAX also if the data are no snapshot. */
 dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *source, const char *path,
                                 trace_record *out, dse_error *err);
 

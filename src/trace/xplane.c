@@ -564,11 +564,6 @@ dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, tra
     return x.failed ? DSE_E_SYNTAX : DSE_OK;
 }
 
-static dse_status xplane_read(const char *path, trace_record *out, dse_error *err)
-{
-    return trace_read_whole(path, MAX_BYTES, trace_xplane_parse, out, err);
-}
-
 /* Begins with a plane that begins with its id or its name, as XLA writes it; no other known format does. */
 static bool is_xplane(const char *head, size_t n)
 {
@@ -591,4 +586,4 @@ static bool is_xplane(const char *head, size_t n)
 
 extern const trace_reader trace_reader_xplane;
 const trace_reader trace_reader_xplane = {"xplane", TRACE_FAMILY_TIMELINES, "XLA profile (xplane.pb)",
-                                          is_xplane, xplane_read};
+                                          is_xplane, .whole = trace_xplane_parse, .max_bytes = MAX_BYTES};

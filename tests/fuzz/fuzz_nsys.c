@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     snprintf(path, sizeof path, "/tmp/ccldse-fuzz-nsys-%ld", (long)getpid());
     write_all(path, data, size);
-    fuzz_ensure_record(trace_reader_nsys.read(path, &record, &err), &err, &record);
+    fuzz_ensure_record(trace_read(&trace_reader_nsys, path, &record, &err), &err, &record);
     unlink(path);
     return 0;
 }

@@ -118,7 +118,7 @@ static inline void run_read(run *r, const char *path)
 
     assert_ok(trace_reader_find(path, &reader, &r->err), &r->err);
     assert_non_null(reader);
-    assert_ok(reader->read(path, &one, &r->err), &r->err);
+    assert_ok(trace_read(reader, path, &one, &r->err), &r->err);
     trace_record_take(&r->rec, &one);
     assert_true(r->rec.n_ranks <= RUN_MAX_RANKS);
     trace_record_free(&one);

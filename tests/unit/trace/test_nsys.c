@@ -124,7 +124,7 @@ static void read_it(trace_record *r)
     *r = (trace_record){0};
     assert_ok(trace_reader_find(path, &reader, &err), &err);
     assert_ptr_equal(reader, &trace_reader_nsys);
-    assert_ok(reader->read(path, r, &err), &err);
+    assert_ok(trace_read(reader, path, r, &err), &err);
 }
 
 /* Correlation 41 is a launch of either process. The synchronisation launched nothing and goes where its thread
@@ -276,7 +276,7 @@ static void refuse(dse_status status, const char *says)
     dse_error err = DSE_ERROR_INIT;
     trace_record r = {0};
 
-    assert_says(trace_reader_nsys.read(path, &r, &err), &err, status, says);
+    assert_says(trace_read(&trace_reader_nsys, path, &r, &err), &err, status, says);
     assert_string_equal(err.where, path);
     trace_record_free(&r);
 }
@@ -424,7 +424,7 @@ CLAIM(any_path_will_do)
     make(two_devices);
     snprintf(odd, sizeof odd, "%s/a?b#c%%20d e.sqlite", folder);
     assert_int_equal(rename(path, odd), 0);
-    assert_ok(trace_reader_nsys.read(odd, &r, &err), &err);
+    assert_ok(trace_read(&trace_reader_nsys, odd, &r, &err), &err);
     assert_int_equal(r.n_ranks, 2);
     trace_record_free(&r);
 }

@@ -174,7 +174,7 @@ static void both_ways(void (*run)(void), const trace_timeline_sizes *sizes)
     unit_make_folder(folder);
     snprintf(path, sizeof path, "%s/t.json", folder);
     assert_ok(trace_timeline_save(&ticks, &groups, sizes, path, &err), &err);
-    assert_ok(trace_reader_chrome.read(path, &through_file, &err), &err);
+    assert_ok(trace_read(&trace_reader_chrome, path, &through_file, &err), &err);
     assert_ok(trace_simulated_read(&ticks, &groups, sizes, &at_once, &err), &err);
     assert_int_equal(through_file.n_warnings, 0);
     assert_int_equal(at_once.n_warnings, 0);
@@ -266,7 +266,7 @@ CLAIM(a_file_may_say_little_of_its_memory)
 
         snprintf(text, sizeof text, "{\"simulator\":\"ccldse\",%s%s%s}", files[i].head, rest, files[i].tail);
         unit_write_text(path, text);
-        assert_ok(trace_reader_chrome.read(path, &r, &err), &err);
+        assert_ok(trace_read(&trace_reader_chrome, path, &r, &err), &err);
         assert_int_equal(r.n_ranks, 3);
         for (uint32_t k = 0; k < 3; k++) {
             assert_int_equal(r.rank[k].in_elements, files[i].in_elements);

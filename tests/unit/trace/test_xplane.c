@@ -253,11 +253,11 @@ CLAIM(gzip_is_read_too_and_half_of_it_is_refused)
     assert_int_equal(gzclose(f), Z_OK);
     assert_ok(trace_reader_find(path, &reader, &err), &err);
     assert_ptr_equal(reader, &trace_reader_xplane);
-    assert_ok(reader->read(path, &r, &err), &err);
+    assert_ok(trace_read(reader, path, &r, &err), &err);
     assert_int_equal(r.rank[0].n_events, 2);
     trace_record_free(&r);
     assert_int_equal(truncate(path, 60), 0);
-    assert_says(reader->read(path, &r, &err), &err, DSE_E_IO, "the gzip file is broken or cut off after ");
+    assert_says(trace_read(reader, path, &r, &err), &err, DSE_E_IO, "the gzip file is broken or cut off after ");
     trace_record_free(&r);
     dse_strbuf_free(&space);
     unit_remove_folder(folder);
