@@ -33,21 +33,22 @@ static const char *const granularities[] = {"model_fwd_bwd_pass", "model_fwd", "
 static const char *const xpu_types[] = {"GPU", "TPU", NULL};
 
 #define AT(field) offsetof(trace_card, field)
+#define CHECKED   SIZE_MAX /* of a row that nothing reads: only whether its value may stand in a card */
 
 /* Source: the card's fields, spec of the metrics, section 7. */
 static const card_row rows[] = {
     {"version", CARD_INT, AT(version), 1, NULL},
-    {"description", CARD_TEXT, AT(description), 0, NULL},
-    {"hf_url", CARD_TEXT, AT(hf_url), 0, NULL},
-    {"trace_url", CARD_TEXT, AT(trace_url), 0, NULL},
-    {"contributor", CARD_TEXT, AT(contributor), 0, NULL},
-    {"contact", CARD_TEXT, AT(contact), 0, NULL},
+    {"description", CARD_TEXT, CHECKED, 0, NULL},
+    {"hf_url", CARD_TEXT, CHECKED, 0, NULL},
+    {"trace_url", CARD_TEXT, CHECKED, 0, NULL},
+    {"contributor", CARD_TEXT, CHECKED, 0, NULL},
+    {"contact", CARD_TEXT, CHECKED, 0, NULL},
     {"workload.model.phase", CARD_PHASE, AT(phase), 0, NULL},
     {"workload.model.moe", CARD_BOOL, AT(moe), 0, NULL},
     {"workload.model.granularity", CARD_TEXT, AT(granularity), 0, granularities},
     {"workload.model.model_family", CARD_TEXT, AT(model_family), 0, NULL},
     {"workload.model.precision", CARD_TEXT, AT(precision), 0, NULL},
-    {"workload.model.epochs", CARD_INT, AT(epochs), 0, NULL},
+    {"workload.model.epochs", CARD_INT, CHECKED, 0, NULL},
     {"workload.model.iteration", CARD_INT, AT(iteration), 0, NULL},
     {"workload.model.model_arch.num_params", CARD_NUMBER, AT(num_params), 0, NULL},
     {"workload.model.model_arch.num_params_embedding", CARD_NUMBER, AT(num_params_embedding), 0, NULL},
@@ -59,19 +60,19 @@ static const card_row rows[] = {
     {"workload.data.seq_len", CARD_INT, AT(seq_len), 1, NULL},
     {"workload.data.input_len", CARD_INT, AT(input_len), 0, NULL},
     {"workload.data.output_len", CARD_INT, AT(output_len), 0, NULL},
-    {"workload.data.dataset", CARD_TEXT, AT(dataset), 0, NULL},
-    {"workload.hardware.network_topo.topology", CARD_TEXT, AT(topology), 0, NULL},
+    {"workload.data.dataset", CARD_TEXT, CHECKED, 0, NULL},
+    {"workload.hardware.network_topo.topology", CARD_TEXT, CHECKED, 0, NULL},
     {"workload.hardware.network_topo.bandwidth_gbps", CARD_PAIR, AT(bandwidth_gbps), 0, NULL},
-    {"workload.hardware.xpu_spec.type", CARD_TEXT, AT(xpu_type), 0, xpu_types},
+    {"workload.hardware.xpu_spec.type", CARD_TEXT, CHECKED, 0, xpu_types},
     {"workload.hardware.xpu_spec.model", CARD_TEXT, AT(xpu_model), 0, NULL},
     {"workload.hardware.xpu_spec.total_count", CARD_INT, AT(total_count), 1, NULL},
     {"workload.hardware.xpu_spec.count_per_node", CARD_INT, AT(count_per_node), 1, NULL},
-    {"workload.hardware.driver_version", CARD_TEXT, AT(driver_version), 0, NULL},
+    {"workload.hardware.driver_version", CARD_TEXT, CHECKED, 0, NULL},
     {"Model-executor.framework.name", CARD_TEXT, AT(framework), 0, NULL},
-    {"Model-executor.framework.version", CARD_TEXT, AT(framework_version), 0, NULL},
-    {"Model-executor.framework.compiler_tool_selection", CARD_TEXT, AT(compiler), 0, NULL},
-    {"Model-executor.framework.run_script", CARD_TEXT, AT(run_script), 0, NULL},
-    {"Model-executor.framework.trace_dir", CARD_TEXT, AT(trace_dir), 0, NULL},
+    {"Model-executor.framework.version", CARD_TEXT, CHECKED, 0, NULL},
+    {"Model-executor.framework.compiler_tool_selection", CARD_TEXT, CHECKED, 0, NULL},
+    {"Model-executor.framework.run_script", CARD_TEXT, CHECKED, 0, NULL},
+    {"Model-executor.framework.trace_dir", CARD_TEXT, CHECKED, 0, NULL},
     {"Model-executor.model_plan_parallelization.dp_replicate", CARD_INT, AT(dp_replicate), 1, NULL},
     {"Model-executor.model_plan_parallelization.dp_shard", CARD_INT, AT(dp_shard), 1, NULL},
     {"Model-executor.model_plan_parallelization.tp", CARD_INT, AT(tp), 1, NULL},
@@ -80,13 +81,13 @@ static const card_row rows[] = {
     {"Model-executor.model_plan_parallelization.ep", CARD_INT, AT(ep), 1, NULL},
     {"Model-executor.model_plan_parallelization.pp_mb", CARD_INT, AT(pp_mb), 1, NULL},
     {"Model-executor.model_plan_parallelization.rank_order", CARD_TEXT, AT(rank_order), 0, NULL},
-    {"Model-executor.communication_library.name", CARD_TEXT, AT(comm_library), 0, NULL},
-    {"Model-executor.communication_library.version", CARD_TEXT, AT(comm_library_version), 0, NULL},
-    {"Model-executor.communication_library.env", CARD_MAP, 0, 0, NULL},
-    {"Model-executor.protocol_selection", CARD_TEXTS, AT(protocol), 0, NULL},
+    {"Model-executor.communication_library.name", CARD_TEXT, CHECKED, 0, NULL},
+    {"Model-executor.communication_library.version", CARD_TEXT, CHECKED, 0, NULL},
+    {"Model-executor.communication_library.env", CARD_MAP, CHECKED, 0, NULL},
+    {"Model-executor.protocol_selection", CARD_TEXTS, CHECKED, 0, NULL},
     {"metric_source.traces", CARD_TEXTS, AT(trace), 0, NULL},
-    {"metric_source.metrics_specific_trace", CARD_TEXTS, AT(specific), 0, NULL},
-    {"runs", CARD_IGNORED, 0, 0, NULL}, /* the search tool's history */
+    {"metric_source.metrics_specific_trace", CARD_TEXTS, CHECKED, 0, NULL},
+    {"runs", CARD_IGNORED, CHECKED, 0, NULL}, /* the search tool's history */
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
@@ -101,8 +102,11 @@ static void clear(trace_card *c)
 {
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < N_ROWS; i++) {
-        char *at = (char *)c + rows[i].offset;
+        char *at;
 
+        if (rows[i].offset == CHECKED)
+            continue;
+        at = (char *)c + rows[i].offset;
         if (rows[i].type == CARD_INT || rows[i].type == CARD_BOOL)
             *(int64_t *)(void *)at = TRACE_CARD_NONE;
         else if (rows[i].type == CARD_NUMBER)
@@ -240,9 +244,7 @@ static dse_status set_texts(card_reading *r, const card_row *row, const cfg_node
     size_t *n = (size_t *)(void *)((char *)at - sizeof *n);
     const char **text = DSE_ARENA_NEW(r->arena, const char *, v->n);
 
-    _Static_assert(AT(protocol) == AT(n_protocols) + sizeof(size_t), "its count is before it");
     _Static_assert(AT(trace) == AT(n_traces) + sizeof(size_t), "its count is before it");
-    _Static_assert(AT(specific) == AT(n_specific) + sizeof(size_t), "its count is before it");
     if (v->kind == CFG_SCALAR && !v->text[0])
         return DSE_OK;
     if (v->kind != CFG_LIST)
@@ -283,21 +285,14 @@ static dse_status set_pair(card_reading *r, const card_row *row, const cfg_node 
     return st;
 }
 
-static dse_status set_env(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
+static dse_status set_map(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
 {
-    trace_card *c = r->card;
-
     (void)at;
     if (v->kind != CFG_MAP)
         return wrong(r, v, row->path, "a mapping", err);
-    c->env_name = DSE_ARENA_NEW(r->arena, const char *, v->n);
-    c->env_value = DSE_ARENA_NEW(r->arena, const char *, v->n);
-    for (uint32_t i = 0; i < v->n; i++) {
+    for (uint32_t i = 0; i < v->n; i++)
         if (v->item[i]->kind != CFG_SCALAR)
             return wrong(r, v->item[i], row->path, "names with texts", err);
-        c->env_name[c->n_env] = v->key[i]->text;
-        c->env_value[c->n_env++] = is_null(v->item[i]) ? "" : v->item[i]->text;
-    }
     return DSE_OK;
 }
 
@@ -312,7 +307,7 @@ typedef dse_status setter(card_reading *r, const card_row *row, const cfg_node *
 static setter *const setters[] = {
     [CARD_TEXT] = set_text, [CARD_INT] = set_int,     [CARD_NUMBER] = set_number,
     [CARD_BOOL] = set_bool, [CARD_PHASE] = set_phase, [CARD_TEXTS] = set_texts,
-    [CARD_PAIR] = set_pair, [CARD_MAP] = set_env,     [CARD_IGNORED] = set_nothing};
+    [CARD_PAIR] = set_pair, [CARD_MAP] = set_map,     [CARD_IGNORED] = set_nothing};
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
@@ -365,6 +360,11 @@ static void warn_unknown(card_reading *r, const char *section, const cfg_node *k
 
 static dse_status set_row(card_reading *r, size_t row, const cfg_node *key, const cfg_node *v, dse_error *err)
 {
+    struct {
+        size_t n; /* of a list */
+        const void *value;
+    } unkept = {0};
+    void *to = rows[row].offset == CHECKED ? (void *)&unkept.value : (char *)r->card + rows[row].offset;
     cfg_place at;
 
     if (is_null(v))
@@ -373,7 +373,7 @@ static dse_status set_row(card_reading *r, size_t row, const cfg_node *key, cons
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(r->doc, key, &at), "%s is given twice",
                            rows[row].path);
     r->set[row] = true;
-    return setters[rows[row].type](r, &rows[row], v, (char *)r->card + rows[row].offset, err);
+    return setters[rows[row].type](r, &rows[row], v, to, err);
 }
 
 /* The depth of a document is bounded: CFG_MAX_DEPTH. */

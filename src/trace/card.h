@@ -1,7 +1,8 @@
 /* trace_card -- the workload card beside a trace: what ran, on what, how parallel. Source: CCL-Bench's
  * workload_card_template.yaml and its later states.
  *
- * Values that the card does not give are TRACE_CARD_NONE, NaN or NULL. Texts are in the arena. */
+ * Keys that nothing reads are checked and not kept. Values that the card does not give are TRACE_CARD_NONE, NaN
+ * or NULL. Texts are in the arena. */
 #ifndef DSE_TRACE_CARD_H
 #define DSE_TRACE_CARD_H
 
@@ -23,39 +24,27 @@ bool trace_phase_of(const char *word, trace_phase *out);
 typedef struct {
     const char *path;
     int64_t version;
-    const char *description, *hf_url, *trace_url, *contributor, *contact;
     /* workload.model */
     trace_phase phase;
     int64_t moe; /* 0, 1 */
     const char *granularity, *model_family, *precision;
-    int64_t epochs, iteration;
+    int64_t iteration;
     double num_params, num_params_embedding, num_params_active;
     int64_t num_layers, num_heads, head_dim;
     /* workload.data; batch_size counts sequences of a step over all ranks */
     int64_t batch_size, seq_len, input_len, output_len;
-    const char *dataset;
     /* workload.hardware */
-    const char *topology;
     double bandwidth_gbps[2]; /* scale-out, scale-up; Gbit/s, > 0 */
-    const char *xpu_type, *xpu_model;
+    const char *xpu_model;
     int64_t total_count, count_per_node;
-    const char *driver_version;
     /* Model-executor */
-    const char *framework, *framework_version, *compiler;
-    const char *run_script, *trace_dir; /* of the search tool */
+    const char *framework;
     int64_t dp_replicate, dp_shard, tp, pp, cp, ep, pp_mb;
     const char
         *rank_order; /* of the degrees, innermost first: "tp,cp,dp_shard,dp_replicate,pp"; NULL: that */
-    const char *comm_library, *comm_library_version;
-    size_t n_env; /* environment of the communication library */
-    const char **env_name, **env_value;
-    size_t n_protocols;
-    const char **protocol; /* scale-out first */
     /* metric_source */
     size_t n_traces;
     const char **trace; /* kinds of trace: "kineto_trace", "json", "nsys" */
-    size_t n_specific;
-    const char **specific;
 } trace_card;
 
 /* Reads and checks a card. Unknown keys, words that a key does not allow, and contradictions that need not

@@ -106,17 +106,11 @@ CLAIM(every_field_is_read)
     assert_int_equal(r.notes.n_warnings, 0);
     assert_string_equal(c->path, "card.yaml");
     assert_int_equal(c->version, 1);
-    assert_string_equal(c->description, "a card");
-    assert_string_equal(c->hf_url, "https://example.org/model");
-    assert_null(c->trace_url);
-    assert_string_equal(c->contributor, "nobody");
-    assert_null(c->contact);
     assert_int_equal(c->phase, TRACE_PHASE_INFERENCE);
     assert_int_equal(c->moe, 1);
     assert_string_equal(c->granularity, "model_fwd");
     assert_string_equal(c->model_family, "llama-3.1-8b");
     assert_string_equal(c->precision, "bf16");
-    assert_int_equal(c->epochs, 1);
     assert_int_equal(c->iteration, 5);
     assert_double(c->num_params, 8.03e9);
     assert_double(c->num_params_embedding, 525336576);
@@ -128,15 +122,11 @@ CLAIM(every_field_is_read)
     assert_int_equal(c->seq_len, 8192);
     assert_int_equal(c->input_len, 1024);
     assert_int_equal(c->output_len, 128);
-    assert_string_equal(c->dataset, "c4");
-    assert_string_equal(c->topology, "slingshot");
     assert_double(c->bandwidth_gbps[0], 200);
     assert_double(c->bandwidth_gbps[1], 2000.5);
-    assert_string_equal(c->xpu_type, "GPU");
     assert_string_equal(c->xpu_model, "nvidia_a100");
     assert_int_equal(c->total_count, 48);
     assert_int_equal(c->count_per_node, 4);
-    assert_string_equal(c->driver_version, "cuda_12.4");
     done(&r);
 }
 
@@ -147,10 +137,6 @@ CLAIM(every_field_of_the_executor_is_read)
 
     assert_ok(r.st, &r.err);
     assert_string_equal(c->framework, "torchtitan");
-    assert_string_equal(c->framework_version, "2.1");
-    assert_string_equal(c->compiler, "plain_pytorch");
-    assert_string_equal(c->run_script, "run.sh");
-    assert_string_equal(c->trace_dir, "out");
     assert_int_equal(c->dp_replicate, 1);
     assert_int_equal(c->dp_shard, 2);
     assert_int_equal(c->tp, 4);
@@ -159,19 +145,9 @@ CLAIM(every_field_of_the_executor_is_read)
     assert_int_equal(c->ep, 5);
     assert_int_equal(c->pp_mb, 6);
     assert_string_equal(c->rank_order, "tp,pp");
-    assert_string_equal(c->comm_library, "NCCL");
-    assert_string_equal(c->comm_library_version, "2.14.3");
-    assert_int_equal(c->n_env, 2);
-    assert_string_equal(c->env_name[0], "NCCL_IB_QPS_PER_CONNECTION");
-    assert_string_equal(c->env_value[0], "8");
-    assert_string_equal(c->env_value[1], "");
-    assert_int_equal(c->n_protocols, 2);
-    assert_string_equal(c->protocol[1], "p2p");
     assert_int_equal(c->n_traces, 2);
     assert_string_equal(c->trace[0], "kineto_trace");
     assert_string_equal(c->trace[1], "nsys");
-    assert_int_equal(c->n_specific, 1);
-    assert_string_equal(c->specific[0], "memory_trace");
     done(&r);
 }
 
@@ -195,7 +171,7 @@ CLAIM(what_is_not_said_is_absent)
     assert_int_equal(c->phase, TRACE_PHASE_UNKNOWN);
     assert_true(isnan(c->num_params) && isnan(c->bandwidth_gbps[0]) && isnan(c->bandwidth_gbps[1]));
     assert_null(c->framework);
-    assert_int_equal(c->n_traces + c->n_env + c->n_protocols, 0);
+    assert_int_equal(c->n_traces, 0);
     done(&r);
 }
 
