@@ -64,38 +64,32 @@ static void mark_given(card_system *s, const calibrate_parameter *p)
 
 /* ---- which there are ------------------------------------------------------------------------------ */
 
-/* The i-th of a row on this card; its value is NaN if the card gives none. */
-static void list_one(card_system *s, const row *r, uint32_t i, dse_arena *a, calibrate_parameter *out)
-{
-    const cfg_param *p = cfg_param_find(&card_system_table, r->key);
-    bool list;
-
-    assert(p && (p->type == CFG_T_DOUBLE || p->type == CFG_T_DOUBLE_LIST));
-    list = p->type == CFG_T_DOUBLE_LIST;
-    *out = (calibrate_parameter){.param = p, .is_list = list, .dim = i};
-    out->fit = (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
-    out->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
-    out->card = *value_at(s, out);
-}
-
-static uint32_t entries(card_system *s, const row *r)
-{
-    const cfg_param *p = cfg_param_find(&card_system_table, r->key);
-
-    return p->type == CFG_T_DOUBLE_LIST ? ((const cfg_double_list *)field(s, p))->n : 1;
-}
-
+/* All of a card; the value of one that the card does not give is NaN. */
 static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, size_t *n)
 {
     calibrate_parameter *all = DSE_ARENA_NEW(a, calibrate_parameter, CALIBRATE_MAX);
     card_system s = *machine;
 
     *n = 0;
-    for (size_t k = 0; k < N_ROWS; k++)
-        for (uint32_t i = 0; i < entries(&s, &rows[k]); i++) {
-            assert(*n < CALIBRATE_MAX);
-            list_one(&s, &rows[k], i, a, &all[(*n)++]);
+    for (const row *r = rows; r < rows + N_ROWS; r++) {
+        const cfg_param *p = cfg_param_find(&card_system_table, r->key);
+        bool list;
+        uint32_t entries;
+
+        assert(p && (p->type == CFG_T_DOUBLE || p->type == CFG_T_DOUBLE_LIST));
+        list = p->type == CFG_T_DOUBLE_LIST;
+        entries = list ? ((const cfg_double_list *)field(&s, p))->n : 1;
+        for (uint32_t i = 0; i < entries; i++) {
+            calibrate_parameter *to = &all[(*n)++];
+
+            assert(*n <= CALIBRATE_MAX);
+            *to = (calibrate_parameter){.param = p, .is_list = list, .dim = i};
+            to->fit = (cmp_parameter){
+                .unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
+            to->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
+            to->card = *value_at(&s, to);
         }
+    }
     return all;
 }
 
