@@ -58,8 +58,8 @@ typedef struct {
     msr_selective selective;
     bool micro_batches_need_pp; /* without a pipeline a rank's share of the batch is one micro-batch */
     bool one_micro_batch;       /* the same, unless a job says otherwise */
-    int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; MSR_JOB_NONE: no default */
-    int64_t chunks;             /* of an interleaved schedule on a rank; MSR_JOB_NONE: no default */
+    int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; 0: no default */
+    int64_t chunks;             /* of an interleaved schedule on a rank; 0: no default */
     bool sequence_parallel;     /* with tp */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
     const char *cp_comm;        /* the strategy's word */

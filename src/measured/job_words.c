@@ -45,7 +45,6 @@ bool msr_word_is_absent(const char *text)
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
  * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
-#define NONE MSR_JOB_NONE
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -71,8 +70,6 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_FULL,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .cp_comm = "all-to-all"},
     {.name = "megatronbridge",
      .title = "Megatron-Bridge",
@@ -82,8 +79,6 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .overlaps = true,
      .cp_comm = "ring"},
     {.name = "nemo",
@@ -94,8 +89,6 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .overlaps = true,
      .cp_comm = "ring"},
     {.name = "megatron",
@@ -106,8 +99,6 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .cp_comm = "ring"},
     {.name = "deepspeed",
      .title = "DeepSpeed",
@@ -118,8 +109,6 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .one_micro_batch = true,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .cp_comm = "all-to-all"},
     {.name = "llmfoundry",
      .title = "llm-foundry",
@@ -130,8 +119,6 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .overlaps = true,
      .cp_comm = "ring"},
     {.name = "fmsfsdp",
@@ -143,12 +130,9 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_UNKNOWN,
      .selective = MSR_SELECTIVE_UNKNOWN,
-     .stage_micro_batch = NONE,
-     .chunks = NONE,
      .overlaps = true,
      .cp_comm = "ring"},
 };
-#undef NONE
 
 /* Without what is in brackets: a remark. */
 static void cut_remark(const char *text, char *out, size_t size)

@@ -122,9 +122,10 @@ static int64_t micro_batch_of(planning *p)
         by_default(p, "one micro-batch");
         return j->batch / j->dp;
     }
-    if (j->pp > 1 && MSR_GIVEN(p->program->stage_micro_batch))
-        by_default(p, "micro-batches of one sequence");
-    return j->pp > 1 ? p->program->stage_micro_batch : MSR_JOB_NONE;
+    if (j->pp == 1 || !p->program->stage_micro_batch)
+        return MSR_JOB_NONE;
+    by_default(p, "micro-batches of one sequence");
+    return p->program->stage_micro_batch;
 }
 
 /* What a batch leaves for a micro-batch is as large as the batch is said to be. */
@@ -204,7 +205,7 @@ static void choose_schedule(planning *p)
     }
     if (MSR_GIVEN(j->interleaving)) {
         p->point->vp = (uint32_t)j->interleaving;
-    } else if (is_interleaved && p->program && MSR_GIVEN(p->program->chunks)) {
+    } else if (is_interleaved && p->program && p->program->chunks) {
         p->point->vp = (uint32_t)p->program->chunks;
         by_default(p, "two stages on a rank");
     } else if (is_interleaved) {
