@@ -25,8 +25,8 @@ typedef struct {
     bool has_tensor, overflows; /* overflows: a sum exceeds 64 bits */
     uint32_t word;              /* the first text; a name */
     uint32_t group_name, group_desc;
-    uint64_t before[4], after[4]; /* the first numbers before the word, the last ones after it */
-    unsigned n_before, n_after;
+    unsigned n_before;     /* numbers before the word */
+    uint64_t second, last; /* of those; of all after it, 0: none */
 } values;
 
 typedef struct {
@@ -110,15 +110,10 @@ static void take_number(reader *r, values *v)
 {
     uint64_t n = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
 
-    if (v->word == DSE_NONE && v->n_before < 4) {
-        v->before[v->n_before++] = n;
-    } else if (v->word != DSE_NONE) {
-        if (v->n_after == 4)
-            memmove(v->after, v->after + 1, 3 * sizeof *v->after);
-        else
-            v->n_after++;
-        v->after[v->n_after - 1] = n;
-    }
+    if (v->word != DSE_NONE)
+        v->last = n;
+    else if (v->n_before++ == 1)
+        v->second = n;
 }
 
 static void keep_config(reader *r)
@@ -334,9 +329,9 @@ static uint32_t group_of(reader *r, const node *n)
 {
     const values *v = &n->in;
 
-    if (n->group_name != DSE_NONE || v->group_name != DSE_NONE || v->n_before != 3 || !v->before[1])
+    if (n->group_name != DSE_NONE || v->group_name != DSE_NONE || v->n_before != 3 || !v->second)
         return named(n->group_name, v->group_name);
-    return trace_names_addf(&r->rank->names, "%" PRIu64, v->before[1]);
+    return trace_names_addf(&r->rank->names, "%" PRIu64, v->second);
 }
 
 static uint64_t elements_of(const values *v)
@@ -359,8 +354,7 @@ static uint64_t bytes_of(const values *v, uint64_t elements)
 static uint32_t comm_args(reader *r, const node *n)
 {
     const values *in = &n->in, *out = &n->out;
-    uint64_t last = in->n_after ? in->after[in->n_after - 1] : 0;
-    uint64_t size = given(n->group_size, last);
+    uint64_t size = given(n->group_size, in->last);
     trace_args a;
 
     trace_args_clear(&a);
