@@ -66,15 +66,6 @@ static double hops_of(const card_system *machine, uint32_t dim)
 
 /* ---- what the registry's row says ------------------------------------------------------------------ */
 
-static double number_of(const metric_value *v, const char *key)
-{
-    const metric_value *e = metric_get(v, key);
-
-    if (!e)
-        return NAN;
-    return e->kind == METRIC_NUMBER ? e->number : e->kind == METRIC_INTEGER ? (double)e->integer : NAN;
-}
-
 static void place(const drv_recording *r, const card_system *machine, report_calibrated_hockney *h)
 {
     uint32_t stride;
@@ -109,11 +100,11 @@ dse_status msr_hockney_of(const drv_recording *r, const char *run, const card_sy
         out->why = m.why;
         return DSE_OK;
     }
-    out->members = (uint32_t)number_of(m.value, "group_size");
-    out->samples = (size_t)number_of(m.value, "samples");
-    out->sizes = (size_t)number_of(m.value, "distinct_sizes");
-    out->alpha_s = number_of(m.value, "alpha_s");
-    out->beta_s_per_byte = number_of(m.value, "beta_s_per_byte");
+    out->members = (uint32_t)metric_number(metric_get(m.value, "group_size"));
+    out->samples = (size_t)metric_number(metric_get(m.value, "samples"));
+    out->sizes = (size_t)metric_number(metric_get(m.value, "distinct_sizes"));
+    out->alpha_s = metric_number(metric_get(m.value, "alpha_s"));
+    out->beta_s_per_byte = metric_number(metric_get(m.value, "beta_s_per_byte"));
     place(r, machine, out);
     return DSE_OK;
 }

@@ -202,14 +202,6 @@ static void set_absent(const pair_side *s, figure *f, const char *why)
     f->why = dse_arena_strndup(s->a, why, remedy ? (size_t)(remedy - why) : strlen(why));
 }
 
-static bool number_of(const metric_value *v, double *out)
-{
-    if (!v || (v->kind != METRIC_NUMBER && v->kind != METRIC_INTEGER))
-        return false;
-    *out = v->kind == METRIC_NUMBER ? v->number : (double)v->integer;
-    return true;
-}
-
 /* Steps of all ranks that the metric takes; 0: *why one has none. */
 static double steps_of(const pair_side *s, const metric *m, char why[REASON])
 {
@@ -240,28 +232,32 @@ static bool is_in_elements(const drv_recording *r)
     return false;
 }
 
+/* NaN: the metric has no value, or that says nothing of it. */
+static double number_in(const report_measured *m, const char *key)
+{
+    return metric_number(metric_get(m->value, key));
+}
+
 /* Whether every communication says its size; a sum over some of them would be too small. */
 static dse_status check_sizes(pair_side *s, char why[REASON], bool *good, dse_error *err)
 {
     const report_measured *m;
-    double without, unknown, calls;
+    double incomplete, calls;
     dse_status st = metric_of(s, "traffic_distribution", &m, err);
 
     *good = false;
     if (st != DSE_OK)
         return st;
+    incomplete = number_in(m, "calls_without_size") + number_in(m, "calls_of_unknown_dtype");
+    calls = number_in(m, "total_comm_calls");
     if (is_in_elements(s->recording))
         snprintf(why, REASON,
                  "the simulation counts elements, not bytes: its model card has no section 'precision'");
-    else if (!m->value || !number_of(metric_get(m->value, "calls_without_size"), &without) ||
-             !number_of(metric_get(m->value, "calls_of_unknown_dtype"), &unknown) ||
-             !number_of(metric_get(m->value, "total_comm_calls"), &calls))
-        *good = true; /* there is no communication */
-    else if (without + unknown > 0)
+    else if (incomplete > 0 && !isnan(calls))
         snprintf(why, REASON, "%.0f of %.0f communications do not say their size (In msg nelems, dtype)",
-                 without + unknown, calls);
+                 incomplete, calls);
     else
-        *good = true;
+        *good = true; /* or there is no communication */
     return DSE_OK;
 }
 
@@ -274,9 +270,8 @@ static void look_up(const pair_side *s, const pair_source *source, const report_
         v = metric_get(v, source->member);
         f->none = !v;
     }
-    if (f->none)
-        f->value = 0;
-    else if (!number_of(v, &f->value))
+    f->value = f->none ? 0 : metric_number(v);
+    if (isnan(f->value))
         set_absent(s, f, v && v->text ? v->text : "the trace does not say it");
 }
 
@@ -290,11 +285,10 @@ static bool is_degree(const pair_row *row)
  * collective is no measurement. */
 static bool knows_degrees(const report_measured *m, char why[REASON])
 {
-    double low, unknown_ms, calls;
+    double low = number_in(m, "low_confidence_calls"), unknown_ms = number_in(m, "unknown_time_ms"),
+           calls = number_in(m, "total_comm_calls");
 
-    if (!number_of(metric_get(m->value, "low_confidence_calls"), &low) ||
-        !number_of(metric_get(m->value, "unknown_time_ms"), &unknown_ms) ||
-        !number_of(metric_get(m->value, "total_comm_calls"), &calls))
+    if (isnan(low + unknown_ms + calls))
         snprintf(why, REASON, "the trace does not say it");
     else if (unknown_ms > 0)
         snprintf(why, REASON, "neither trace nor card say which ranks %.6g ms of communication are between",

@@ -113,6 +113,13 @@ const metric_value *metric_get(const metric_value *v, const char *key)
     return i;
 }
 
+double metric_number(const metric_value *v)
+{
+    return v && v->kind == METRIC_NUMBER    ? v->number
+           : v && v->kind == METRIC_INTEGER ? (double)v->integer
+                                            : NAN;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
 
 static void indent(int depth, dse_strbuf *out)

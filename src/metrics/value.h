@@ -55,6 +55,9 @@ metric_value *metric_put_s(metric_value *to, const char *key, int64_t ps);
 /* The entry of an object; NULL. */
 const metric_value *metric_get(const metric_value *v, const char *key);
 
+/* A number, whole or not; NaN for anything else, and for NULL. */
+double metric_number(const metric_value *v);
+
 /* Writes JSON with an indent of two spaces and numbers as the shortest text that reads back. `depth` is that
  * of its first line. */
 void metric_write_json(const metric_value *v, int depth, dse_strbuf *out);

@@ -229,11 +229,6 @@ static bool is_number_a_rank(const metric_value *v)
     return is;
 }
 
-static double as_number(const metric_value *v)
-{
-    return v->kind == METRIC_INTEGER ? (double)v->integer : v->number;
-}
-
 /* "0 in each of 64", "0: 3, 1: 5", "0 to 7 in 64". */
 static void add_number_a_rank(const metric_value *v, dse_strbuf *out)
 {
@@ -241,16 +236,16 @@ static void add_number_a_rank(const metric_value *v, dse_strbuf *out)
     size_t n = 0;
 
     for (const metric_value *i = v->first; i; i = i->next, n++) {
-        least = as_number(i) < as_number(least) ? i : least;
-        most = as_number(i) > as_number(most) ? i : most;
+        least = metric_number(i) < metric_number(least) ? i : least;
+        most = metric_number(i) > metric_number(most) ? i : most;
     }
-    if (as_number(least) == as_number(most) || n > SHOWN_ITEMS) {
+    if (metric_number(least) == metric_number(most) || n > SHOWN_ITEMS) {
         add_readable(least, out);
-        if (as_number(least) < as_number(most)) {
+        if (metric_number(least) < metric_number(most)) {
             dse_strbuf_adds(out, " to ");
             add_readable(most, out);
         }
-        dse_strbuf_addf(out, as_number(least) < as_number(most) ? " in %zu" : " in each of %zu", n);
+        dse_strbuf_addf(out, metric_number(least) < metric_number(most) ? " in %zu" : " in each of %zu", n);
         return;
     }
     for (const metric_value *i = v->first; i; i = i->next) {
