@@ -84,8 +84,8 @@ static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, s
 
             assert(*n <= CALIBRATE_MAX);
             *to = (calibrate_parameter){.param = p, .is_list = list, .dim = i};
-            to->fit = (cmp_parameter){
-                .unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
+            to->fit =
+                (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
             to->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
             to->card = *value_at(&s, to);
         }

@@ -1,8 +1,8 @@
 /* trace_card -- the workload card beside a trace: what ran, on what, how parallel. Source: CCL-Bench's
  * workload_card_template.yaml and its later states.
  *
- * Keys that nothing reads are checked and not kept. Values that the card does not give are TRACE_CARD_NONE, NaN
- * or NULL. Texts are in the arena. */
+ * Keys that nothing reads are checked and not kept. Values that the card does not give are TRACE_CARD_NONE,
+ * NaN or NULL. Texts are in the arena. */
 #ifndef DSE_TRACE_CARD_H
 #define DSE_TRACE_CARD_H
 

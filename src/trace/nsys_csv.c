@@ -356,6 +356,6 @@ static bool is_nsys_csv(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_nsys_csv;
-const trace_reader trace_reader_nsys_csv = {"nsys_csv", TRACE_FAMILY_REPORTS, "Nsight Systems report (CSV)",
-                                            is_nsys_csv, .whole = trace_nsys_csv_parse,
-                                            .max_bytes = (size_t)1 << 30};
+const trace_reader trace_reader_nsys_csv = {
+    "nsys_csv",  TRACE_FAMILY_REPORTS,          "Nsight Systems report (CSV)",
+    is_nsys_csv, .whole = trace_nsys_csv_parse, .max_bytes = (size_t)1 << 30};

@@ -36,7 +36,7 @@ typedef struct {
     trace_stream_parser *stream;
     trace_whole_parser *whole;
     dse_status (*file)(const char *path, trace_record *out, dse_error *err); /* opens it itself */
-    size_t max_bytes; /* of `whole`, decompressed */
+    size_t max_bytes;                                                        /* of `whole`, decompressed */
 } trace_reader;
 
 /* Reads a file by its reader, as the parsers do. DSE_E_IO also if it cannot be opened or read, or a gzip

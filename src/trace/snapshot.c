@@ -589,6 +589,5 @@ const trace_reader trace_reader_snapshot = {"snapshot", TRACE_FAMILY_SNAPSHOTS,
                                             .stream = parse_pickle};
 
 extern const trace_reader trace_reader_snapshot_json;
-const trace_reader trace_reader_snapshot_json = {"snapshot_json", TRACE_FAMILY_SNAPSHOTS,
-                                                 "PyTorch memory snapshot (JSON)", is_json,
-                                                 .stream = parse_json};
+const trace_reader trace_reader_snapshot_json = {
+    "snapshot_json", TRACE_FAMILY_SNAPSHOTS, "PyTorch memory snapshot (JSON)", is_json, .stream = parse_json};

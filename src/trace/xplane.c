@@ -585,5 +585,5 @@ static bool is_xplane(const char *head, size_t n)
 }
 
 extern const trace_reader trace_reader_xplane;
-const trace_reader trace_reader_xplane = {"xplane", TRACE_FAMILY_TIMELINES, "XLA profile (xplane.pb)",
+const trace_reader trace_reader_xplane = {"xplane",  TRACE_FAMILY_TIMELINES,      "XLA profile (xplane.pb)",
                                           is_xplane, .whole = trace_xplane_parse, .max_bytes = MAX_BYTES};

@@ -28,8 +28,8 @@ static inline void run_init(run *r)
     dse_arena_init(&r->arena);
     r->options.model_params = 7e9;
     r->err = (dse_error)DSE_ERROR_INIT;
-    r->card.iteration = r->card.num_layers = r->card.num_heads = r->card.head_dim =
-        r->card.batch_size = r->card.seq_len = r->card.input_len = r->card.output_len = r->card.total_count =
+    r->card.iteration = r->card.num_layers = r->card.num_heads = r->card.head_dim = r->card.batch_size =
+        r->card.seq_len = r->card.input_len = r->card.output_len = r->card.total_count =
             r->card.count_per_node = r->card.dp_replicate = r->card.dp_shard = r->card.tp = r->card.pp =
                 r->card.cp = r->card.ep = r->card.pp_mb = r->card.moe = TRACE_CARD_NONE;
     r->card.num_params = r->card.num_params_embedding = r->card.num_params_active = NAN;

@@ -257,7 +257,8 @@ CLAIM(gzip_is_read_too_and_half_of_it_is_refused)
     assert_int_equal(r.rank[0].n_events, 2);
     trace_record_free(&r);
     assert_int_equal(truncate(path, 60), 0);
-    assert_says(trace_read(reader, path, &r, &err), &err, DSE_E_IO, "the gzip file is broken or cut off after ");
+    assert_says(trace_read(reader, path, &r, &err), &err, DSE_E_IO,
+                "the gzip file is broken or cut off after ");
     trace_record_free(&r);
     dse_strbuf_free(&space);
     unit_remove_folder(folder);
