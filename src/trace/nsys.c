@@ -443,6 +443,7 @@ static dse_status nsys_read(const char *path, trace_record *out, dse_error *err)
     dse_free(x.rank_device);
     dse_free(x.use);
     trace_pairs_free(&x.devices);
+    trace_names_free(&x.texts);
     trace_pairs_free(&x.strings);
     trace_pairs_free(&x.lanes);
     trace_pairs_free(&x.launches);

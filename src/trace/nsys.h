@@ -16,7 +16,6 @@
 typedef struct {
     const char *path;
     sqlite3 *db;
-    sqlite3_stmt *string; /* of StringIds by id; NULL: not prepared yet */
 } nsys_db;
 
 typedef struct {
@@ -74,9 +73,6 @@ static inline bool nsys_is_null(const nsys_rows *r, int column)
 /* The bytes of a value that is not NULL, valid up to the next row. */
 const char *nsys_text(const nsys_rows *r, int column, size_t *n);
 
-/* The text of an id in StringIds, valid up to the next call; *text is NULL if there is none. */
-dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse_error *err);
-
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 #define NSYS_ANYONE INT64_MIN /* stands for an unknown process */
@@ -120,7 +116,9 @@ typedef struct {
     nsys_use *use;
     bool by_gpu;           /* ranks are physical GPUs, as processes number them differently */
     trace_pairs devices;   /* device, process -> rank */
-    trace_pairs strings;   /* rank, number in StringIds -> name; DSE_NONE: there is no such string */
+    bool has_strings;      /* those of StringIds were read: when the first of them is asked for */
+    trace_names texts;     /* of StringIds */
+    trace_pairs strings;   /* 0, number in StringIds -> its text; DSE_NONE: it is NULL */
     trace_pairs lanes;     /* 2 * rank + (1 of the host), stream or thread -> lane */
     trace_pairs launches;  /* process, correlation -> rank; place + 1 is the correlation in the record */
     trace_pairs users;     /* 0, thread or process -> first use */

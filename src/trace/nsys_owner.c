@@ -20,6 +20,10 @@ static const nsys_column gpu_columns[] = {
     {"smCount", false}, {"computeMajor", false}, {"computeMinor", false}};
 NSYS_TABLE(gpus, "TARGET_INFO_GPU", gpu_columns);
 
+enum { STRING_ID, STRING_TEXT };
+static const nsys_column string_columns[] = {{"id", true}, {"value", true}};
+NSYS_TABLE(strings, "StringIds", string_columns);
+
 const trace_category nsys_category[NSYS_WORDS] = {TRACE_KERNEL,  TRACE_MEMCPY, TRACE_MEMSET,
                                                   TRACE_RUNTIME, TRACE_DRIVER, TRACE_ANNOTATION};
 static const char *const words[NSYS_WORDS] = {"kernel",       "gpu_memcpy",  "gpu_memset",
@@ -47,26 +51,61 @@ bool nsys_each_row(nsys_import *x, const nsys_table *t, nsys_row_fn *row, int wo
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank, uint32_t *out)
+static bool add_string(nsys_import *x, const nsys_rows *r, int word)
 {
-    trace_names *names = &nsys_rank(x, rank)->names;
     const char *text;
     uint32_t *known;
     size_t n;
     bool is_new;
 
+    (void)word;
+    if (sqlite3_column_type(r->stmt, STRING_ID) != SQLITE_INTEGER)
+        return true;
+    known = trace_pairs_at(&x->strings, 0, nsys_int(r, STRING_ID), &is_new);
+    if (is_new && !nsys_is_null(r, STRING_TEXT)) {
+        text = nsys_text(r, STRING_TEXT, &n);
+        *known = trace_names_add_bytes(&x->texts, text, n);
+    }
+    return true;
+}
+
+/* In the midst of another table, whose rows that were left out are counted on. */
+static bool read_strings(nsys_import *x)
+{
+    const uint64_t n = x->n_left_out, first = x->first_left_out;
+    bool has = false;
+
+    if (nsys_has_table(&x->db, strings.name, &has, x->err) != DSE_OK)
+        return false;
+    if (!has) {
+        dse_fail_at(x->err, DSE_E_SYNTAX, x->path,
+                    "there is no table %s, which has the names of kernels: not what Nsight Systems exports",
+                    strings.name);
+        return false;
+    }
+    x->has_strings = nsys_each_row(x, &strings, add_string, 0);
+    x->n_left_out = n;
+    x->first_left_out = first;
+    return x->has_strings;
+}
+
+bool nsys_name_of(nsys_import *x, const nsys_rows *r, int column, uint32_t rank, uint32_t *out)
+{
+    trace_names *names = &nsys_rank(x, rank)->names;
+    const char *text;
+    size_t n;
+
     *out = DSE_NONE;
     if (nsys_is_null(r, column))
         return true;
     if (sqlite3_column_type(r->stmt, column) == SQLITE_INTEGER) {
-        int64_t id = nsys_int(r, column);
+        uint32_t id;
 
-        known = trace_pairs_at(&x->strings, rank, id, &is_new);
-        if (is_new && nsys_string(&x->db, id, &text, &n, x->err) != DSE_OK)
+        if (!x->has_strings && !read_strings(x))
             return false;
-        if (is_new && text)
-            *known = trace_names_add_bytes(names, text, n);
-        *out = *known;
+        id = trace_pairs_find(&x->strings, 0, nsys_int(r, column));
+        if (id != DSE_NONE)
+            *out = trace_names_add(names, x->texts.text[id], x->texts.length[id]);
         return true;
     }
     text = nsys_text(r, column, &n);

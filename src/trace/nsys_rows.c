@@ -80,7 +80,6 @@ dse_status nsys_open(nsys_db *d, const char *path, dse_error *err)
 
 void nsys_close(nsys_db *d)
 {
-    sqlite3_finalize(d->string);
     sqlite3_close(d->db);
     *d = (nsys_db){0};
 }
@@ -130,84 +129,6 @@ static dse_status has_column(nsys_db *d, const char *table, const char *column, 
     return query(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, NULL, has, err);
 }
 
-static dse_status need_column(const nsys_db *d, const char *table, const char *column, bool has,
-                              dse_error *err)
-{
-    return has ? DSE_OK
-               : dse_fail_at(err, DSE_E_SYNTAX, d->path,
-                             "table %s has no column %s: not what Nsight Systems exports", table, column);
-}
-
-/* ---- strings --------------------------------------------------------------------------------- */
-
-#define STRINGS "StringIds"
-
-static dse_status check_strings(nsys_db *d, dse_error *err)
-{
-    static const char *const columns[] = {"id", "value"};
-    bool has = false;
-    dse_status st = nsys_has_table(d, STRINGS, &has, err);
-
-    if (st == DSE_OK && !has)
-        return dse_fail_at(err, DSE_E_SYNTAX, d->path,
-                           "there is no table " STRINGS
-                           ", which has the names of kernels: not what Nsight Systems exports");
-    for (size_t i = 0; st == DSE_OK && i < sizeof columns / sizeof columns[0]; i++) {
-        st = has_column(d, STRINGS, columns[i], &has, err);
-        if (st == DSE_OK)
-            st = need_column(d, STRINGS, columns[i], has, err);
-    }
-    return st;
-}
-
-/* An export has the primary key. A copy that another tool wrote may lack it, and every look-up would scan the
- * table: then the strings are copied into memory once. */
-static dse_status prepare_strings(nsys_db *d, dse_error *err)
-{
-    static const char copy[] = "PRAGMA temp_store = MEMORY;"
-                               "CREATE TEMP TABLE strings_by_id (id INTEGER PRIMARY KEY, value);"
-                               "INSERT OR IGNORE INTO temp.strings_by_id SELECT id, value FROM main." STRINGS
-                               " WHERE typeof(id) = 'integer'";
-    bool has_key = false;
-    const char *sql;
-    dse_status st = check_strings(d, err);
-
-    if (st == DSE_OK)
-        st = query(d, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 AND pk = 1", STRINGS, "id", NULL,
-                   &has_key, err);
-    if (st != DSE_OK)
-        return st;
-    if (!has_key && sqlite3_exec(d->db, copy, NULL, NULL, NULL) != SQLITE_OK)
-        return fail(d, "table " STRINGS ": ", err);
-    sql = has_key ? "SELECT value FROM main." STRINGS " WHERE id = ?1"
-                  : "SELECT value FROM temp.strings_by_id WHERE id = ?1";
-    return sqlite3_prepare_v2(d->db, sql, -1, &d->string, NULL) == SQLITE_OK ? DSE_OK : fail(d, "", err);
-}
-
-dse_status nsys_string(nsys_db *d, int64_t id, const char **text, size_t *n, dse_error *err)
-{
-    char place[64];
-    dse_status st;
-    int code;
-
-    *text = NULL;
-    if (!d->string && (st = prepare_strings(d, err)) != DSE_OK)
-        return st;
-    sqlite3_reset(d->string);
-    sqlite3_bind_int64(d->string, 1, id);
-    code = sqlite3_step(d->string);
-    if (code == SQLITE_ROW && sqlite3_column_type(d->string, 0) != SQLITE_NULL) {
-        *text = (const char *)sqlite3_column_text(d->string, 0);
-        *n = (size_t)sqlite3_column_bytes(d->string, 0);
-        if (!*text)
-            dse_out_of_memory();
-    }
-    if (code == SQLITE_ROW || code == SQLITE_DONE)
-        return DSE_OK;
-    snprintf(place, sizeof place, "table " STRINGS ", id %" PRId64 ": ", id);
-    return fail(d, place, err);
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* "SELECT start, end, NULL, ... FROM table". */
@@ -218,8 +139,10 @@ static dse_status add_query(nsys_db *d, const nsys_table *t, dse_strbuf *sql, ds
         bool has = false;
         dse_status st = has_column(d, t->name, t->column[i].name, &has, err);
 
-        if (st == DSE_OK && t->column[i].required)
-            st = need_column(d, t->name, t->column[i].name, has, err);
+        if (st == DSE_OK && t->column[i].required && !has)
+            st = dse_fail_at(err, DSE_E_SYNTAX, d->path,
+                             "table %s has no column %s: not what Nsight Systems exports", t->name,
+                             t->column[i].name);
         if (st != DSE_OK)
             return st;
         if (has)
