@@ -8,6 +8,7 @@
 #include "cli/training.h"
 #include "driver/emit.h"
 #include "driver/links.h"
+#include "driver/programs.h"
 #include "driver/timeline.h"
 #include "driver/training_timeline.h"
 #include "report/parts.h"
@@ -309,6 +310,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     base = card_model_strategy(&s.study.model);
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
         return st;
+    if (s.study.training && !o->point)
+        drv_program_set_defaults(&s.point, strategy_options_mask(&o->strategy));
     if (s.study.training)
         drv_training_settle(&s.point);
     if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))

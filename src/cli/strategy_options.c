@@ -84,6 +84,15 @@ static bool is_given(const strategy_option *o) { return o->text || o->on; }
 
 bool strategy_options_says(const strategy_options *o, uint32_t parameter) { return is_given(&o->of[parameter]); }
 
+uint64_t strategy_options_mask(const strategy_options *o)
+{
+    uint64_t mask = 0;
+
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        mask |= (uint64_t)is_given(&o->of[i]) << i;
+    return mask;
+}
+
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which)
 {
     uint32_t i = 0;

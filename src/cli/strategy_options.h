@@ -24,6 +24,9 @@ uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
 /* Whether a parameter was given. */
 bool strategy_options_says(const strategy_options *o, uint32_t parameter);
 
+/* A bit for each parameter that was given. */
+uint64_t strategy_options_mask(const strategy_options *o);
+
 /* A point by its name (NULL: none) and values that were given: what both say is refused. DSE_E_USAGE. */
 dse_status strategy_options_point(const strategy_options *o, const char *name, const strategy *base,
                                   strategy *out, dse_error *err);

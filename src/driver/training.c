@@ -1,6 +1,7 @@
 #include "driver/training.h"
 
 #include "base/array.h"
+#include "driver/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,90 +45,6 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
 
 /* ---- a point ----------------------------------------------------------------------------------- */
 
-/* The names of the strategy's choices, as parameters.h has them. */
-enum { LIKE_ANY, LIKE_MEGATRON, LIKE_TORCHTITAN, LIKE_DEEPSPEED };
-enum { RESHARD_DEFAULT, RESHARD_ALWAYS, RESHARD_NEVER };
-
-/* What a program keeps and sends, apart from what a strategy says. Sources: Megatron-LM keeps and reduces gradients in 32
- * bits with bf16 (arguments.py, accumulate_allreduce_grads_in_fp32), gathers the shards that sequence parallelism
- * saves again, and closes buckets at max(40e6, 1e6 dp) elements (distributed_data_parallel_config.py); TorchTitan
- * keeps its sharded parameters in 32 bits, gathers 16 and reduces 32 (FSDP2's MixedPrecisionPolicy), and its
- * checkpoints stop early; DeepSpeed keeps and reduces gradients in 16 bits, in buckets of 5e8 (zero/config.py). */
-static void add_habits(const strategy *p, step_options *o)
-{
-    bool titan = p->like == LIKE_TORCHTITAN, megatron = p->like == LIKE_MEGATRON || p->like == LIKE_ANY;
-
-    o->gathers_again = !titan;
-    o->stops_early = titan;
-    o->expands_kv = titan;
-    o->fused_attention = true;
-    o->calls_alone = o->sums_whole_gradients = megatron;
-    o->buckets_first_stage = megatron && p->pp > 1;
-    o->batches_messages = megatron && p->vp > 1;
-    o->pads_parameters = megatron && p->zero ? 64 : 1;
-    o->logits_copies = titan ? 2 : 1;
-    o->keeps_outputs = titan;
-    o->receives_ahead = 1;
-    o->fused_activation = !titan;
-    o->bucket_elements = p->like == LIKE_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
-}
-
-/* Mixed precision, 16 bits with a master copy in 32, leaves to the program what it keeps and reduces in 32. Another
- * precision says it. */
-static void set_bytes(const card_model *m, const strategy *p, step_options *o)
-{
-    const wl_precision own = card_model_precision(m);
-    const bool mixed = card_model_is_mixed(m), titan = p->like == LIKE_TORCHTITAN;
-
-    o->activation_bytes = own.activations;
-    o->weight_bytes = own.weights;
-    o->kept_weight_bytes = mixed && titan ? 4 : own.weights;
-    o->gradient_bytes = o->reduce_bytes = mixed && p->like != LIKE_DEEPSPEED ? 4 : own.gradients;
-    o->optimizer_bytes = mixed && titan ? 8 : own.optimizer; /* two moments; the parameter is its master copy */
-}
-
-step_options drv_training_options(const drv_study *s, const strategy *p)
-{
-    uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
-    step_options o = {.dp = p->dp,
-                      .tp = p->tp,
-                      .cp = p->cp,
-                      .pp = p->pp,
-                      .vp = p->vp,
-                      .micro_batch = p->micro_batch,
-                      .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
-                      .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
-                      .context = (step_context)p->cp_comm,
-                      .recompute = p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
-                      .recompute_layers = p->recompute_layers,
-                      .recompute_every = p->recompute_every,
-                      .zero = p->zero,
-                      .replicas = p->replicas,
-                      .reshard_after_forward =
-                          p->reshard == RESHARD_ALWAYS || (p->reshard == RESHARD_DEFAULT && p->pp == 1),
-                      .sync = (step_sync)p->sync,
-                      .overlaps_gradients = !p->overlap,
-                      .overlaps_parameters = !p->overlap};
-
-    add_habits(p, &o);
-    set_bytes(&s->model, p, &o);
-    return o;
-}
-
-static sched_options schedule_options(const strategy *p, const step_options *o)
-{
-    static const sched_like like[] = {[LIKE_ANY] = SCHED_LIKE_ANY,
-                                      [LIKE_MEGATRON] = SCHED_LIKE_MEGATRON,
-                                      [LIKE_TORCHTITAN] = SCHED_LIKE_PYTORCH,
-                                      [LIKE_DEEPSPEED] = SCHED_LIKE_DEEPSPEED};
-
-    return (sched_options){.pp = p->pp,
-                           .micro_batches = o->n_micro_batches,
-                           .vp = o->vp,
-                           .group_size = p->group_size,
-                           .like = like[p->like]};
-}
-
 /* The schedule of a choice, which has the schedule's name, in the spelling of values; the first is 1f1b. */
 static const sched_def *chosen_schedule(const strategy *p)
 {
@@ -144,8 +61,46 @@ static const sched_def *chosen_schedule(const strategy *p)
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
 static const sched_def *schedule_of(const strategy *p) { return p->pp == 1 ? sched_find("1f1b") : chosen_schedule(p); }
 
-/* What the schedule's own conditions (sched_check) do not know. */
-static dse_status check_schedule(const strategy *p, const step_options *o, dse_error *err)
+step_options drv_training_options(const drv_study *s, const strategy *p)
+{
+    const wl_precision own = card_model_precision(&s->model);
+    uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
+    step_options o = {.dp = p->dp,
+                      .tp = p->tp,
+                      .cp = p->cp,
+                      .pp = p->pp,
+                      .vp = p->vp,
+                      .micro_batch = p->micro_batch,
+                      .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
+                      .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
+                      .context = (step_context)p->cp_comm,
+                      .recompute = p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
+                      .recompute_layers = p->recompute_layers,
+                      .recompute_every = p->recompute_every,
+                      .zero = p->zero,
+                      .replicas = p->replicas,
+                      .activation_bytes = own.activations,
+                      .weight_bytes = own.weights,
+                      .kept_weight_bytes = own.weights,
+                      .gradient_bytes = own.gradients,
+                      .reduce_bytes = own.gradients,
+                      .optimizer_bytes = own.optimizer};
+
+    drv_program_set_habits(p, schedule_of(p) == sched_find("1f1b"), card_model_is_mixed(&s->model), &o);
+    return o;
+}
+
+static sched_options schedule_options(const strategy *p, const step_options *o)
+{
+    return (sched_options){.pp = p->pp,
+                           .micro_batches = o->n_micro_batches,
+                           .vp = o->vp,
+                           .group_size = p->group_size,
+                           .like = drv_program_like(p)};
+}
+
+/* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
+static dse_status check_schedule(const strategy *p, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
     const uint32_t chunks = sched_default_vp(chosen);
@@ -155,12 +110,10 @@ static dse_status check_schedule(const strategy *p, const step_options *o, dse_e
                         sched_name(chosen));
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", sched_name(chosen));
-    if (p->like == LIKE_DEEPSPEED && p->pp > 1 && o->zero > 1)
-        return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no pipeline with zero %" PRIu32 "; take zero 0 or 1, or pp 1",
-                        o->zero);
-    if (p->like == LIKE_DEEPSPEED && p->vp > 1)
-        return dse_fail(err, DSE_E_RANGE, "DeepSpeed has no virtual stages; take vp 1");
-    return DSE_OK;
+    if (p->recompute_granularity != STEP_RECOMPUTE_FULL && (p->recompute_every > 1 || p->recompute_layers))
+        return dse_fail(err, DSE_E_RANGE, "%s needs recompute_granularity full; take that, or leave it out",
+                        p->recompute_every > 1 ? "recompute_every" : "recompute_layers");
+    return drv_program_check(p, err);
 }
 
 void drv_training_fill_dp(const drv_study *s, strategy *p)
@@ -214,13 +167,16 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     step_options o;
     dse_status st;
 
+    if (s->model.batch > UINT32_MAX)
+        return dse_fail(err, DSE_E_RANGE, "a batch of %" PRId64 " sequences is more than the %" PRIu32 " that a step can have",
+                        s->model.batch, UINT32_MAX);
     if (at_once > (uint64_t)s->model.batch)
         return dse_fail(err, DSE_E_RANGE,
                         "dp %" PRIu32 " x micro-batch %" PRIu32 " is more than the batch of %" PRId64 " sequences", p->dp,
                         p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    if ((st = check_schedule(p, &o, err)) != DSE_OK ||
+    if ((st = check_schedule(p, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
     return sched_check(schedule_of(p), &order, err);
@@ -247,13 +203,13 @@ static void set_powers(design_axis *out, uint64_t most, uint64_t whole)
     set_values(out, n, value);
 }
 
-/* Divisors of the layers that divide the NPUs: stages have equal numbers of layers. */
-static void set_stages(design_axis *out, uint64_t layers, uint64_t npus)
+/* Divisors of `whole` up to `most` that divide `also`. */
+static void set_divisors(design_axis *out, uint64_t most, uint64_t whole, uint64_t also)
 {
     uint32_t value[DESIGN_MAX_VALUES], n = 0;
 
-    for (uint64_t v = 1; v <= layers && n < DESIGN_MAX_VALUES; v++)
-        if (layers % v == 0 && npus % v == 0)
+    for (uint64_t v = 1; v <= most && v <= whole && n < DESIGN_MAX_VALUES; v++)
+        if (whole % v == 0 && also % v == 0)
             value[n++] = (uint32_t)v;
     set_values(out, n, value);
 }
@@ -264,6 +220,11 @@ static bool has_value(const design_axis *a, uint32_t value)
         if (a->value[i] == value)
             return true;
     return false;
+}
+
+static bool has_above_one(const design_axis *a)
+{
+    return a->n > 1 || !has_value(a, 1);
 }
 
 /* The points of both axes of recomputation, each once: as drv_training_settle has them. */
@@ -286,23 +247,25 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
 {
     const uint64_t npus = card_system_npus(&s->system), layers = (uint64_t)s->model.layers;
     const uint64_t node = (uint64_t)s->system.npus_count.v[0];
-    const uint64_t like = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : LIKE_ANY;
-    static const uint32_t sharding[][2] = {
-        [LIKE_ANY] = {1, 3}, [LIKE_MEGATRON] = {1, 3}, [LIKE_TORCHTITAN] = {3, 3}, [LIKE_DEEPSPEED] = {1, 3}};
-    static const uint32_t recomputation[] = {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL};
+    const drv_program program = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : DRV_ANY;
+    strategy usual = strategy_default();
     design_axis *of = axes->of;
 
     join_recomputation(&of[STRATEGY_recompute], &of[STRATEGY_recompute_granularity]);
     set_powers(&of[STRATEGY_tp], node, npus);
     set_powers(&of[STRATEGY_cp], s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
-    set_stages(&of[STRATEGY_pp], layers, npus);
-    set_powers(&of[STRATEGY_vp], like == LIKE_DEEPSPEED ? 1 : 8, layers);
+    set_divisors(&of[STRATEGY_pp], layers, layers, npus); /* stages have equal numbers of layers */
+    set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1, layers, layers);
     set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);
-    set_values(&of[STRATEGY_zero], like == LIKE_TORCHTITAN ? 1 : 2, sharding[like]);
-    set_values(&of[STRATEGY_recompute_granularity], 2, recomputation);
-    for (uint32_t i = 0; i < STRATEGY_N; i++) /* those of profile stage, and of this one the defaults */
-        if (i != STRATEGY_dp)
-            set_values(&of[i], 1, &strategy_parameters[i].fallback);
+    usual.like = program;
+    drv_program_set_defaults(&usual, 0);
+    for (uint32_t i = 0; i < STRATEGY_N; i++) {
+        uint32_t value = strategy_get(&usual, i);
+
+        if (i == STRATEGY_dp || of[i].n || drv_program_axis(program, i, &of[i]))
+            continue;
+        set_values(&of[i], 1, &value);
+    }
 }
 
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,

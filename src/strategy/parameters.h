@@ -91,18 +91,23 @@ STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .
                    .help = "copies of what is sharded, of the dp ranks (HSDP)",
                    .help_of_list = "copies of what is sharded, of the dp ranks (HSDP)")
 STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
-                   .choices = (const char *const[]){"each", "last", "last-gathered", NULL},
+                   .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
                    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
-                           "stay gathered until then)",
+                           "stay gathered until then); default: each, in a pipeline a whole stage after its last",
                    .help_of_list = "with zero 3, in which micro-batch gradients are reduced")
 STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
-                   .choices = (const char *const[]){"on", "off", NULL},
-                   .help = "reduction of gradients under the backward pass, gathering of parameters under the forward pass",
+                   .choices = (const char *const[]){"on", "off", "gradients", NULL},
+                   .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
+                           "pass, or of gradients alone",
                    .help_of_list = "overlap of gradient reduction and parameter gathering")
+STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
+                   .choices = (const char *const[]){"default", "on", "off", NULL},
+                   .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
+                   .help_of_list = "overlap of transfers between stages with passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
-                   .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", NULL},
-                   .help = "the program whose rules and habits count: its schedules, what it keeps, gathers again, reduces in which type; "
-                           "any: what is possible, with Megatron's habits",
+                   .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge", NULL},
+                   .help = "the program whose rules, defaults and habits count: its schedules, what it shards, keeps, "
+                           "gathers again, reduces in which type; any: what is possible, with Megatron's habits",
                    .help_of_list = "programs whose habits count")
 #undef TRAIN_ONLY
 

@@ -1,0 +1,194 @@
+/* Sources, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
+ * (src/megatron/bridge/training), TorchTitan (config/job_config.py of v0.2.2, distributed/), DeepSpeed (runtime/zero/config.py,
+ * runtime/pipe/engine.py) with Megatron-DeepSpeed (megatron/arguments.py). */
+#include "driver/programs.h"
+
+#include "base/array.h"
+
+
+#define BIT(program) (1u << (program))
+#define MEGATRON_TOO (BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE))
+
+static bool is_of(const strategy *p, unsigned programs) { return programs >> p->like & 1; }
+
+/* ---- defaults ------------------------------------------------------------------------------- */
+
+/* Indexes of the choices, as strategy/parameters.h has them. */
+enum { ON, OFF };
+enum { CP_RING, CP_ALL_GATHER, CP_ALL_TO_ALL };
+enum { SYNC_DEFAULT, SYNC_EACH, SYNC_LAST, SYNC_LAST_GATHERED };
+enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
+enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
+enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
+enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
+
+/* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
+ * overlaps, as the parameters. TorchTitan checkpoints every second layer. */
+static const struct {
+    drv_program program;
+    uint32_t parameter, value;
+} defaults[] = {
+    {DRV_MEGATRON, STRATEGY_zero, 0},
+    {DRV_MEGATRON, STRATEGY_sequence_parallel, OFF},
+    {DRV_MEGATRON, STRATEGY_overlap, OVERLAP_OFF},
+    {DRV_BRIDGE, STRATEGY_sequence_parallel, OFF},
+    {DRV_TORCHTITAN, STRATEGY_zero, 3},
+    {DRV_TORCHTITAN, STRATEGY_cp_comm, CP_ALL_GATHER},
+    {DRV_TORCHTITAN, STRATEGY_recompute_granularity, STEP_RECOMPUTE_FULL},
+    {DRV_TORCHTITAN, STRATEGY_recompute_every, 2},
+    {DRV_DEEPSPEED, STRATEGY_zero, 0},
+    {DRV_DEEPSPEED, STRATEGY_sequence_parallel, OFF},
+    {DRV_DEEPSPEED, STRATEGY_overlap, OVERLAP_OFF},
+    {DRV_DEEPSPEED, STRATEGY_cp_comm, CP_ALL_TO_ALL},
+};
+
+static uint64_t bit_of(uint32_t parameter) { return UINT64_C(1) << parameter; }
+
+void drv_program_set_defaults(strategy *p, uint64_t given)
+{
+    const uint64_t recomputation = bit_of(STRATEGY_recompute) | bit_of(STRATEGY_recompute_granularity) |
+                                   bit_of(STRATEGY_recompute_layers) | bit_of(STRATEGY_recompute_every);
+
+    if (given & recomputation) /* one choice of several parameters */
+        given |= recomputation;
+    for (size_t i = 0; i < DSE_COUNT(defaults); i++)
+        if (defaults[i].program == p->like && !(given & bit_of(defaults[i].parameter)))
+            strategy_set(p, defaults[i].parameter, defaults[i].value);
+    /* overlap_comm is None, which means true at stage 3 alone. */
+    if (p->like == DRV_DEEPSPEED && p->zero == 3 && !(given & bit_of(STRATEGY_overlap)))
+        p->overlap = OVERLAP_ON;
+}
+
+/* ---- what a sweep tries --------------------------------------------------------------------- */
+
+/* Sequence parallelism and overlaps cost nothing but a flag, so that nobody who looks for the best goes without. */
+static const struct {
+    unsigned programs;
+    uint32_t parameter;
+    design_axis values;
+} axes[] = {
+    {MEGATRON_TOO | BIT(DRV_DEEPSPEED), STRATEGY_zero, {2, {1, 3}}},
+    {BIT(DRV_TORCHTITAN), STRATEGY_zero, {1, {3}}},
+    {~0u, STRATEGY_recompute_granularity, {2, {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL}}},
+    {BIT(DRV_TORCHTITAN), STRATEGY_recompute_every, {2, {1, 2}}},
+    {~0u, STRATEGY_sequence_parallel, {1, {ON}}},
+    {~0u, STRATEGY_overlap, {1, {OVERLAP_ON}}},
+    {BIT(DRV_TORCHTITAN),
+     STRATEGY_schedule,
+     {4, {SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV}}},
+};
+
+bool drv_program_axis(drv_program program, uint32_t parameter, design_axis *out)
+{
+    for (size_t i = 0; i < DSE_COUNT(axes); i++)
+        if (axes[i].parameter == parameter && axes[i].programs >> program & 1) {
+            *out = axes[i].values;
+            return true;
+        }
+    return false;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static bool pipeline_with_gradients_sharded(const strategy *p) { return p->pp > 1 && p->zero > 1; }
+static bool virtual_stages(const strategy *p) { return p->vp > 1; }
+static bool context_but_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm != CP_ALL_TO_ALL; }
+static bool context_with_another_axis(const strategy *p) { return p->cp > 1 && (p->tp > 1 || p->pp > 1); }
+static bool shards_a_part(const strategy *p) { return p->zero == 1 || p->zero == 2; }
+static bool context_by_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm == CP_ALL_TO_ALL; }
+static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
+
+static const struct {
+    unsigned programs;
+    bool (*is_broken)(const strategy *p);
+    const char *text;
+} rules[] = {
+    {BIT(DRV_DEEPSPEED), pipeline_with_gradients_sharded,
+     "DeepSpeed has no pipeline with zero 2 or 3; take zero 0 or 1, or pp 1"},
+    {BIT(DRV_DEEPSPEED), virtual_stages, "DeepSpeed has no virtual stages; take vp 1"},
+    {BIT(DRV_DEEPSPEED), context_but_ulysses,
+     "DeepSpeed's context parallelism is Ulysses; take cp_comm all-to-all, or cp 1"},
+    {BIT(DRV_DEEPSPEED), context_with_another_axis, "DeepSpeed's Ulysses needs tp 1 and pp 1; take these, or cp 1"},
+    {BIT(DRV_TORCHTITAN), shards_a_part, "TorchTitan shards parameters or nothing; take zero 3 or 0"},
+    {BIT(DRV_TORCHTITAN), context_by_ulysses, "TorchTitan has no Ulysses; take cp_comm all-gather or ring, or cp 1"},
+    {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), two_stages_waited_for,
+     "Megatron runs virtual stages on pp 2 only with overlap_p2p on; take that, or vp 1"},
+};
+
+dse_status drv_program_check(const strategy *p, dse_error *err)
+{
+    for (size_t i = 0; i < DSE_COUNT(rules); i++)
+        if (is_of(p, rules[i].programs) && rules[i].is_broken(p))
+            return dse_fail(err, DSE_E_RANGE, "%s", rules[i].text);
+    return DSE_OK;
+}
+
+sched_like drv_program_like(const strategy *p)
+{
+    static const sched_like like[] = {[DRV_ANY] = SCHED_LIKE_ANY,
+                                      [DRV_MEGATRON] = SCHED_LIKE_MEGATRON,
+                                      [DRV_TORCHTITAN] = SCHED_LIKE_PYTORCH,
+                                      [DRV_DEEPSPEED] = SCHED_LIKE_DEEPSPEED,
+                                      [DRV_BRIDGE] = SCHED_LIKE_MEGATRON};
+
+    return like[p->like];
+}
+
+/* ---- habits --------------------------------------------------------------------------------- */
+
+/* FSDP2 reduces in each micro-batch; torch's pipelines switch that off, and reduce a stage after its last. */
+static step_sync sync_of(const strategy *p, const step_options *o)
+{
+    static const step_sync said[] = {
+        [SYNC_EACH] = STEP_SYNC_EACH, [SYNC_LAST] = STEP_SYNC_LAST, [SYNC_LAST_GATHERED] = STEP_SYNC_LAST_NO_RESHARD};
+
+    if (p->sync != SYNC_DEFAULT)
+        return said[p->sync];
+    return p->pp > 1 && !o->reshard_after_forward ? STEP_SYNC_STAGE : STEP_SYNC_EACH;
+}
+
+/* Megatron-LM keeps and reduces gradients in 32 bits with bf16 (accumulate_allreduce_grads_in_fp32); TorchTitan keeps its
+ * sharded parameters, which are their own master copy, in 32 bits, gathers 16 and reduces 32 (FSDP2's MixedPrecisionPolicy);
+ * DeepSpeed keeps and reduces gradients in 16. */
+static void set_bytes(const strategy *p, step_options *o)
+{
+    if (p->like == DRV_TORCHTITAN) {
+        o->kept_weight_bytes = 4;
+        o->optimizer_bytes = 8; /* two moments */
+    }
+    if (p->like != DRV_DEEPSPEED)
+        o->gradient_bytes = o->reduce_bytes = 4;
+}
+
+/* Megatron-LM gathers the shards that sequence parallelism saves again, closes buckets at max(40e6, 1e6 dp) elements
+ * (distributed_data_parallel_config.py), and lets the chunks of all stages begin to reduce together (align_grad_reduce);
+ * TorchTitan's checkpoints stop early; DeepSpeed has buckets of 5e8. 1F1B's messages are waited for by all of them;
+ * those of virtual stages and of torch's other schedules are not. */
+void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o)
+{
+    const bool titan = p->like == DRV_TORCHTITAN, megatron = is_of(p, MEGATRON_TOO);
+
+    o->reshard_after_forward = p->reshard == RESHARD_ALWAYS || (p->reshard == RESHARD_DEFAULT && p->pp == 1);
+    o->sync = sync_of(p, o);
+    o->overlaps_gradients = p->overlap != OVERLAP_OFF;
+    o->overlaps_parameters = p->overlap == OVERLAP_ON;
+    o->waits_for_sends = p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && is_1f1b));
+    if (titan && p->cp_comm == CP_ALL_GATHER)
+        o->context = STEP_CONTEXT_ALL_GATHER_RING;
+    o->gathers_again = !titan;
+    o->stops_early = titan;
+    o->expands_kv = titan;
+    o->fused_attention = true;
+    o->calls_alone = o->sums_whole_gradients = megatron;
+    o->buckets_first_stage = megatron && p->pp > 1;
+    o->aligns_gradients = megatron && p->pp > 1 && p->vp > 1 && p->zero < 2;
+    o->batches_messages = megatron && p->vp > 1;
+    o->pads_parameters = megatron && p->zero ? 64 : 1;
+    o->logits_copies = titan ? 2 : 1;
+    o->keeps_outputs = titan;
+    o->receives_ahead = 1;
+    o->fused_activation = !titan;
+    o->bucket_elements = p->like == DRV_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
+    if (is_mixed)
+        set_bytes(p, o);
+}

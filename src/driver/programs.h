@@ -1,0 +1,28 @@
+/* What training programs do: their defaults, what they refuse, and what they keep and send apart from what a strategy says.
+ * One row each for the choices of `--like` (strategy/parameters.h). */
+#ifndef DSE_DRIVER_PROGRAMS_H
+#define DSE_DRIVER_PROGRAMS_H
+
+#include "design/space.h"
+#include "schedule/schedule.h"
+#include "step/options.h"
+
+typedef enum { DRV_ANY, DRV_MEGATRON, DRV_TORCHTITAN, DRV_DEEPSPEED, DRV_BRIDGE, DRV_N_PROGRAMS } drv_program;
+
+/* Sets the parameters whose bits `given` lacks to the defaults of the point's program. */
+void drv_program_set_defaults(strategy *p, uint64_t given);
+
+/* What a sweep tries of a parameter for which the program has more than its default. False: only that. */
+bool drv_program_axis(drv_program program, uint32_t parameter, design_axis *out);
+
+/* Refuses what the point's program does, with the rule and what would do: DSE_E_RANGE. */
+dse_status drv_program_check(const strategy *p, dse_error *err);
+
+/* Whose conditions of a schedule count. */
+sched_like drv_program_like(const strategy *p);
+
+/* Fills in what is the program's; `is_1f1b`: the pipeline runs 1F1B. `is_mixed`: the model trains in mixed precision, and
+ * its bytes of an element are set: the program says which of them are 4. */
+void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o);
+
+#endif
