@@ -46,7 +46,7 @@ static void print_version(void)
     size_t n;
     const drv_upstream *u = drv_upstreams(&n);
 
-    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE "\nreproduces:\n");
+    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE ", of profile train " DRV_STEP_ENGINE "\nreproduces:\n");
     for (size_t i = 0; i < n; i++)
         printf("  %s %s%s%s%s\n", u[i].name, u[i].revision, u[i].branch ? " (branch " : "",
                u[i].branch ? u[i].branch : "", u[i].branch ? ")" : "");

@@ -148,7 +148,8 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
         return st;
     if (!has_cards)
         *out = (drv_reproduction){NULL, "imported: there is no configuration to simulate again"};
-    else if (strcmp(r->engine, DRV_ENGINE) && strcmp(r->engine, DRV_EXTERNAL_ENGINE))
+    else if (strcmp(r->engine, DRV_ENGINE) && strcmp(r->engine, DRV_STEP_ENGINE) &&
+             strcmp(r->engine, DRV_EXTERNAL_ENGINE))
         by_configuration(r, db,
                          store_is_native(r->engine)
                              ? "by another version of this program; figures may differ"

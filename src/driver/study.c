@@ -79,6 +79,7 @@ static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
     dse_status st;
 
     s->training = NULL;
+    s->engine = card_model_trains(&s->model) ? DRV_STEP_ENGINE : DRV_ENGINE;
     if (card_model_trains(&s->model))
         return drv_training_make(s, a, &s->training, err);
     st = wl_operators_read(&s->operators, a, &read, err);

@@ -14,11 +14,13 @@
 #include "store/store.h"
 #include "workload/generate.h"
 
-/* Changes whenever the engine's results may: then nothing stored before is reused. */
-#define DRV_ENGINE "native-1"
+/* Changes whenever the engine's results may: then nothing stored before is reused. Those of profile train have a version of
+ * their own, as the rules of the step still grow. */
+#define DRV_ENGINE      "native-1"
+#define DRV_STEP_ENGINE DRV_ENGINE ".step2"
 
 typedef struct {
-    const char *engine;                   /* who simulates: DRV_ENGINE, or another's name */
+    const char *engine;                   /* who simulates: DRV_ENGINE, DRV_STEP_ENGINE, or another's name */
     const char *model_name, *system_name; /* of the cards, without folder and extension */
     const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */

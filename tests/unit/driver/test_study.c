@@ -64,11 +64,28 @@ CLAIM(a_generator_stays_with_its_operators)
     dse_arena_free(&arena);
 }
 
+/* Results of a step by other rules must not be taken for those of this program: the engine is part of what they are of. */
+CLAIM(the_engine_is_that_of_the_profile)
+{
+    cfg_setting train = {.path = "operators", .value = "gpt"}, stage = {.path = "profile", .value = "stage"};
+    drv_study stepping, back;
+
+    load();
+    assert_string_equal(study.engine, DRV_ENGINE);
+    assert_ok(drv_study_vary(&study, &(cfg_settings){1, &train}, &arena, &stepping, &err), &err);
+    assert_string_equal(stepping.engine, DRV_STEP_ENGINE);
+    assert_ok(drv_study_vary(&stepping, &(cfg_settings){1, &stage}, &arena, &back, &err), &err);
+    assert_string_equal(back.engine, DRV_ENGINE);
+    wl_generator_free(study.generator);
+    dse_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_generator_changes_no_workload),
         cmocka_unit_test(a_generator_stays_with_its_operators),
+        cmocka_unit_test(the_engine_is_that_of_the_profile),
     };
     return RUN_TESTS(tests);
 }
