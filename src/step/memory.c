@@ -103,19 +103,22 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
+/* What a stage holds besides what is fixed, as counts: the bytes follow, and are added up kind by kind only where the peak
+ * is. */
 typedef struct {
     const mem_stage *stage;
     mem_open open;
-    uint32_t n_gradients; /* passes that made gradients of weights */
-    bool is_whole;        /* they wait unsharded */
+    uint32_t n_gradients;        /* passes that made gradients of weights */
+    int64_t n_kept, n_deferred;  /* micro-batches after F, after I */
+    bool is_whole;               /* gradients wait unsharded */
 } progress;
 
 typedef struct {
     const step_memory *s;
     const sched_plan *plan;
-    mem_held now;
-    mem_held most;
-    int64_t peak; /* bytes of it */
+    mem_held fixed;
+    int64_t now, live; /* bytes of all, and of what waits for backward passes */
+    int64_t peak;
     progress *of; /* per stage of the plan */
     step_rank_memory *out;
 } walk;
@@ -125,9 +128,9 @@ static const mem_stage *stage_at(const walk *w, uint32_t number) { return w->of[
 static bool reduces(const walk *w, const sched_action *a)
 {
     const step_options *o = w->s->options;
-    bool is_last = w->of[a->stage].n_gradients + 1 == w->plan->n_micro_batches;
 
-    return sched_makes_gradients(a->kind) && (o->zero < 3 || o->sync == STEP_SYNC_EACH || is_last);
+    return sched_makes_gradients(a->kind) && (o->zero < 3 || o->sync == STEP_SYNC_EACH ||
+                                              w->of[a->stage].n_gradients + 1 == w->plan->n_micro_batches);
 }
 
 static const mem_moment *moment_of(const walk *w, const sched_action *a)
@@ -135,79 +138,114 @@ static const mem_moment *moment_of(const walk *w, const sched_action *a)
     return &stage_at(w, a->stage)->moment[a->kind][w->of[a->stage].open][reduces(w, a)];
 }
 
+static int64_t gathered_bytes(const progress *p)
+{
+    return p->open == OPEN_ALL ? p->stage->gathered : p->open == OPEN_LAST ? p->stage->gathered_last : 0;
+}
+
+/* Of the stages of all ranks those of others are untouched. */
+static mem_held held_now(const walk *w)
+{
+    mem_held held = w->fixed;
+
+    for (uint32_t n = 0; n < w->plan->n_directions * w->plan->n_stages; n++) {
+        const progress *p = &w->of[n];
+
+        if (p->n_kept)
+            mem_add(&held, &p->stage->kept, p->n_kept);
+        if (p->n_deferred)
+            mem_add(&held, &p->stage->deferred, p->n_deferred);
+        held.of[STEP_HOLDS_GATHERED_PARAMETERS] += gathered_bytes(p);
+        held.of[STEP_HOLDS_WHOLE_GRADIENTS] += p->is_whole ? p->stage->whole : 0;
+    }
+    return held;
+}
+
+/* The same while an action runs, or a pair. */
+static mem_held held_at(const walk *w, uint32_t at)
+{
+    mem_held held = held_now(w);
+
+    for (uint32_t i = at; i <= at + w->plan->action[at].with_next; i++)
+        mem_add(&held, &moment_of(w, &w->plan->action[i])->more, 1);
+    return held;
+}
+
 /* An action, and the other one of a pair, which runs beside it and may need most at the same time. */
 static void look_at(walk *w, uint32_t at, bool is_pair)
 {
     const mem_moment *m = moment_of(w, &w->plan->action[at]);
     const mem_moment *other = is_pair ? moment_of(w, &w->plan->action[at + 1]) : NULL;
-    int64_t bytes = mem_total(&w->now) + m->bytes + (other ? other->bytes : 0);
+    int64_t bytes = w->now + m->bytes + (other ? other->bytes : 0);
 
     if (w->out->at != DSE_NONE && bytes <= w->peak)
         return;
     w->peak = bytes;
-    w->most = w->now;
-    mem_add(&w->most, &m->more, 1);
-    if (other)
-        mem_add(&w->most, &other->more, 1);
     w->out->at = at;
     w->out->block = m->block;
 }
 
-static void set_open(walk *w, const mem_stage *g, progress *p, mem_open open)
+static void set_open(walk *w, progress *p, mem_open open)
 {
-    const int64_t bytes[N_OPEN] = {0, g->gathered_last, g->gathered};
-
-    if (w->s->options->zero < 3)
-        return;
-    w->now.of[STEP_HOLDS_GATHERED_PARAMETERS] += bytes[open] - bytes[p->open];
+    w->now -= gathered_bytes(p);
     p->open = open;
+    w->now += gathered_bytes(p);
 }
 
-static void set_whole(walk *w, const mem_stage *g, progress *p, bool is_whole)
+static void set_whole(walk *w, progress *p, bool is_whole)
 {
-    w->now.of[STEP_HOLDS_WHOLE_GRADIENTS] += (is_whole - p->is_whole) * g->whole;
+    w->now += (is_whole - p->is_whole) * p->stage->whole;
     p->is_whole = is_whole;
+}
+
+static void keep(walk *w, progress *p, int64_t micro_batches)
+{
+    p->n_kept += micro_batches;
+    w->now += micro_batches * p->stage->kept_bytes;
+    w->live += micro_batches * p->stage->kept_live;
+}
+
+static void defer(walk *w, progress *p, int64_t micro_batches)
+{
+    p->n_deferred += micro_batches;
+    w->now += micro_batches * p->stage->deferred_bytes;
+    w->live += micro_batches * p->stage->deferred_live;
+}
+
+/* What becomes of parameters and gradients that are sharded. */
+static void apply_shards(walk *w, progress *p, const sched_action *a)
+{
+    const step_options *o = w->s->options;
+
+    if (a->kind == SCHED_F) {
+        if (p->open != OPEN_ALL)
+            set_open(w, p, o->reshard_after_forward ? OPEN_LAST : OPEN_ALL);
+        return;
+    }
+    if (a->kind != SCHED_W && mem_closes_each(o))
+        set_open(w, p, OPEN_NONE);
+    if (!sched_makes_gradients(a->kind))
+        return;
+    set_whole(w, p, !reduces(w, a));
+    p->n_gradients++;
+    if (p->n_gradients == w->plan->n_micro_batches)
+        set_open(w, p, OPEN_NONE);
 }
 
 static void apply(walk *w, const sched_action *a)
 {
-    const step_options *o = w->s->options;
-    const mem_stage *g = stage_at(w, a->stage);
     progress *p = &w->of[a->stage];
-    bool reduced = reduces(w, a);
 
-    switch ((sched_kind)a->kind) {
-    case SCHED_F:
-        mem_add(&w->now, &g->kept, 1);
-        if (p->open != OPEN_ALL)
-            set_open(w, g, p, o->reshard_after_forward ? OPEN_LAST : OPEN_ALL);
-        break;
-    case SCHED_I:
-        mem_add(&w->now, &g->kept, -1);
-        mem_add(&w->now, &g->deferred, 1);
-        break;
-    case SCHED_W: mem_add(&w->now, &g->deferred, -1); break;
-    default: mem_add(&w->now, &g->kept, -1); break;
-    }
     if (a->kind == SCHED_F)
-        return;
-    if (a->kind != SCHED_W && mem_closes_each(o))
-        set_open(w, g, p, OPEN_NONE);
-    if (!sched_makes_gradients(a->kind))
-        return;
-    p->n_gradients++;
-    set_whole(w, g, p, o->zero == 3 && !reduced);
-    if (p->n_gradients == w->plan->n_micro_batches)
-        set_open(w, g, p, OPEN_NONE);
-}
-
-static void note_kept(walk *w)
-{
-    int64_t kept =
-        w->now.of[STEP_HOLDS_ACTIVATIONS] + w->now.of[STEP_HOLDS_LOGITS] + w->now.of[STEP_HOLDS_DEFERRED];
-
-    if ((uint64_t)kept > w->out->kept)
-        w->out->kept = (uint64_t)kept;
+        keep(w, p, 1);
+    else if (a->kind != SCHED_W)
+        keep(w, p, -1);
+    if (a->kind == SCHED_I || a->kind == SCHED_W)
+        defer(w, p, a->kind == SCHED_I ? 1 : -1);
+    if ((uint64_t)w->live > w->out->kept)
+        w->out->kept = (uint64_t)w->live;
+    if (w->s->options->zero == 3)
+        apply_shards(w, p, a);
 }
 
 /* What the stages of the rank hold always. */
@@ -215,15 +253,34 @@ static void add_fixed(walk *w, uint32_t rank)
 {
     const sched_plan *p = w->plan;
 
-    w->now = w->s->always;
+    w->fixed = w->s->always;
     for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
         if (p->stage_rank[n] == rank)
-            mem_add(&w->now, &stage_at(w, n)->fixed, 1);
+            mem_add(&w->fixed, &stage_at(w, n)->fixed, 1);
     for (uint32_t d = 0; d < p->n_directions; d++) {
         const uint32_t *ranks = &p->stage_rank[d * p->n_stages];
 
         if (ranks[0] == rank && ranks[p->n_stages - 1] == rank)
-            mem_add(&w->now, &w->s->tied, -1);
+            mem_add(&w->fixed, &w->s->tied, -1);
+    }
+}
+
+/* Does a rank's actions before `end`, and looks for the one at which it holds most. */
+static void walk_to(walk *w, uint32_t rank, uint32_t end, bool looks)
+{
+    const sched_plan *p = w->plan;
+
+    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
+        w->of[n] = (progress){.stage = w->of[n].stage};
+    w->now = mem_total(&w->fixed);
+    for (uint32_t i = p->first[rank]; i < end; i++) {
+        bool is_pair = p->action[i].with_next;
+
+        if (looks)
+            look_at(w, i, is_pair);
+        apply(w, &p->action[i]);
+        if (is_pair)
+            apply(w, &p->action[++i]);
     }
 }
 
@@ -231,6 +288,7 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
                     step_rank_memory *out)
 {
     walk w = {.s = s, .plan = p, .out = out};
+    mem_held most;
 
     *out = (step_rank_memory){.at = DSE_NONE};
     w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
@@ -240,21 +298,15 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
         w.of[n].stage = &s->class[class_of(s, &stage)];
     }
     add_fixed(&w, rank);
-    w.most = w.now;
-    out->fixed = (uint64_t)mem_total(&w.now);
-    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++) {
-        bool is_pair = p->action[i].with_next;
-
-        look_at(&w, i, is_pair);
-        apply(&w, &p->action[i]);
-        note_kept(&w);
-        if (is_pair) {
-            apply(&w, &p->action[++i]);
-            note_kept(&w);
-        }
+    walk_to(&w, rank, p->first[rank + 1], true);
+    out->fixed = (uint64_t)mem_total(&w.fixed);
+    out->left = (uint64_t)w.now;
+    most = w.fixed;
+    if (out->at != DSE_NONE) { /* once more, to add it up kind by kind */
+        walk_to(&w, rank, out->at, false);
+        most = held_at(&w, out->at);
     }
-    out->left = (uint64_t)mem_total(&w.now);
     for (int k = 0; k < STEP_N_HOLDS; k++)
-        out->held[k] = (uint64_t)w.most.of[k];
-    out->peak = (uint64_t)mem_total(&w.most); /* w.peak, or what is fixed */
+        out->held[k] = (uint64_t)most.of[k];
+    out->peak = (uint64_t)mem_total(&most);
 }

@@ -58,6 +58,8 @@ typedef struct {
     uint8_t *chain;  /* unit_kind of each, in the order of the forward pass */
     uint16_t *place; /* of a recomputed layer in its piece; only the first keeps its input */
     mem_held fixed, kept, deferred;
+    int64_t kept_bytes, deferred_bytes; /* their sums, */
+    int64_t kept_live, deferred_live;   /* and of those kinds that wait for backward passes */
     int64_t gathered, gathered_last, whole;
     mem_moment moment[SCHED_KINDS][N_OPEN][2]; /* the last: whether gradients are reduced */
 } mem_stage;

@@ -197,6 +197,11 @@ static bool may_be(const step_options *o, const situation *w)
     return w->reduces || (is_sharded && o->sync != STEP_SYNC_EACH);
 }
 
+static int64_t live_of(const mem_held *h)
+{
+    return h->of[STEP_HOLDS_ACTIVATIONS] + h->of[STEP_HOLDS_LOGITS] + h->of[STEP_HOLDS_DEFERRED];
+}
+
 void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
 {
     const step_options *o = s->options;
@@ -221,6 +226,10 @@ void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
     g->whole = (int64_t)(o->reduce_bytes * (double)elements);
     if (o->keeps_outputs && !stage->has_head)
         g->kept.of[STEP_HOLDS_TRANSFERS] += s->hidden;
+    g->kept_bytes = mem_total(&g->kept);
+    g->deferred_bytes = mem_total(&g->deferred);
+    g->kept_live = live_of(&g->kept);
+    g->deferred_live = live_of(&g->deferred);
     for (int open = 0; open < N_OPEN; open++) {
         for (int reduces = 0; reduces < 2; reduces++) {
             for (int kind = 0; kind < SCHED_KINDS; kind++) {

@@ -345,12 +345,12 @@ static void make_rank(maker *m, uint32_t rank)
     const sched_action *action = &p->action[p->first[rank]];
     uint32_t n = p->first[rank + 1] - p->first[rank];
     bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
-    uint32_t *reduced = step_aligned_reductions(p, rank, is_last, m->arena);
+    uint32_t *reduced = is_aligned(m) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
     for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
         const sched_action *a = &action[i];
         bool is_first = a->kind == SCHED_F && !begun[a->stage];
-        step_chunk *c = is_aligned(m) && reduced[i] != DSE_NONE ? &m->chunk[reduced[i]] : NULL;
+        step_chunk *c = reduced && reduced[i] != DSE_NONE ? &m->chunk[reduced[i]] : NULL;
 
         if (c && step_chunk_overlaps(c))
             c = NULL;

@@ -49,7 +49,9 @@ static bool run(const void *arg, double *result)
         p.tp = 8;
         p.pp = 16;
         p.vp = 6;
-        p.recompute_layers = (uint32_t)i; /* none is made again: it is another point, and as much work */
+        p.zero = (uint32_t)i % 2;
+        p.overlap = (uint32_t)i / 2 % 3;
+        p.sequence_parallel = (uint32_t)i / 6 % 2;
         dse_arena_reset(&a);
         st = drv_point_run(&study, &p, &a, &metrics, &err);
         ms = (cpu_seconds() - begin) * 1e3;
