@@ -94,7 +94,7 @@ static bool pipeline_with_gradients_sharded(const strategy *p) { return p->pp > 
 static bool virtual_stages(const strategy *p) { return p->vp > 1; }
 static bool context_but_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm != CP_ALL_TO_ALL; }
 static bool context_with_another_axis(const strategy *p) { return p->cp > 1 && (p->tp > 1 || p->pp > 1); }
-static bool shards_a_part(const strategy *p) { return p->zero == 1 || p->zero == 2; }
+static bool shards_a_part(const strategy *p) { return p->dp * p->cp > 1 && (p->zero == 1 || p->zero == 2); }
 static bool context_by_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm == CP_ALL_TO_ALL; }
 static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
 

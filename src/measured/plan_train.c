@@ -97,11 +97,15 @@ static void choose_sharding(planning *p)
         return;
     }
     p->point->zero = (uint32_t)zero;
+    if (zero == 2 && p->program && p->program->zero == 3) { /* FSDP's SHARD_GRAD_OP: gathered until the backward pass */
+        p->point->zero = 3;
+        p->point->reshard = choice(STRATEGY_reshard, "never");
+    }
     /* A dp_shard of 1 below ZeRO-3 says of weights alone that they are whole. */
     if (zero > 0 && MSR_GIVEN(j->dp_replicate) && MSR_GIVEN(j->dp_shard) &&
         (j->dp_shard > 1 || (zero == 3 && j->cp > 1)))
         p->point->replicas = (uint32_t)j->dp_replicate;
-    if (zero == 3 || !p->program)
+    if (p->point->zero == 3 || !p->program)
         return;
     p->point->overlap = choice(STRATEGY_overlap, p->program->overlaps ? "on" : "off");
     by_default(p, p->program->overlaps ? "gradients reduced under the backward pass"

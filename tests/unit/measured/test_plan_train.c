@@ -256,6 +256,8 @@ CLAIM(programs_that_shard_alike_have_the_same_habits)
     j.dp_replicate = 1;
     assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan");
     assert_true(assumes("the habits of TorchTitan, which shards with PyTorch's FSDP as llm-foundry does"));
+    j.zero_stage = 2; /* SHARD_GRAD_OP */
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_reshard=never_like=torchtitan");
     j.recompute = MSR_RECOMPUTE_SELECTIVE;
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
                "the source lacks which layers the selective recomputation of llm-foundry makes again");
