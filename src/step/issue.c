@@ -135,9 +135,9 @@ bool step_chunk_overlaps(const step_chunk *c)
 {
     const step_options *o = c->options;
 
-    if (!o->overlaps_gradients || is_sharded(c))
-        return is_sharded(c);
-    return !o->aligns_gradients || (o->vp <= 1 && c->rank == 0);
+    if (o->zero >= 2) /* there is no buffer for whole gradients */
+        return true;
+    return o->overlaps_gradients && (!o->aligns_gradients || (o->vp <= 1 && c->rank == 0));
 }
 
 static bool reduces_in(const step_chunk *c, bool is_last)

@@ -124,17 +124,12 @@ static void reduce_chunk(lister *l, const step_chunk *c, step_phase phase)
     put_items(l, phase);
 }
 
-static bool is_aligned(const lister *l)
-{
-    return l->options->aligns_gradients && l->options->overlaps_gradients && l->options->zero < 3;
-}
-
 /* After a pass: the chunk whose turn it is. */
 static void reduce_aligned(lister *l, uint32_t at)
 {
     step_chunk *c;
 
-    if (!is_aligned(l) || l->reduced_after[at] == DSE_NONE)
+    if (!step_aligns(l->options) || l->reduced_after[at] == DSE_NONE)
         return;
     c = chunk_of(l, l->reduced_after[at]);
     if (step_chunk_overlaps(c))
@@ -146,7 +141,7 @@ static void reduce_aligned(lister *l, uint32_t at)
 /* After all passes: the chunks that were not yet. */
 static void reduce_rest(lister *l)
 {
-    for (uint32_t i = 0; i < l->n_chunks && is_aligned(l); i++)
+    for (uint32_t i = 0; i < l->n_chunks && step_aligns(l->options); i++)
         if (!l->is_reduced[i] && !step_chunk_overlaps(&l->chunk[i]))
             reduce_chunk(l, &l->chunk[i], STEP_PHASE_BACKWARD);
 }
@@ -351,7 +346,7 @@ static void init_chunks(lister *l)
 
 static void finish(lister *l)
 {
-    for (uint32_t i = 0; i < l->n_chunks && !l->options->overlaps_gradients && l->options->zero < 3; i++)
+    for (uint32_t i = 0; i < l->n_chunks && !l->options->overlaps_gradients && l->options->zero < 2; i++)
         reduce_chunk(l, &l->chunk[i], STEP_PHASE_FINALIZE);
     step_finish(l->chunk, l->n_chunks, &l->items);
     put_items(l, STEP_PHASE_FINALIZE);

@@ -218,12 +218,11 @@ static void apply_shards(walk *w, progress *p, const sched_action *a)
     const step_options *o = w->s->options;
 
     if (a->kind == SCHED_F) {
-        if (p->open != OPEN_ALL)
-            set_open(w, p, o->reshard_after_forward ? OPEN_LAST : OPEN_ALL);
+        set_open(w, p, o->reshard_after_forward ? OPEN_LAST : OPEN_ALL);
         return;
     }
-    if (a->kind != SCHED_W && mem_closes_each(o))
-        set_open(w, p, OPEN_NONE);
+    if (a->kind != SCHED_W)
+        set_open(w, p, mem_closes_each(o) ? OPEN_NONE : OPEN_ALL);
     if (!sched_makes_gradients(a->kind))
         return;
     set_whole(w, p, !reduces(w, a));

@@ -45,7 +45,7 @@ static int64_t gathered_of(const step_memory *s, const mem_stage *g, uint32_t i)
 
 bool mem_closes_each(const step_options *o)
 {
-    return o->reshard_after_forward || (o->pp == 1 && step_resharded_by_pass(o));
+    return step_resharded_by_pass(o) && (o->reshard_after_forward || o->pp == 1);
 }
 
 /* While the parameters of a unit are copied out of the flat buffer that they were gathered into: both, and
@@ -143,8 +143,10 @@ static int64_t gathered_backward(const step_memory *s, const mem_stage *g, const
 
     if (s->options->zero < 3 || w->kind == SCHED_W)
         return 0;
+    if (!mem_closes_each(s->options)) /* what is gathered stays */
+        return w->open == OPEN_ALL ? 0 : behind + own + next - (w->open == OPEN_LAST ? g->gathered_last : 0);
     if (w->open == OPEN_ALL)
-        return mem_closes_each(s->options) ? -behind - (has_ended ? own : 0) : 0;
+        return -behind - (has_ended ? own : 0);
     if (w->open == OPEN_LAST && i + 1 == g->n_units)
         return next - (has_ended ? own : 0);
     return (w->open == OPEN_LAST ? -g->gathered_last : 0) + next + (has_ended ? 0 : own);
@@ -190,7 +192,9 @@ static bool may_be(const step_options *o, const situation *w)
 {
     bool is_sharded = o->zero == 3;
 
-    if (w->open != OPEN_NONE && (!is_sharded || w->open != (o->reshard_after_forward ? OPEN_LAST : OPEN_ALL)))
+    if (w->open == OPEN_LAST && !(is_sharded && o->reshard_after_forward))
+        return false;
+    if (w->open == OPEN_ALL && !(is_sharded && !(o->reshard_after_forward && mem_closes_each(o))))
         return false;
     if (!sched_makes_gradients(w->kind))
         return !w->reduces;

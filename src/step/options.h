@@ -108,4 +108,10 @@ static inline bool step_resharded_by_pass(const step_options *o)
     return o->sync != STEP_SYNC_LAST_NO_RESHARD && o->sync != STEP_SYNC_STAGE;
 }
 
+/* Whether chunks are reduced as `aligns_gradients` says, and not within their last backward pass. ZeRO-2 reduces in each. */
+static inline bool step_aligns(const step_options *o)
+{
+    return o->aligns_gradients && o->overlaps_gradients && o->zero < 2;
+}
+
 #endif

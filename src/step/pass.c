@@ -334,18 +334,13 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return pass->pass;
 }
 
-static bool is_aligned(const maker *m)
-{
-    return m->options->aligns_gradients && m->options->overlaps_gradients && m->options->zero < 3;
-}
-
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
     const sched_action *action = &p->action[p->first[rank]];
     uint32_t n = p->first[rank + 1] - p->first[rank];
     bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
-    uint32_t *reduced = is_aligned(m) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
+    uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
     for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
         const sched_action *a = &action[i];
@@ -413,8 +408,11 @@ static void make_stages(maker *m)
 
 static wl_kernel adam(const step_options *o, uint64_t elements)
 {
-    /* Reads the gradient, the master copy and two moments; writes all but the gradient, and the weight. */
-    double bytes = o->gradient_bytes + 2 * o->optimizer_bytes + o->weight_bytes;
+    /* Reads the gradient and the state, and writes the state: two moments, and a master copy from which the weight is
+     * written; or else the weight is read and written itself. */
+    bool has_copy = o->kept_weight_bytes < 4 && o->optimizer_bytes >= 12;
+    double weight = has_copy ? o->weight_bytes : 2 * o->kept_weight_bytes;
+    double bytes = o->gradient_bytes + 2 * o->optimizer_bytes + weight;
 
     return (wl_kernel){.class = WL_KERNEL_OPTIMIZER,
                        .extent = {elements, 1, 1, 1},
