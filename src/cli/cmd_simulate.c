@@ -310,6 +310,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     base = card_model_strategy(&s.study.model);
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
         return st;
+    if (s.study.training && s.point.recompute && strategy_options_says(&o->strategy, STRATEGY_recompute_granularity))
+        return dse_fail(err, DSE_E_USAGE, "give either --recompute, which is --recompute-granularity full, or that option");
     if (s.study.training && !o->point)
         drv_program_set_defaults(&s.point, strategy_options_mask(&o->strategy));
     if (s.study.training)

@@ -71,10 +71,12 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
 {
     const drv_simulator_row *row = &drv_simulators[drv_simulator_of(&s->system)];
     dse_error why = DSE_ERROR_INIT;
-    dse_status st = x->unrolls ? DSE_OK : drv_need_workload(s, "STAGE's workload", err);
+    dse_status st;
 
-    if (st != DSE_OK)
-        return st;
+    if (s->training && !x->unrolls)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "STAGE does not have the step of profile train, as %s has it; 'ccldse verify' has ASTRA-sim run it",
+                        s->model_name);
     if (!s->training && !x->stage.n)
         return dse_fail(err, DSE_E_USAGE, "%s has profile stage, whose traces STAGE writes; give --stage-cmd",
                         s->model_name);

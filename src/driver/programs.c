@@ -96,6 +96,9 @@ static bool context_but_ulysses(const strategy *p) { return p->cp > 1 && p->cp_c
 static bool context_with_another_axis(const strategy *p) { return p->cp > 1 && (p->tp > 1 || p->pp > 1); }
 static bool shards_a_part(const strategy *p) { return p->dp * p->cp > 1 && (p->zero == 1 || p->zero == 2); }
 static bool context_by_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm == CP_ALL_TO_ALL; }
+static bool one_stage_without_bubble(const strategy *p) { return p->schedule == SCHEDULE_ZERO_BUBBLE && p->vp == 1; }
+static bool says_transfers(const strategy *p) { return p->pp > 1 && p->overlap_p2p != P2P_DEFAULT; }
+static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON; }
 static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
 
 static const struct {
@@ -111,6 +114,12 @@ static const struct {
     {BIT(DRV_DEEPSPEED), context_with_another_axis, "DeepSpeed's Ulysses needs tp 1 and pp 1; take these, or cp 1"},
     {BIT(DRV_TORCHTITAN), shards_a_part, "TorchTitan shards parameters or nothing; take zero 3 or 0"},
     {BIT(DRV_TORCHTITAN), context_by_ulysses, "TorchTitan has no Ulysses; take cp_comm all-gather or ring, or cp 1"},
+    {BIT(DRV_TORCHTITAN), one_stage_without_bubble,
+     "TorchTitan's zero-bubble schedule has two stages or more on each rank; take vp 2"},
+    {BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED), says_transfers,
+     "only Megatron has a choice of overlapping transfers; take overlap_p2p default"},
+    {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), overlaps_one_stage,
+     "Megatron overlaps the transfers of virtual stages alone; take vp above 1, or overlap_p2p default"},
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), two_stages_waited_for,
      "Megatron runs virtual stages on pp 2 only with overlap_p2p on; take that, or vp 1"},
 };

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_VISITS                                                                                           \
@@ -355,14 +356,66 @@ static dse_status strategies(walk *w, const strategy *base, uint64_t npus, strat
     return DSE_OK;
 }
 
-/* The same of profile train, whose values depend on the model and the system. */
+static int by_value(const void *a, const void *b)
+{
+    return strategy_compare(*(const strategy *const *)a, *(const strategy *const *)b);
+}
+
+/* Leaves of equal points the first. */
+static void drop_repeats(walk *w, strategy *points, size_t *n)
+{
+    const strategy **sorted = DSE_ARENA_RAW(&w->scratch, const strategy *, *n);
+    bool *repeats = DSE_ARENA_NEW(&w->scratch, bool, *n);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        sorted[i] = &points[i];
+    qsort(sorted, *n, sizeof *sorted, by_value);
+    for (size_t i = 1, first = 0; i < *n; i++) {
+        if (strategy_compare(sorted[first], sorted[i])) {
+            first = i;
+        } else if (sorted[i] < sorted[first]) {
+            repeats[sorted[first] - points] = true;
+            first = i;
+        } else {
+            repeats[sorted[i] - points] = true;
+        }
+    }
+    for (size_t i = 0; i < *n; i++)
+        if (!repeats[i])
+            points[kept++] = points[i];
+    *n = kept;
+}
+
+/* The same of profile train, whose values depend on the model, the system and the program; each point once. */
 static dse_status training_strategies(walk *w, const drv_study *s, const strategy *base, uint64_t npus,
                                       strategy **points, size_t *n, dse_error *err)
 {
-    design_axes axes = w->s->strategy;
+    design_axis programs = w->s->strategy.of[STRATEGY_like];
+    size_t cap = 0;
 
-    drv_training_axes(s, &axes);
-    return design_enumerate(&axes, base, npus, &w->scratch, points, n, err);
+    *points = NULL;
+    *n = 0;
+    if (!programs.n)
+        programs = (design_axis){1, {base->like}};
+    for (uint32_t i = 0; i < programs.n; i++) {
+        design_axes axes = w->s->strategy;
+        strategy *some;
+        size_t n_some;
+        dse_status st;
+
+        axes.of[STRATEGY_like] = (design_axis){1, {programs.value[i]}};
+        drv_training_axes(s, &axes);
+        if ((st = design_enumerate(&axes, base, npus, &w->scratch, &some, &n_some, err)) != DSE_OK)
+            return st;
+        DSE_ARENA_GROW(&w->scratch, *points, cap, *n + n_some);
+        for (size_t k = 0; k < n_some; k++) {
+            drv_training_settle(&some[k]);
+            (*points)[(*n)++] = some[k];
+        }
+    }
+    drop_repeats(w, *points, n);
+    return DSE_OK;
 }
 
 /* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone

@@ -105,6 +105,8 @@ static dse_status check_schedule(const strategy *p, dse_error *err)
     const sched_def *chosen = chosen_schedule(p);
     const uint32_t chunks = sched_default_vp(chosen);
 
+    if (p->zero == 0 && p->replicas > 1)
+        return dse_fail(err, DSE_E_RANGE, "replicas need something that is sharded; take zero 1 or above, or replicas 1");
     if (p->pp == 1 && p->schedule)
         return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1",
                         sched_name(chosen));
@@ -129,9 +131,24 @@ void drv_training_fill_dp(const drv_study *s, strategy *p)
 
 void drv_training_settle(strategy *p)
 {
+    const struct {
+        bool has_no_effect;
+        uint32_t parameter;
+    } rows[] = {
+        {p->zero == 3, STRATEGY_overlap}, /* FSDP gathers and reduces beside the passes */
+        {p->zero != 3 || p->dp * p->cp == 1, STRATEGY_sync},
+        {p->zero != 3 || p->dp * p->cp == 1, STRATEGY_reshard},
+        {p->pp == 1, STRATEGY_overlap_p2p},
+        {p->tp == 1, STRATEGY_sequence_parallel},
+        {p->cp == 1, STRATEGY_cp_comm},
+    };
+
     if (p->recompute)
         p->recompute_granularity = STEP_RECOMPUTE_FULL;
     p->recompute = 0;
+    for (size_t i = 0; i < DSE_COUNT(rows); i++)
+        if (rows[i].has_no_effect)
+            strategy_set(p, rows[i].parameter, strategy_parameters[rows[i].parameter].fallback);
 }
 
 dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_error *err)
@@ -163,6 +180,7 @@ dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_e
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err)
 {
     uint64_t at_once = (uint64_t)p->dp * p->micro_batch;
+    dse_error why = DSE_ERROR_INIT;
     sched_options order;
     step_options o;
     dse_status st;
@@ -179,7 +197,11 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     if ((st = check_schedule(p, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
-    return sched_check(schedule_of(p), &order, err);
+    st = sched_check(schedule_of(p), &order, err ? &why : NULL);
+    return st == DSE_OK || !err
+               ? st
+               : dse_fail(err, st, "%s%s", why.text,
+                          strstr(why.text, "--micro-batches") ? " (the batch over dp x micro-batch)" : "");
 }
 
 /* ---- the space --------------------------------------------------------------------------------- */

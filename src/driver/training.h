@@ -23,7 +23,8 @@ step_options drv_training_options(const drv_study *s, const strategy *p);
 /* Gives dp the NPUs that the other axes leave, as programs do; leaves it if they do not divide. */
 void drv_training_fill_dp(const drv_study *s, strategy *p);
 
-/* Makes a point that can be said in two ways one: what profile stage calls recompute is recompute_granularity full. */
+/* Gives a point that can be said in several ways one of them: what profile stage calls recompute is recompute_granularity
+ * full, and a parameter without effect has its default. */
 void drv_training_settle(strategy *p);
 
 /* Refuses degrees that leave no whole number of data parallel ranks, or another one than dp, with the

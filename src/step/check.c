@@ -69,6 +69,14 @@ static dse_status check_batch(const step_options *o, uint32_t batch, dse_error *
     return DSE_OK;
 }
 
+/* Causal attention is balanced by two pieces of the sequence for each rank, but for Ulysses, where each has all of it. */
+static dse_status check_context(const step_options *o, uint64_t sequence, dse_error *err)
+{
+    if (o->cp == 1 || o->context == STEP_CONTEXT_ALL_TO_ALL)
+        return check_split("cp", o->cp, "tokens of a sequence", sequence, err);
+    return check_split("2 x cp", 2 * (uint64_t)o->cp, "tokens of a sequence", sequence, err);
+}
+
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err)
 {
     const step_block *layer = &m->block[STEP_LAYER];
@@ -78,7 +86,7 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
         return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
     if ((st = check_batch(o, batch, err)) != DSE_OK ||
         (st = check_split("pp x vp", (uint64_t)o->pp * o->vp, "layers", m->n_layers, err)) != DSE_OK ||
-        (st = check_split("cp", o->cp, "tokens of a sequence", m->sequence, err)) != DSE_OK)
+        (st = check_context(o, m->sequence, err)) != DSE_OK)
         return st;
     if (o->sequence_parallel &&
         (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank", m->sequence / o->cp,

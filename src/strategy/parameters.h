@@ -93,7 +93,7 @@ STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .
 STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
                    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
-                           "stay gathered until then); default: each, in a pipeline a whole stage after its last",
+                           "stay gathered until then); default: each, or a whole stage after its last in a pipeline that keeps parameters gathered",
                    .help_of_list = "with zero 3, in which micro-batch gradients are reduced")
 STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", "gradients", NULL},
