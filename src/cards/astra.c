@@ -66,7 +66,7 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
         if (st != DSE_OK)
             return st;
         if (node)
-            out->given.rows |= (uint64_t)1 << i;
+            cfg_given_put(&out->given, i);
     }
     return DSE_OK;
 }

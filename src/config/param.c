@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROWS 64
-
 static const char *const type_names[] = {
     [CFG_T_INT] = "integer",     [CFG_T_DOUBLE] = "number",     [CFG_T_BOOL] = "true/false",
     [CFG_T_NAME] = "name",       [CFG_T_INT_LIST] = "integers", [CFG_T_DOUBLE_LIST] = "numbers",
@@ -278,8 +276,8 @@ bool cfg_is_section(const cfg_table *t, const char *path)
 dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_node *key, const char *path,
                            dse_error *err)
 {
-    const char *known[MAX_ROWS], *nearest;
-    char section[MAX_ROWS][32];
+    const char *known[CFG_MAX_ROWS], *nearest;
+    char section[CFG_MAX_ROWS][32];
     cfg_place at;
 
     for (uint32_t i = 0; i < t->n; i++)
@@ -312,7 +310,7 @@ dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_nod
 }
 
 static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg_node *map,
-                               const char *prefix, void *out, uint64_t *given, dse_error *err)
+                               const char *prefix, void *out, cfg_given *given, dse_error *err)
 {
     for (uint32_t i = 0; i < map->n; i++) {
         char path[192];
@@ -335,14 +333,13 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
         } else if (!row) {
             return cfg_unknown_key(t, doc, map->key[i], path, err);
         } else {
-            uint64_t bit = (uint64_t)1 << (row - t->rows);
             cfg_place at;
 
-            if (*given & bit) /* once in its section, once as 'section.key' */
+            if (cfg_given_has(given, (size_t)(row - t->rows))) /* once in its section, once as 'section.key' */
                 return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
                                    "the key '%s' stands twice", path);
             st = cfg_param_set(row, doc, map->item[i], out, err);
-            *given |= bit;
+            cfg_given_put(given, (size_t)(row - t->rows));
         }
         if (st != DSE_OK)
             return st;
@@ -353,32 +350,29 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
 dse_status cfg_table_read_part(const cfg_table *t, const cfg_doc *doc, const cfg_settings *settings,
                                void *out, dse_error *err)
 {
-    uint64_t given = 0;
+    cfg_given *given = out;
     cfg_place at;
     dse_status st;
 
-    assert(t->n <= MAX_ROWS);
+    assert(t->n <= CFG_MAX_ROWS);
     if (doc->root->kind != CFG_MAP)
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
                            "a %s is a mapping of keys to values", t->title);
-    st = read_section(t, doc, doc->root, "", out, &given, err);
-    ((cfg_given *)out)->rows = given;
+    *given = (cfg_given){0};
+    st = read_section(t, doc, doc->root, "", out, given, err);
     for (size_t i = 0; st == DSE_OK && settings && i < settings->n; i++)
         if (cfg_table_has(t, settings->item[i].path))
             st = cfg_table_set(t, &settings->item[i], out, err);
-    given = ((cfg_given *)out)->rows;
     for (uint32_t i = 0; st == DSE_OK && i < t->n; i++)
-        if (!(given & (uint64_t)1 << i) && t->rows[i].fallback)
+        if (!cfg_given_has(given, i) && t->rows[i].fallback)
             st = cfg_param_default(&t->rows[i], t->rows[i].fallback, out, err);
     return st;
 }
 
 dse_status cfg_table_check(const cfg_table *t, const char *path, const void *values, dse_error *err)
 {
-    uint64_t given = ((const cfg_given *)values)->rows;
-
     for (uint32_t i = 0; i < t->n; i++)
-        if (!t->rows[i].fallback && !(given & (uint64_t)1 << i))
+        if (!t->rows[i].fallback && !cfg_given_has(values, i))
             return dse_fail_at(err, DSE_E_CONFIG, path, "the %s lacks '%s' (%s)", t->title, t->rows[i].key,
                                t->rows[i].help);
     return DSE_OK;
@@ -396,7 +390,7 @@ bool cfg_is_given(const cfg_table *t, const void *values, const char *key)
 {
     const cfg_param *row = cfg_param_find(t, key);
 
-    return row && (((const cfg_given *)values)->rows >> (row - t->rows) & 1);
+    return row && cfg_given_has(values, (size_t)(row - t->rows));
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -477,7 +471,7 @@ static dse_status clear_below(const cfg_table *t, const char *key, void *values,
 
         if (strncmp(p->key, key, n) != 0 || p->key[n] != '.')
             continue;
-        ((cfg_given *)values)->rows &= ~((uint64_t)1 << i);
+        cfg_given_take(values, i);
         st = cfg_param_default(p, p->fallback, values, err);
     }
     return st;
@@ -495,7 +489,7 @@ dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values,
     st = index >= 0 ? set_element(row, s, (uint32_t)index, values, &why) : set_whole(row, s, values, &why);
     if (st != DSE_OK)
         return dse_fail(err, st, "cannot set '%s' to '%s': %s", s->path, s->value, why.text);
-    ((cfg_given *)values)->rows |= (uint64_t)1 << (row - t->rows);
+    cfg_given_put(values, (size_t)(row - t->rows));
     return clear_below(t, row->key, values, err);
 }
 

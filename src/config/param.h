@@ -28,9 +28,16 @@ typedef struct {
     cfg_name v[CFG_MAX_DIMS];
 } cfg_name_list;
 
+#define CFG_MAX_ROWS 128 /* of a table */
+
+/* Which rows of the table were set by the file: bit i % 64 of word i / 64. */
 typedef struct {
-    uint64_t rows; /* bit i: row i of the table was set by the file; at most 64 rows in a table */
+    uint64_t rows[CFG_MAX_ROWS / 64];
 } cfg_given;
+
+static inline bool cfg_given_has(const cfg_given *g, size_t row) { return g->rows[row / 64] >> row % 64 & 1; }
+static inline void cfg_given_put(cfg_given *g, size_t row) { g->rows[row / 64] |= (uint64_t)1 << row % 64; }
+static inline void cfg_given_take(cfg_given *g, size_t row) { g->rows[row / 64] &= ~((uint64_t)1 << row % 64); }
 
 typedef enum {
     CFG_T_INT,         /* int64_t */

@@ -15,7 +15,7 @@ typedef struct {
     const cfg_table *table;
     const cfg_doc *doc;
     void *values; /* of the table, for checking: what a key says goes there */
-    uint64_t given;
+    cfg_given given;
     bool refused;
 } card;
 
@@ -28,7 +28,7 @@ static void refuse(card *c, const char *key, const dse_error *why)
 static void card_value(card *c, const cfg_param *p, const cfg_node *key, const cfg_node *value)
 {
     const lint_row *row = lint_find(&lint_parameters, p->key);
-    uint64_t bit = (uint64_t)1 << (p - c->table->rows);
+    size_t number = (size_t)(p - c->table->rows);
     dse_error why = DSE_ERROR_INIT;
     cfg_place at;
 
@@ -36,11 +36,11 @@ static void card_value(card *c, const cfg_param *p, const cfg_node *key, const c
         lint_row_key(c->l, c->doc, row, p->key, key, value, p->unit_name, p->help);
     else
         lint_add_key(c->l, p->key, key, value, p->unit_name, p->help, LINT_USED);
-    if (c->given & bit)
+    if (cfg_given_has(&c->given, number))
         dse_fail_at(&why, DSE_E_CONFIG, cfg_where(c->doc, key, &at), "the key stands twice");
     else
         cfg_param_set(p, c->doc, value, c->values, &why);
-    c->given |= bit;
+    cfg_given_put(&c->given, number);
     if (why.status != DSE_OK)
         refuse(c, p->key, &why);
 }
@@ -93,7 +93,7 @@ static void card_absent(card *c)
         const lint_row *row = lint_find(&lint_parameters, p->key);
         const char *meaning = row && row->meaning ? row->meaning : p->help;
 
-        if (c->given & (uint64_t)1 << i || (row && row->effect == LINT_NEVER_READ) || p->omit_default)
+        if (cfg_given_has(&c->given, i) || (row && row->effect == LINT_NEVER_READ) || p->omit_default)
             continue;
         if (!p->fallback) {
             lint_add_key(c->l, p->key, NULL, NULL, p->unit_name, meaning, LINT_MISSING);
@@ -114,7 +114,7 @@ static bool lint_card(lint *l, const cfg_table *table, const cfg_doc *doc, void 
 
     card_section(&c, doc->root, "");
     card_absent(&c);
-    ((cfg_given *)values)->rows = c.given;
+    *(cfg_given *)values = c.given;
     return !c.refused;
 }
 

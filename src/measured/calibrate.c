@@ -59,7 +59,7 @@ static double *value_at(card_system *s, const calibrate_parameter *p)
 /* Its row counts as given. */
 static void mark_given(card_system *s, const calibrate_parameter *p)
 {
-    s->given.rows |= (uint64_t)1 << (p->param - card_system_table.rows);
+    cfg_given_put(&s->given, (size_t)(p->param - card_system_table.rows));
 }
 
 /* ---- which there are ------------------------------------------------------------------------------ */
