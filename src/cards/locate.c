@@ -22,6 +22,7 @@ static const struct {
     [CARD_SCORES] = {"scores", "weights", "file of weights", "file", "they are in configs/scores", ".yaml"},
     [CARD_MEASURED] = {"measured", "measured table", "measured table", "table",
                        "they are in configs/measured", ".json"},
+    [CARD_DEVICES] = {"devices", "device", "device file", "file", "they are in configs/devices", ".yaml"},
 };
 
 /* The file name of a Hugging Face model in its folder. */

@@ -1,4 +1,4 @@
-/* Where cards, operator files, spaces, weights of scores and tables of measured runs are.
+/* Where cards, devices, operator files, spaces, weights of scores and tables of measured runs are.
  *
  * The folder `configs` is looked for in this order: $CCLDSE_CONFIGS; configs/ in the current folder; beside
  * the program: configs (a build folder has a link to the sources'), ../configs, ../share/ccldse/configs
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_LAYERS, CARD_SPACES, CARD_SCORES, CARD_MEASURED } card_kind;
+typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_LAYERS, CARD_SPACES, CARD_SCORES, CARD_MEASURED, CARD_DEVICES } card_kind;
 
 /* A card as given on the command line: a path if a file is there (of a system also a folder, of a space also
  * a pipe); else a name, with or without ".yaml" (of a measured table ".json"), in the folder of its kind. The

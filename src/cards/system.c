@@ -1,4 +1,4 @@
-#include "cards/system.h"
+#include "cards/device.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +13,7 @@ static const char *const policies[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
 static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
 
 static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
+static const char *const laws[] = {"device", "roofline", NULL};
 static const char *const multi_hops[] = {"lowest", "full", NULL};
 
 #define FIELD(f)                .offset = offsetof(card_system, f)
@@ -33,6 +34,26 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
+/* A class of kernels; the first word of the key is what the table of laws in system.h knows it by. */
+#define FACTOR(class, name, f, text)                                                                         \
+    {.key = "kernels." name "." #f,                                                                          \
+     .type = CFG_T_DOUBLE,                                                                                   \
+     COUNT(0, 1e6),                                                                                          \
+     FIELD(kernels[class].f),                                                                                \
+     .fallback = "",                                                                                         \
+     .omit_default = true,                                                                                   \
+     .help = text}
+#define LAW(class, name)                                                                                     \
+    FACTOR(class, name, flop_factor, "profile train: time of " name " kernels over operations / compute.peak_perf"), \
+        FACTOR(class, name, byte_factor, "the same over bytes / memory.bandwidth, added"),                   \
+    {                                                                                                        \
+        .key = "kernels." name ".overhead", .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9),    \
+        FIELD(kernels[class].overhead), .fallback = "", .omit_default = true,                                \
+        .help = "fixed time of each, added"                                                                  \
+    }
+#define HALF_LENGTH(class, name)                                                                             \
+    FACTOR(class, name, half_length,                                                                         \
+           "keys at which it reaches half of what it does with very many: flop_factor (1 + half_length / keys)")
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
     .omit_default = true
@@ -160,6 +181,23 @@ static const cfg_param rows[] = {
      FIXED_COST(per_step),
      .help = "fixed cost of a step on every NPU, after its last node: what the host does, data loading",
      OURS("per-step-overhead", "0")},
+
+    {.key = "kernels.laws",
+     CHOICE(laws, laws, "device"),
+     .omit_default = true,
+     .help = "how long kernels of profile train last. device: as the keys below say, and where they say nothing "
+             "as the file of the device does (configs/devices), else as the roofline; roofline: as compute.peak_perf "
+             "and memory.bandwidth allow, all of them"},
+    LAW(WL_KERNEL_MATMUL, "matmul"),
+    LAW(WL_KERNEL_ATTENTION, "attention"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION, "attention"),
+    LAW(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
+    LAW(WL_KERNEL_ATTENTION_PRODUCT, "attention_product"),
+    LAW(WL_KERNEL_ELEMENTWISE, "elementwise"),
+    LAW(WL_KERNEL_NORMALISATION, "normalisation"),
+    LAW(WL_KERNEL_LOOKUP, "lookup"),
+    LAW(WL_KERNEL_OPTIMIZER, "optimizer"),
 
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),
@@ -361,6 +399,15 @@ static dse_status build_implementations(const card_system *s, const cfg_param *p
 
 static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
 
+static sim_law law_of(const card_law *l)
+{
+    return (sim_law){.is_given = card_law_is_given(l),
+                     .flop_factor = given_or(l->flop_factor, 0),
+                     .byte_factor = given_or(l->byte_factor, 0),
+                     .overhead_ns = given_or(l->overhead, 0),
+                     .half_length = given_or(l->half_length, 0)};
+}
+
 static dse_status build(const card_system *s, const card_places *in, net_network *net, sim_settings *set,
                         dse_error *err)
 {
@@ -395,6 +442,8 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .step_overhead = dse_ticks(s->per_step),
         .track_memory = s->track_local_mem,
     };
+    for (int i = WL_KERNEL_MATMUL; !strcmp(s->laws, "device") && i < WL_N_KERNEL_CLASSES; i++)
+        set->law[i] = law_of(&s->kernels[i]);
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
         st = build_implementations(s, cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
                                    net->n_dims, in, &set->implementations[i], err);

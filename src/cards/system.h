@@ -8,6 +8,11 @@
 #include "network/network.h"
 #include "sim/settings.h"
 
+/* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
+typedef struct {
+    double flop_factor, byte_factor, overhead, half_length; /* ns; keys */
+} card_law;
+
 typedef struct {
     cfg_given given;
     cfg_name device, source; /* "nvidia_a100"; where the figures come from; "": not given */
@@ -21,6 +26,8 @@ typedef struct {
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
+    cfg_name laws;               /* "device", "roofline" */
+    card_law kernels[WL_N_KERNEL_CLASSES];
     bool bus_shared;             /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;
     cfg_name scheduling_policy, collective_optimization;

@@ -58,6 +58,7 @@ static const struct {
 /* Uses of a check beside the features. */
 static const char *const other_uses[DRV_N_CHECKS] = {
     [DRV_CHECK_MEMORY] = "some 25 MB a core",
+    [DRV_CHECK_DEVICES] = "profile train",
     [DRV_CHECK_TERMINAL] = "progress in one line",
     [DRV_CHECK_PYTHON] = "STAGE",
 };

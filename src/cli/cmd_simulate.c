@@ -195,13 +195,11 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 static dse_status unroll(const simulate_options *o, const simulated *s, const step_result *step, command_run *r,
                          drv_unrolled *u, dse_error *err)
 {
-    card_system system = s->study.system;
     trace_ticks record;
     dse_status st;
 
-    system.track_local_mem = false; /* its nodes have no tensors */
     if ((st = drv_unrolled_make(&s->study, &s->point, step, r->arena, u, err)) != DSE_OK ||
-        (o->emit && (st = drv_emit_point(&system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
+        (o->emit && (st = drv_emit_point(&u->system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
         (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, o->trace ? &record : NULL, err)) != DSE_OK)
         return st;
     if (o->trace)

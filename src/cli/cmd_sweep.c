@@ -91,12 +91,15 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
                             p->fallbacks[f] == 1 ? "" : "s", sim_fallback_text(f));
 }
 
-static bool any_trains(const drv_points *points)
+static void print_train_note(const drv_points *points, dse_strbuf *out)
 {
-    for (size_t i = 0; i < points->n_variants; i++)
-        if (points->variant[i].trains)
-            return true;
-    return false;
+    bool with_laws = false, without = false;
+
+    for (size_t i = 0; i < points->n_variants; i++) {
+        with_laws |= points->variant[i].has_laws;
+        without |= points->variant[i].trains && !points->variant[i].has_laws;
+    }
+    report_train_note(with_laws, without, out);
 }
 
 /* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default alone. */
@@ -216,8 +219,7 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
         dse_strbuf_addc(out, '\n');
     }
     report_traps_print(&p->traps, NULL, out);
-    if (any_trains(points))
-        dse_strbuf_adds(out, REPORT_TRAIN_NOTE);
+    print_train_note(points, out);
     print_fallbacks(p, out);
 }
 

@@ -1,9 +1,9 @@
 #include "cli/training.h"
 
+#include "cards/device.h"
 #include "cli/simulated.h"
 #include "driver/links.h"
 #include "report/parts.h"
-#include "report/ranking.h"
 #include "report/tree.h"
 #include "step/list.h"
 
@@ -209,7 +209,9 @@ static void print_text(const training_shown *s, const training_lists *lists, con
         memory_text(&s->result, run->out);
     if (lists->collectives)
         collectives_text(list, lists->rank, run->out);
-    dse_strbuf_adds(run->out, REPORT_TRAIN_NOTE);
+    dse_strbuf_adds(run->out, "Profile train: ");
+    card_system_say_laws(&s->study->system, run->out);
+    dse_strbuf_adds(run->out, ".\n");
     if (s->unrolled)
         unrolled_text(s->unrolled, run->out);
     if (lists->links)

@@ -128,6 +128,23 @@ static void check_cards(doctor *d, drv_check check)
     found(d, check, DRV_THERE, "%s", text);
 }
 
+static void check_devices(doctor *d, drv_check check)
+{
+    const char **names, *folder;
+    dse_strbuf text;
+    size_t n = 0;
+
+    if (card_list(CARD_DEVICES, d->arena, &names, &n, &folder, NULL) != DSE_OK || !n) {
+        found(d, check, DRV_ABSENT, "no laws of kernels; all last as the roofline says");
+        return;
+    }
+    dse_strbuf_init(&text);
+    for (size_t i = 0; i < n; i++)
+        dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
+    found(d, check, DRV_THERE, "%s; those of others last as the roofline says", text.data);
+    dse_strbuf_free(&text);
+}
+
 static void check_folder(doctor *d, drv_check check)
 {
     char path[900];
@@ -452,6 +469,7 @@ static const struct {
     [DRV_CHECK_CORES] = {"cores", check_cores},
     [DRV_CHECK_MEMORY] = {"memory", check_memory},
     [DRV_CHECK_CARDS] = {"cards", check_cards},
+    [DRV_CHECK_DEVICES] = {"devices", check_devices},
     [DRV_CHECK_FOLDER] = {"this folder", check_folder},
     [DRV_CHECK_RESULTS] = {"results", check_results},
     [DRV_CHECK_DATABASE] = {"database", check_database},

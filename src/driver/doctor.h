@@ -12,6 +12,7 @@ typedef enum {
     DRV_CHECK_CORES,
     DRV_CHECK_MEMORY,
     DRV_CHECK_CARDS,
+    DRV_CHECK_DEVICES,  /* with laws of their kernels */
     DRV_CHECK_FOLDER,   /* the current one can be written to */
     DRV_CHECK_RESULTS,  /* the folder of the database can be */
     DRV_CHECK_DATABASE, /* absent before the first sweep */

@@ -244,8 +244,9 @@ static dse_status plan_unrolled(const drv_study *s, const strategy *p, dse_arena
     dse_status st = drv_training_on(s, p, STEP_UNITS, a, &step, err);
 
     out->unrolled = u;
-    out->system.track_local_mem = false;
-    return st == DSE_OK ? drv_unrolled_make(s, p, &step, a, u, err) : st;
+    if (st == DSE_OK && (st = drv_unrolled_make(s, p, &step, a, u, err)) == DSE_OK)
+        out->system = u->system;
+    return st;
 }
 
 /* It runs in a folder of its own, as it leaves logs and memory traces where it runs. */

@@ -466,7 +466,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     if (st == DSE_OK && w->take)
-        w->take(w->user, &(drv_variant){study, *settings, varied.training != NULL}, points, n);
+        w->take(w->user,
+                &(drv_variant){study, *settings, varied.training != NULL, drv_training_has_laws(&varied)}, points, n);
     return st;
 }
 

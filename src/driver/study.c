@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/names.h"
+#include "cards/device.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
 #include "driver/training.h"
@@ -80,8 +81,11 @@ static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
 
     s->training = NULL;
     s->engine = card_model_trains(&s->model) ? DRV_STEP_ENGINE : DRV_ENGINE;
-    if (card_model_trains(&s->model))
-        return drv_training_make(s, a, &s->training, err);
+    if (card_model_trains(&s->model)) {
+        st = card_system_fill_laws(&s->system, a, err);
+        return st == DSE_OK ? drv_training_make(s, a, &s->training, err) : st;
+    }
+    card_system_drop_laws(&s->system); /* of a study of profile train that this one varies */
     st = wl_operators_read(&s->operators, a, &read, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
@@ -99,7 +103,7 @@ static bool is_list(const char *key)
 const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also)
 {
     const cfg_table *tables[] = {&card_model_table, &card_system_table};
-    const char *known[160];
+    const char *known[256];
     const size_t max = sizeof known / sizeof known[0];
     char key[80];
     size_t n = 0;
@@ -336,7 +340,11 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (strcmp(out->model.operators, s->model.operators) != 0 ||
         card_model_trains(&out->model) != card_model_trains(&s->model))
         return load_operators(out, a, err);
-    return card_model_trains(&out->model) ? drv_training_make(out, a, &out->training, err) : DSE_OK;
+    if (!card_model_trains(&out->model))
+        return DSE_OK;
+    if (of_system) /* it may be another device's, or take the roofline */
+        st = card_system_fill_laws(&out->system, a, err);
+    return st == DSE_OK ? drv_training_make(out, a, &out->training, err) : st;
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */

@@ -376,6 +376,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
 }
 
+bool drv_training_has_laws(const drv_study *s) { return s->training && step_clock_has_laws(s->training->clock); }
+
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err)
 {
     step_result r;

@@ -42,6 +42,9 @@ void drv_training_axes(const drv_study *s, design_axes *axes);
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
                            dse_error *err);
 
+/* Whether its kernels last as laws say, and not all as the roofline does; not of profile stage. */
+bool drv_training_has_laws(const drv_study *s);
+
 /* The same with all units, as it is stored. */
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,

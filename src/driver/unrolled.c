@@ -34,7 +34,12 @@ dse_status drv_unrolled_make(const drv_study *s, const strategy *p, const step_r
 {
     dse_status st = check_size(s, p, step, err);
 
-    *out = (drv_unrolled){0};
+    *out = (drv_unrolled){.system = s->system, .by_ticks = step->passes.has_laws};
+    out->system.track_local_mem = false; /* the nodes have no tensors; step/memory.h knows what a rank holds */
+    if (out->by_ticks) {
+        out->system.peak_perf = STEP_OPERATIONS_PER_S / 1e12;
+        out->system.per_kernel = 0;
+    }
     return st == DSE_OK ? step_unroll(&step->passes, a, &out->workload, err) : st;
 }
 
@@ -46,7 +51,9 @@ dse_status drv_unrolled_simulate(const drv_study *s, const strategy *p, dse_aren
     step_result one_unit;
     dse_status st;
 
-    set.track_memory = false; /* the nodes have no tensors; step/memory.h knows what a rank holds */
+    set.track_memory = false;
+    if (u->by_ticks)
+        step_time_by_ticks(&set);
     if ((st = drv_training_on(s, p, STEP_ONE_UNIT, a, &one_unit, err)) != DSE_OK ||
         (st = sim_run(&set, &t->net, &u->workload, s->shortcuts, a, &u->result, record, err)) != DSE_OK)
         return st;

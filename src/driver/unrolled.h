@@ -8,6 +8,8 @@
 #define DRV_UNROLLED_MICRO_BATCHES 8 /* at most, on a rank */
 
 typedef struct {
+    card_system system; /* that the workload is for: the study's, or that of step_time_by_ticks */
+    bool by_ticks;      /* the latter */
     wl_workload workload;
     sim_result result;  /* of drv_unrolled_simulate */
     dse_time wall;      /* the slowest rank's */

@@ -117,6 +117,17 @@ report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.
 
 bool report_trains(const report_study *s) { return store_row_profile(s->row) == STRATEGY_PROFILE_TRAIN; }
 
+bool report_has_laws(const char *config) { return config && strstr(config, "\"kernels.") != NULL; }
+
+void report_train_note(bool with_laws, bool without, dse_strbuf *out)
+{
+    if (with_laws)
+        dse_strbuf_adds(out, "Profile train: kernels last as the laws of the device say.\n");
+    if (without)
+        dse_strbuf_addf(out, "Profile train%s: kernels last as long as the roofline of the data sheet says; real ones take "
+                             "longer.\n", with_laws ? ", systems without laws" : "");
+}
+
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -319,14 +330,13 @@ static void add_traps(const report_study *s, size_t n, report_traps *out)
 
 void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 {
-    bool several = false, trains = false;
+    bool several = false, with_laws = false, without = false;
 
     for (size_t i = 0; i < n; i++) {
         several |= !same_system(&s[i], s);
-        trains |= report_trains(&s[i]);
+        (report_has_laws(s[i].row[0].config) ? &with_laws : &without)[0] |= report_trains(&s[i]);
     }
-    if (trains)
-        dse_strbuf_adds(out, REPORT_TRAIN_NOTE);
+    report_train_note(with_laws, without, out);
     for (size_t i = 0; i < n; i++) {
         report_traps t = {0};
         size_t before = 0;

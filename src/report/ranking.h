@@ -32,9 +32,11 @@ void report_rank(report_study *s, dse_arena *a);
 /* Whether the study is of profile train. */
 bool report_trains(const report_study *s);
 
-/* Stands below all that is said of steps of profile train. */
-#define REPORT_TRAIN_NOTE                                                                                    \
-    "Profile train: kernels last as long as the roofline of the data sheet says; real ones take longer.\n"
+/* Whether a study's kernels last as the laws of a device say; from its configuration. */
+bool report_has_laws(const char *config);
+
+/* Stands below all that is said of several studies of profile train: those with laws, without, or of both kinds. */
+void report_train_note(bool with_laws, bool without, dse_strbuf *out);
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);

@@ -1,4 +1,7 @@
-/* How long a computation takes on a device: laws that turn a kernel (workload/kernel.h) into a time. */
+/* How long a computation takes on a device: laws that turn a kernel (workload/kernel.h) into a time.
+ *
+ * The engine takes the roofline, as ASTRA-sim does. The training step (step/clock.h) takes the law of the kernel's class,
+ * which a device's file has (configs/devices), and the roofline for classes without one. */
 #ifndef DSE_SIM_KERNEL_TIME_H
 #define DSE_SIM_KERNEL_TIME_H
 
@@ -26,5 +29,8 @@ typedef struct {
 
 /* The roofline, which looks at operations and bytes alone. The kernel moves bytes. */
 sim_cost sim_kernel_time(const wl_kernel *k, const sim_device *d);
+
+/* By a law that is given: kernel_law.c. Ticks, with the device's fixed cost of a kernel besides the law's. */
+dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law);
 
 #endif

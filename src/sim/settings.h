@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/time.h"
 #include "network/network.h"
+#include "workload/kernel.h"
 
 /* The collectives a dimension list is given for; the order is that of the settings' arrays. */
 typedef enum {
@@ -53,6 +54,16 @@ typedef struct {
     int64_t local_reduction_delay; /* ticks per 100 bytes */
 } sim_bus_settings;
 
+/* How long the kernels of a class take on a device (kernel_law.c):
+ *
+ *   flop_factor (1 + half_length / keys) operations / peak + byte_factor bytes / memory bandwidth + overhead */
+typedef struct {
+    bool is_given;                   /* false: the roofline */
+    double flop_factor, byte_factor; /* 1: as fast as the data sheet; 0: no such part */
+    double overhead_ns;
+    double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
+} sim_law;
+
 typedef struct {
     sim_implementations implementations[SIM_N_COLLECTIVES];
     bool local_bw_aware;    /* all-reduce as reduce-scatter up, all-gather down the dimensions */
@@ -65,6 +76,7 @@ typedef struct {
     bool roofline;    /* compute nodes last as long as the roofline says; else as recorded */
     bool replay_only; /* every node lasts as long as recorded */
     double peak_ops_per_s, memory_bytes_per_s;
+    sim_law law[WL_N_KERNEL_CLASSES]; /* of the training step (step/clock.h); the engine takes the roofline */
 
     /* Fixed costs, which the reference does not have; 0: none. */
     double kernel_overhead_ns; /* of every node that the roofline times: launch and tail of a kernel */

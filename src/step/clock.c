@@ -70,7 +70,19 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
 
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
 {
-    return k->bytes ? sim_kernel_time(k, &c->device).ticks : 0;
+    const sim_law *law = &c->set->law[k->class];
+
+    if (!k->bytes)
+        return 0;
+    return law->is_given ? sim_kernel_law(k, &c->device, law) : sim_kernel_time(k, &c->device).ticks;
+}
+
+bool step_clock_has_laws(const step_clock *c)
+{
+    for (int i = 0; i < WL_N_KERNEL_CLASSES; i++)
+        if (c->set->law[i].is_given)
+            return true;
+    return false;
 }
 
 dse_time step_clock_overhead(const step_clock *c) { return c->set->step_overhead; }
@@ -194,6 +206,12 @@ sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t f
     return (*place)->time;
 }
 
+void step_time_by_ticks(sim_settings *set)
+{
+    set->peak_ops_per_s = STEP_OPERATIONS_PER_S;
+    set->kernel_overhead_ns = 0;
+}
+
 dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err)
 {
     sim_settings set = *c->set;
@@ -202,9 +220,7 @@ dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *
 
     set.roofline = true;
     set.replay_only = set.track_memory = false;
-    set.peak_ops_per_s = STEP_OPERATIONS_OF(1e9) - 1;
-    set.memory_bytes_per_s = 1e18; /* never the bound: a kernel moves a byte */
-    set.kernel_overhead_ns = 0;
+    step_time_by_ticks(&set);
     set.step_overhead = 0;
     *out = 0;
     if ((st = sim_run(&set, c->net, w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) == DSE_OK)

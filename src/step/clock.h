@@ -28,7 +28,10 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a);
  * arena. */
 uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out);
 
+/* By the law of its class, or else the roofline; 0 if it moves nothing. */
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k);
+/* Whether any class has a law. */
+bool step_clock_has_laws(const step_clock *c);
 /* The host's work of a step, after a rank's last operation. */
 dse_time step_clock_overhead(const step_clock *c);
 
@@ -39,9 +42,15 @@ bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what)
 dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
                                  dse_arena *scratch, sim_alone *out, dse_error *err);
 
-/* The slowest rank's end of a workload in which a kernel of so many operations lasts so many ticks: half an operation more
- * than that, as ticks are truncated. */
+/* The engine has the roofline alone. A kernel that is to last so many ticks there moves one byte and does so many
+ * operations, on a device with this peak: two a tick, and a half tick's one more, as ticks are truncated. The memory, which
+ * collectives are reduced through, stays what it is: one byte bounds nothing from 2 GB/s on. */
 #define STEP_OPERATIONS_OF(ticks) (2 * (ticks) + 1)
+#define STEP_OPERATIONS_PER_S     2e9
+/* Makes the settings those of that device. */
+void step_time_by_ticks(sim_settings *set);
+
+/* The slowest rank's end of a workload of such kernels. */
 dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
 
 /* From the ranks of one place in the pipeline to those of another one, which differ. */

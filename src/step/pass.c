@@ -123,7 +123,7 @@ static step_work work_of(const step_program *p)
     for (uint32_t i = 0; i < p->n; i++) {
         const step_operation *op = &p->operation[i];
 
-        if (op->kernel.class != WL_KERNEL_MATMUL && op->kernel.class != WL_KERNEL_ATTENTION)
+        if (!wl_kernel_multiplies(op->kernel.class))
             continue;
         work.all += (double)op->kernel.operations;
         work.again += op->is_again ? (double)op->kernel.operations : 0;
@@ -469,6 +469,7 @@ static void make_ending(maker *m, uint32_t rank)
     }
     e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
     e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
+    e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }
 
 dse_status step_passes_make(const step_model *model, const step_options *o, const sched_ordered *ordered, step_clock *clock,
@@ -484,6 +485,7 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
                          .waits_for_sends = o->waits_for_sends,
+                         .has_laws = step_clock_has_laws(clock),
                          .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);

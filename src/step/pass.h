@@ -55,6 +55,7 @@ typedef struct {
     step_collective tp_sum, ends_sum;    /* in_bytes 0: none */
     step_collective norm;                /* of the gradients: all ranks wait for each other */
     wl_kernel optimizer;
+    dse_time optimizer_ticks;
 } step_ending;
 
 /* Operations of one micro-batch that count for the use of the hardware: of matrix products and attention. */
@@ -73,6 +74,7 @@ typedef struct {
     step_collective transfer; /* of a tensor to the next stage: a STEP_SEND */
     step_work work;
     bool waits_for_sends;
+    bool has_laws; /* kernels last as laws say, not all as the roofline does */
     bool is_even; /* all groups of a kind, and all ranks in them, take the same time for all collectives */
 } step_passes;
 

@@ -205,7 +205,7 @@ static dse_time *run_sums(runner *r, step_result *out)
 }
 
 /* Each thing waits for the one before, and all ranks begin together what they do together. */
-static void add_ending(runner *r, dse_time *end, const dse_time *optimizer, step_result *out)
+static void add_ending(runner *r, dse_time *end, step_result *out)
 {
     uint32_t n = out->plan.n_ranks, last = n - 1;
     const step_ending *ending = r->passes->ending;
@@ -216,34 +216,33 @@ static void add_ending(runner *r, dse_time *end, const dse_time *optimizer, step
     for (uint32_t i = 0; i < n; i++) {
         out->slowest = end[i] > latest ? i : out->slowest;
         latest = later(latest, end[i]);
-        rest = later(rest, optimizer[i] + collectives(r, ending[i].gather, ending[i].n_gathers));
+        rest = later(rest, ending[i].optimizer_ticks + collectives(r, ending[i].gather, ending[i].n_gathers));
     }
     out->step = latest + collective(r, &ending[0].norm) + rest;
 }
 
 /* With one unit exactly: ranks that come early to a collective of several stages have sent before the last one comes. */
-static void simulate_ending(runner *r, const dse_time *end, const dse_time *optimizer, step_result *out)
+static void simulate_ending(runner *r, const dse_time *end, step_result *out)
 {
     wl_workload w;
 
     if (r->status == DSE_OK)
-        r->status = step_unroll_ending(r->passes, end, optimizer, r->arena, &w, r->err);
+        r->status = step_unroll_ending(r->passes, end, r->arena, &w, r->err);
     if (r->status == DSE_OK)
         r->status = step_clock_run(r->clock, &w, r->arena, &out->step, r->err);
 }
 
 static void run_ending(runner *r, step_result *out)
 {
-    dse_time *end = run_sums(r, out), *optimizer = DSE_ARENA_RAW(r->arena, dse_time, out->plan.n_ranks);
+    dse_time *end = run_sums(r, out), optimizer;
 
-    for (uint32_t i = 0; i < out->plan.n_ranks; i++)
-        optimizer[i] = step_clock_kernel(r->clock, &r->passes->ending[i].optimizer);
     if (r->one_unit && out->plan.n_ranks > 1)
-        simulate_ending(r, end, optimizer, out);
+        simulate_ending(r, end, out);
     else
-        add_ending(r, end, optimizer, out);
-    out->part[STEP_PART_OPTIMIZER] = optimizer[out->slowest] + step_clock_overhead(r->clock);
-    out->part[STEP_PART_DP] = out->step - optimizer[out->slowest] - out->times.last[out->slowest];
+        add_ending(r, end, out);
+    optimizer = r->passes->ending[out->slowest].optimizer_ticks;
+    out->part[STEP_PART_OPTIMIZER] = optimizer + step_clock_overhead(r->clock);
+    out->part[STEP_PART_DP] = out->step - optimizer - out->times.last[out->slowest];
     out->step += step_clock_overhead(r->clock);
 }
 

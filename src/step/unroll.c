@@ -16,7 +16,7 @@ typedef struct {
     dse_arena *arena;
     wl_workload *out;
     uint32_t n_places;      /* ranks of the pipeline */
-    const dse_time *begin, *optimizer; /* per place, of an ending alone; else NULL */
+    const dse_time *begin; /* per place, of an ending alone; else NULL */
     uint32_t slot_of[STEP_N_GROUPS]; /* DSE_NONE: not used */
     uint32_t n_slots;
     step_group group_of[STEP_N_GROUPS]; /* per slot */
@@ -97,6 +97,14 @@ static void add_ends(unroller *u, ends *e, ends more)
         add_end(u, e, u->end[more.first + i]);
 }
 
+/* What the kernel is stays as it is, for records of the run. */
+static wl_kernel of_ticks(wl_kernel kernel, dse_time ticks)
+{
+    kernel.operations = STEP_OPERATIONS_OF(ticks);
+    kernel.bytes = 1;
+    return kernel;
+}
+
 static uint32_t put_kernel(unroller *u, const char *name, const wl_kernel *kernel)
 {
     uint32_t node = put_in_order(u, COMPUTE,
@@ -108,6 +116,14 @@ static uint32_t put_kernel(unroller *u, const char *name, const wl_kernel *kerne
 
     u->kernel[node] = *kernel;
     return node;
+}
+
+/* As it is, if the engine's roofline is its law. */
+static uint32_t put_timed(unroller *u, const char *name, const wl_kernel *kernel, dse_time ticks)
+{
+    const wl_kernel timed = of_ticks(*kernel, ticks);
+
+    return put_kernel(u, name, u->passes->has_laws ? &timed : kernel);
 }
 
 static uint32_t put_collective(unroller *u, const char *name, const step_collective *c)
@@ -178,7 +194,7 @@ static void put_operation(unroller *u, const step_pass *p, uint32_t i, ends begi
     if (!op->n_needs)
         depend_on(u, begin);
     if (op->kernel)
-        add_end(u, &e, put_kernel(u, op->name, op->kernel));
+        add_end(u, &e, put_timed(u, op->name, op->kernel, op->ticks));
     else
         put_communication(u, op->name, op->collective, &e);
     u->of[i] = e;
@@ -248,17 +264,14 @@ static void put_sums(unroller *u, uint32_t place)
     put_after_all(u, "sum_over_tp", &e->tp_sum);
 }
 
-static wl_kernel kernel_of_ticks(dse_time ticks)
-{
-    return (wl_kernel){.operations = STEP_OPERATIONS_OF(ticks), .bytes = 1};
-}
-
 static void put_ending(unroller *u, uint32_t place)
 {
     const step_ending *e = &u->passes->ending[place];
-    wl_kernel kernel = u->optimizer ? kernel_of_ticks(u->optimizer[place]) : e->optimizer;
+    wl_kernel kernel = e->optimizer;
     uint32_t optimizer;
 
+    if (u->begin || (u->passes->has_laws && kernel.bytes))
+        kernel = of_ticks(kernel, e->optimizer_ticks);
     if (place == 0 || place + 1 == u->n_places)
         put_after_all(u, "sum_of_embeddings", &e->ends_sum);
     put_after_all(u, "gradient_norm", &e->norm);
@@ -359,7 +372,7 @@ static dse_status make_graph(unroller *u, uint32_t place, dse_error *err)
 
     begin_graph(u);
     if (u->begin) {
-        wl_kernel wait = kernel_of_ticks(u->begin[place]);
+        wl_kernel wait = of_ticks((wl_kernel){0}, u->begin[place]);
 
         put_kernel(u, "wait", &wait);
     } else {
@@ -442,10 +455,9 @@ dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse
     return unroll(&(unroller){.passes = p, .arena = a, .out = out}, err);
 }
 
-dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, const dse_time *optimizer, dse_arena *a,
-                              wl_workload *out, dse_error *err)
+dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, dse_arena *a, wl_workload *out, dse_error *err)
 {
-    return unroll(&(unroller){.passes = p, .arena = a, .out = out, .begin = begin, .optimizer = optimizer}, err);
+    return unroll(&(unroller){.passes = p, .arena = a, .out = out, .begin = begin}, err);
 }
 
 uint64_t step_unrolled_nodes(const step_passes *p)

@@ -15,13 +15,13 @@
 /* Nodes of all graphs, at most; without making them. */
 uint64_t step_unrolled_nodes(const step_passes *p);
 
-/* Everything belongs to the arena. DSE_E_RANGE: too many nodes or messages for the tags of a workload. */
+/* Everything belongs to the arena. Where kernels last as laws say (step_passes.has_laws), they are kernels of
+ * STEP_OPERATIONS_OF(ticks) operations, and the simulator's settings must be those of step_time_by_ticks; else they are the
+ * program's, whose roofline is the simulator's. DSE_E_RANGE: too many nodes or messages for the tags of a workload. */
 dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse_error *err);
 
 /* Only what ranks of different places in the pipeline do together, and what comes after it: from the sum of tied embeddings
- * on. `begin` and `optimizer`, per place: when it gets there, and how long its optimizer takes; as kernels of
- * STEP_OPERATIONS_OF(ticks) operations, for step_clock_run. */
-dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, const dse_time *optimizer, dse_arena *a,
-                              wl_workload *out, dse_error *err);
+ * on. `begin`, per place: when it gets there. For step_clock_run. */
+dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, dse_arena *a, wl_workload *out, dse_error *err);
 
 #endif

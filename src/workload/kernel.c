@@ -14,6 +14,8 @@ const char *wl_kernel_class_name(wl_kernel_class c)
         [WL_KERNEL_NORMALISATION] = "normalisation",
         [WL_KERNEL_LOOKUP] = "lookup",
         [WL_KERNEL_OPTIMIZER] = "optimizer",
+        [WL_KERNEL_ATTENTION_BACKWARD] = "attention_backward",
+        [WL_KERNEL_ATTENTION_PRODUCT] = "attention_product",
     };
 
     return names[c];

@@ -23,6 +23,7 @@
 #ifndef DSE_WORKLOAD_KERNEL_H
 #define DSE_WORKLOAD_KERNEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -33,8 +34,18 @@ typedef enum {
     WL_KERNEL_NORMALISATION,
     WL_KERNEL_LOOKUP,
     WL_KERNEL_OPTIMIZER,
+    /* Of the training step alone (step/), where attention is a kernel of its own, or is not. */
+    WL_KERNEL_ATTENTION_BACKWARD, /* fused */
+    WL_KERNEL_ATTENTION_PRODUCT,  /* a product of one head each, of queries and keys, or of scores and values */
     WL_N_KERNEL_CLASSES
 } wl_kernel_class;
+
+/* Whether its operations count for the use of the hardware: products of matrices, and attention. */
+static inline bool wl_kernel_multiplies(wl_kernel_class c)
+{
+    return c == WL_KERNEL_MATMUL || c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD ||
+           c == WL_KERNEL_ATTENTION_PRODUCT;
+}
 
 /* Dimensions of a matrix product. */
 enum { WL_EXTENT_M, WL_EXTENT_N, WL_EXTENT_K, WL_EXTENT_BATCH, WL_N_EXTENTS };

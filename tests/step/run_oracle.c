@@ -67,6 +67,22 @@ static void write_list(rng *r, drawn *c, const char *key, uint32_t n, const char
     ADD(c, "]");
 }
 
+/* Of a third of the systems; classes without a law take the roofline. */
+static void draw_laws(rng *r, drawn *c)
+{
+    static const char *const classes[] = {"matmul", "attention", "attention_backward", "elementwise", "normalisation",
+                                          "lookup", "optimizer"};
+
+    if (!rng_percent(r, 33))
+        return;
+    ADD(c, "kernels: {");
+    for (uint32_t i = 0; i < N_OF(classes); i++)
+        if (rng_percent(r, 60))
+            ADD(c, "%s.flop_factor: 1.%" PRIu32 ", %s.byte_factor: 0.%" PRIu32 ", %s.overhead: %" PRIu32 ", ", classes[i],
+                rng_range(r, 0, 9), classes[i], rng_range(r, 0, 9), classes[i], rng_range(r, 1, 3000));
+    ADD(c, "attention.half_length: %" PRIu32 "}\n", rng_range(r, 0, 500));
+}
+
 static dse_status draw_system(rng *r, dse_arena *a, drawn *c, dse_error *err)
 {
     static const char *const topologies[] = {"FullyConnected", "Switch", "FullyConnected", "Switch", "Ring"};
@@ -105,6 +121,7 @@ static dse_status draw_system(rng *r, dse_arena *a, drawn *c, dse_error *err)
         rng_percent(r, 50) ? "123.4" : "20");
     if (rng_percent(r, 40))
         ADD(c, "overheads: {per_kernel: %" PRIu32 ", per_step: 5000}\n", rng_range(r, 1, 2000));
+    draw_laws(r, c);
     ADD(c, "scheduler: {endpoint_delay: %" PRIu32, rng_range(r, 1, 30));
     ADD(c, ", preferred_dataset_splits: %" PRIu32, splits);
     /* All at once: ranks that come to a collective of several dimensions at different times else may wait for each other
@@ -288,18 +305,21 @@ static bool check_alone(tester *t, rng *r, drawn *c, dse_error *err)
 static bool check_step(tester *t, drawn *c, dse_error *err)
 {
     step_clock *clock = step_clock_new(&c->set, &c->net, &t->arena);
+    sim_settings set = c->set;
     step_result units, one;
     wl_workload w;
     sim_result seen;
     dse_time wanted;
     dse_status st;
 
+    if (step_clock_has_laws(clock))
+        step_time_by_ticks(&set);
     if ((st = step_run(&c->model, &c->options, c->schedule, &c->order, t->orders, clock, STEP_UNITS, &t->arena, &units, err)) !=
             DSE_OK ||
         (st = step_run(&c->model, &c->options, c->schedule, &c->order, t->orders, clock, STEP_ONE_UNIT, &t->arena, &one, err)) !=
             DSE_OK ||
         (st = step_unroll(&one.passes, &t->arena, &w, err)) != DSE_OK ||
-        (st = sim_run(&c->set, &c->net, &w, (sim_shortcuts){0}, &t->arena, &seen, NULL, err)) != DSE_OK) {
+        (st = sim_run(&set, &c->net, &w, (sim_shortcuts){0}, &t->arena, &seen, NULL, err)) != DSE_OK) {
         ADD(c, "%s\n", err->text);
         return false;
     }

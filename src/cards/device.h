@@ -1,0 +1,25 @@
+/* card_device -- how long the kernels of a device last, which systems with that device share.
+ *
+ * configs/devices/<device>.yaml has the keys `kernels` of a system card (`ccldse systems --keys`), and `source`. What a
+ * system card says itself wins. The factors are of the card's peak and memory bandwidth, so that models of a device with
+ * other memories have one file. */
+#ifndef DSE_CARDS_DEVICE_H
+#define DSE_CARDS_DEVICE_H
+
+#include "base/alloc.h"
+#include "cards/system.h"
+
+/* Whether a factor or the overhead is. */
+bool card_law_is_given(const card_law *l);
+
+/* Fills the laws that the card leaves open from the file of its device, instead of those of another one that were filled
+ * before. Nothing if there is no such file, or the card takes the roofline. They do not count as given. DSE_E_CONFIG: the
+ * file is wrong. */
+dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err);
+/* Takes them out again. */
+void card_system_drop_laws(card_system *s);
+
+/* What kernels of a training step last like, as a sentence; appended. */
+void card_system_say_laws(const card_system *s, dse_strbuf *out);
+
+#endif

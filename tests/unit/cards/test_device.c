@@ -1,0 +1,124 @@
+/* Laws of a device's kernels: from the card, from the file, and none. */
+#include "cards/device.h"
+#include "unit/unit.h"
+
+#include <math.h>
+
+#define REST                                                                                                 \
+    "network: {topology: [Ring], npus_count: [4], bandwidth: [50], latency: [1]}\n"                          \
+    "collectives: {all: [ring]}\ncompute: {peak_perf: 312}\nmemory: {bandwidth: 2039}\n"
+
+static dse_arena arena;
+static dse_error err;
+static card_system card;
+
+static dse_status fill(const char *text)
+{
+    cfg_doc doc;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("s.yaml", text, strlen(text), &arena, &doc, &err), &err);
+    assert_ok(card_system_read(&doc, NULL, &card, &err), &err);
+    return card_system_fill_laws(&card, &arena, &err);
+}
+
+static void done(void) { dse_arena_free(&arena); }
+
+static void configs(const char *folder) { assert_int_equal(setenv("CCLDSE_CONFIGS", folder, 1), 0); }
+
+static void assert_said(const char *expected)
+{
+    dse_strbuf said;
+
+    dse_strbuf_init(&said);
+    card_system_say_laws(&card, &said);
+    assert_string_equal(said.data, expected);
+    dse_strbuf_free(&said);
+}
+
+CLAIM(a_device_fills_what_the_card_leaves_open)
+{
+    sim_settings set;
+    net_network net;
+
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: nvidia_a100\nkernels: {matmul: {flop_factor: 1.5}}\n" REST), &err);
+    assert_double(card.kernels[WL_KERNEL_MATMUL].flop_factor, 1.5);
+    assert_double(card.kernels[WL_KERNEL_MATMUL].byte_factor, 0.461); /* the file's */
+    assert_double(card.kernels[WL_KERNEL_MATMUL].overhead, 7800);     /* ns */
+    assert_double(card.kernels[WL_KERNEL_ATTENTION].half_length, 750);
+    assert_said("kernels last as the laws of nvidia_a100 say");
+    assert_ok(card_system_build(&card, &net, &set, &err), &err);
+    assert_true(set.law[WL_KERNEL_OPTIMIZER].is_given);
+    assert_double(set.law[WL_KERNEL_OPTIMIZER].flop_factor, 0); /* absent: no such term */
+    assert_false(set.law[WL_KERNEL_OTHER].is_given);
+    done();
+}
+
+CLAIM(what_was_filled_is_taken_out_again)
+{
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: nvidia_a100\nkernels: {matmul: {flop_factor: 1.5}}\n" REST), &err);
+    card_system_drop_laws(&card);
+    assert_double(card.kernels[WL_KERNEL_MATMUL].flop_factor, 1.5);
+    assert_true(isnan(card.kernels[WL_KERNEL_MATMUL].byte_factor));
+    assert_said("kernels last as the laws of nvidia_a100 say; without one, so by the roofline of the data sheet: attention, "
+                "elementwise, normalisation, lookup, optimizer, attention_backward, attention_product");
+    done();
+}
+
+CLAIM(without_a_file_there_is_the_roofline)
+{
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: abacus\n" REST), &err);
+    assert_false(card_law_is_given(&card.kernels[WL_KERNEL_MATMUL]));
+    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (configs/devices has no "
+                "abacus)");
+    done();
+    assert_ok(fill(REST), &err);
+    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (the system names no "
+                "device)");
+    done();
+}
+
+CLAIM(a_card_may_take_the_roofline)
+{
+    sim_settings set;
+    net_network net;
+
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: nvidia_a100\nkernels: {laws: roofline, matmul.flop_factor: 2}\n" REST), &err);
+    assert_false(card_law_is_given(&card.kernels[WL_KERNEL_ATTENTION]));
+    assert_ok(card_system_build(&card, &net, &set, &err), &err);
+    assert_false(set.law[WL_KERNEL_MATMUL].is_given);
+    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (kernels.laws is "
+                "roofline)");
+    done();
+}
+
+CLAIM(a_device_file_has_kernels_alone)
+{
+    configs(TEST_SOURCE "/tests/data/devices");
+    assert_failure(fill("device: with_a_network\n" REST), &err, DSE_E_CONFIG,
+                   TEST_SOURCE "/tests/data/devices/devices/with_a_network.yaml",
+                   "a device file has source and kernels; 'network.latency' belongs in the system card");
+    done();
+    assert_failure(fill("device: misspelt\n" REST), &err, DSE_E_CONFIG,
+                   TEST_SOURCE "/tests/data/devices/devices/misspelt.yaml:2:12",
+                   "unknown key 'kernels.matmul.flops' in a system card; list the keys with 'ccldse systems --keys'");
+    done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_fills_what_the_card_leaves_open),
+        cmocka_unit_test(what_was_filled_is_taken_out_again),
+        cmocka_unit_test(without_a_file_there_is_the_roofline),
+        cmocka_unit_test(a_card_may_take_the_roofline),
+        cmocka_unit_test(a_device_file_has_kernels_alone),
+    };
+
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,50 @@
+/* The law of a class of kernels: each term by hand. */
+#include "sim/kernel_time.h"
+#include "unit/unit.h"
+
+/* A peak of 100 operations a ns, and 10 bytes a ns. */
+static const sim_device device = {.peak_ops_per_s = 100e9, .memory_bytes_per_s = 10e9};
+
+static const wl_kernel kernel = {
+    .class = WL_KERNEL_ATTENTION, .extent = {64, 500, 8, 1}, .operations = 200000, .bytes = 3000};
+
+static dse_time ticks(sim_law law)
+{
+    law.is_given = true;
+    return sim_kernel_law(&kernel, &device, &law);
+}
+
+CLAIM(the_terms_add_up)
+{
+    /* 200000 / 100 = 2000 ns of operations, 3000 / 10 = 300 of bytes. */
+    assert_u64(ticks((sim_law){.flop_factor = 1}), 2000);
+    assert_u64(ticks((sim_law){.byte_factor = 1}), 300);
+    assert_u64(ticks((sim_law){.flop_factor = 1.25, .byte_factor = 0.5, .overhead_ns = 7.9}), 2500 + 150 + 7);
+}
+
+CLAIM(attention_reaches_half_at_the_half_length)
+{
+    /* 500 keys: 1 + 500 / 500 = 2, and 1 + 250 / 500 = 1.5 times as long as with very many. */
+    assert_u64(ticks((sim_law){.flop_factor = 1, .half_length = 500}), 4000);
+    assert_u64(ticks((sim_law){.flop_factor = 2, .half_length = 250, .overhead_ns = 1}), 6001);
+}
+
+CLAIM(the_fixed_cost_of_a_system_comes_on_top)
+{
+    sim_device slow = device;
+    const sim_law law = {.is_given = true, .flop_factor = 1, .overhead_ns = 5};
+
+    slow.overhead_ns = 30;
+    assert_u64(sim_kernel_law(&kernel, &slow, &law), 2035);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_terms_add_up),
+        cmocka_unit_test(attention_reaches_half_at_the_half_length),
+        cmocka_unit_test(the_fixed_cost_of_a_system_comes_on_top),
+    };
+
+    return RUN_TESTS(tests);
+}
