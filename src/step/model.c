@@ -239,6 +239,8 @@ static dse_status read_block(const reader *r, const cfg_node *map, const cfg_nod
         b->module[i].name = map->key[i]->text;
         st = read_module(r, map->item[i], b, &b->module[i]);
         b->n = i + 1;
+        if (i && b->module[i].kind == &step_module_add && b->module[i - 1].kind == &step_module_dropout)
+            b->module[i - 1].is_added = b->module[i].is_dropped = true;
         for (uint32_t j = 0; j < i && b->module[i].kind == &step_module_positions; j++)
             b->module[j].before_positions = true;
     }

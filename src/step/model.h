@@ -28,6 +28,8 @@ typedef struct {
     bool is_gated;       /* of an activation: of two inputs, the one times a function of the other */
     double operations;   /* of an element-wise module, for each element of the result, forward */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
+    bool is_added;       /* of a dropout: the next module adds to what it makes, */
+    bool is_dropped;     /* and of that addition: both are one kernel */
     bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool is_causal;      /* a token attends to those before it alone */
     bool is_again;       /* selective recomputation makes it again in the backward pass */

@@ -1,9 +1,13 @@
 /* Scaled dot-product attention: heads are split over tp, tokens over cp.
  *
- * Forward two products for each pair of a query and a key, backward four and, where the scores were not kept, one
- * more to make them again (Dao 2023, FlashAttention-2, arXiv 2307.08691). A causal mask hides half of the pairs;
- * with context parallelism each rank has a piece of the front and one of the back of a sequence, so that all have
- * the same work.
+ * Forward two products for each pair of a query and a key, backward four. Fused they are one kernel, which makes the scores
+ * again in the backward pass, a fifth product (Dao 2023, FlashAttention-2, arXiv 2307.08691). A causal mask hides half of
+ * the pairs from it; with context parallelism each rank has a piece of the front and one of the back of a sequence, so that
+ * all have the same work. Else each product is a kernel, of all pairs, and so are the masked softmax and the dropout of
+ * the scores between them (Megatron-LM before 2023: CoreAttention, with its fused scale, mask and softmax).
+ *
+ * Around it queries, keys, values and the result are copied from one layout to another, their gradients likewise
+ * (Megatron-LM, split and permuted; torch, keys and values for each head).
  *
  *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward the same,
  *                and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
@@ -16,25 +20,81 @@
  * what data parallelism reduces (torch, _context_parallel/_attention.py). */
 #define KV_GRADIENT_BYTES 4.0
 
-/* `products` of all pairs; `part` of the keys. */
-static void attend(step_builder *b, const step_module *m, double products, double part)
+/* A kernel of attention: `products` of all pairs, with a part of the keys. */
+static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kernel_class class, double products,
+                           double pairs, double part)
 {
     const step_shape *s = b->shape;
     const step_options *o = s->options;
-    double pairs = (double)s->tokens * (double)s->whole_sequence * (m->is_causal ? 0.5 : 1.0) * part;
     double heads_here = (double)step_heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
     double queries = 2.0 * (double)s->tokens * heads_here * size;
     double keys = 2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)step_kv_heads(o, m) * size;
-    wl_kernel k = {.class = WL_KERNEL_ATTENTION,
+    wl_kernel k = {.class = class,
                    .extent = {[WL_EXTENT_M] = s->sequence, [WL_EXTENT_N] = (uint64_t)((double)s->whole_sequence * part),
                               [WL_EXTENT_K] = m->head_size, [WL_EXTENT_BATCH] = o->micro_batch * step_heads(o, m)},
                    .element_bytes = e};
 
     k.operations = (uint64_t)(2.0 * products * pairs * heads_here * size);
     k.bytes = (uint64_t)(e * (queries + keys) * products / 2);
-    if (!o->fused_attention) /* scores are written and read, once for each product and their softmax */
-        k.bytes += (uint64_t)(e * pairs * heads_here * (products + 1));
+    return k;
+}
+
+static void fused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
+{
+    wl_kernel k = kernel_of(b, m, is_backward ? WL_KERNEL_ATTENTION_BACKWARD : WL_KERNEL_ATTENTION, is_backward ? 5 : 2,
+                            pairs, part);
+
     step_add_kernel(b, &k);
+}
+
+/* Of queries and keys, or of scores and values, with the scores written or read. */
+static void product(step_builder *b, const step_module *m, double pairs, double part)
+{
+    wl_kernel k = kernel_of(b, m, WL_KERNEL_ATTENTION_PRODUCT, 1, pairs, part);
+
+    k.bytes += (uint64_t)(k.element_bytes * pairs * (double)step_heads(b->shape->options, m));
+    step_add_kernel(b, &k);
+}
+
+/* The softmax reads and writes scores, backward its result and two gradients; the dropout reads and writes them, and a mask
+ * of a byte an element. */
+static void unfused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
+{
+    uint64_t scores = (uint64_t)(pairs * (double)step_heads(b->shape->options, m));
+    double e = b->shape->options->activation_bytes;
+
+    product(b, m, pairs, part);
+    if (is_backward)
+        product(b, m, pairs, part);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 1 : 5, is_backward ? 2 * e + 1 : 2 * e);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 5 : 1, is_backward ? 3 * e : 2 * e + 1);
+    product(b, m, pairs, part);
+    if (is_backward)
+        product(b, m, pairs, part);
+}
+
+/* With a part of the keys. */
+static void attend(step_builder *b, const step_module *m, bool is_backward, double part)
+{
+    const step_shape *s = b->shape;
+    double pairs = (double)s->tokens * (double)s->whole_sequence * part;
+
+    if (s->options->fused_attention)
+        fused(b, m, m->is_causal ? pairs / 2 : pairs, part, is_backward);
+    else
+        unfused(b, m, pairs, part, is_backward);
+}
+
+/* Of this many heads' features, from one layout to another. */
+static void copy(step_builder *b, const step_module *m, uint64_t n_heads)
+{
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * n_heads * m->head_size, 0,
+                         2 * b->shape->options->activation_bytes);
+}
+
+static uint64_t heads_of_all(const step_options *o, const step_module *m)
+{
+    return step_heads(o, m) + 2 * (o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m));
 }
 
 static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
@@ -56,7 +116,7 @@ static uint32_t pass_gradient_on(step_builder *b, const step_module *m)
 }
 
 /* A ring's steps: while one is computed, the keys and values of the next come in. */
-static void ring(step_builder *b, const step_module *m, double products, bool is_backward)
+static void ring(step_builder *b, const step_module *m, bool is_backward)
 {
     const step_options *o = b->shape->options;
     step_collective kv = of_kv(b, m, WL_ALL_TO_ALL, o->activation_bytes);
@@ -66,7 +126,7 @@ static void ring(step_builder *b, const step_module *m, double products, bool is
     for (uint32_t i = 0; i < o->cp; i++) {
         step_join(b, next);
         next = i + 1 < o->cp ? step_add_collective(b, &kv, false) : DSE_NONE;
-        attend(b, m, products, 1.0 / o->cp);
+        attend(b, m, is_backward, 1.0 / o->cp);
         if (is_backward)
             gradient = pass_gradient_on(b, m);
     }
@@ -74,12 +134,12 @@ static void ring(step_builder *b, const step_module *m, double products, bool is
 }
 
 /* Keys and values of all ranks are here. The gradients of one part go on while the next part is computed. */
-static void gradients_ring(step_builder *b, const step_module *m, double products)
+static void gradients_ring(step_builder *b, const step_module *m)
 {
     uint32_t gradient = DSE_NONE;
 
     for (uint32_t i = 0; i < b->shape->options->cp; i++) {
-        attend(b, m, products, 1.0 / b->shape->options->cp);
+        attend(b, m, true, 1.0 / b->shape->options->cp);
         gradient = pass_gradient_on(b, m);
     }
     step_join(b, gradient);
@@ -104,17 +164,17 @@ static void all_to_all(step_builder *b, const step_module *m, bool with_kv)
         change_split(b, m, step_kv_heads(o, m));
 }
 
-static void pass(step_builder *b, const step_module *m, double products, bool is_backward)
+static void pass(step_builder *b, const step_module *m, bool is_backward)
 {
     const step_options *o = b->shape->options;
 
     if (o->cp > 1 && o->context == STEP_CONTEXT_RING) {
-        ring(b, m, products, is_backward);
+        ring(b, m, is_backward);
         return;
     }
     if (o->cp > 1 && o->context == STEP_CONTEXT_ALL_TO_ALL) {
         all_to_all(b, m, !is_backward);
-        attend(b, m, products, 1);
+        attend(b, m, is_backward, 1);
         all_to_all(b, m, is_backward);
         return;
     }
@@ -124,10 +184,10 @@ static void pass(step_builder *b, const step_module *m, double products, bool is
         step_add_collective(b, &gather, true);
     }
     if (o->cp > 1 && is_backward && o->context == STEP_CONTEXT_ALL_GATHER_RING) {
-        gradients_ring(b, m, products);
+        gradients_ring(b, m);
         return;
     }
-    attend(b, m, products, 1);
+    attend(b, m, is_backward, 1);
     if (o->cp > 1 && is_backward) {
         const step_collective reduce = of_kv(b, m, WL_REDUCE_SCATTER, o->activation_bytes);
 
@@ -135,12 +195,19 @@ static void pass(step_builder *b, const step_module *m, double products, bool is
     }
 }
 
-static void forward(step_builder *b, const step_module *m) { pass(b, m, 2, false); }
+static void forward(step_builder *b, const step_module *m)
+{
+    copy(b, m, heads_of_all(b->shape->options, m));
+    pass(b, m, false);
+    copy(b, m, step_heads(b->shape->options, m));
+}
 
 static void backward(step_builder *b, const step_module *m)
 {
-    if (b->parts & STEP_PART_INPUT)
-        pass(b, m, b->shape->options->fused_attention ? 5 : 4, true);
+    if (!(b->parts & STEP_PART_INPUT))
+        return;
+    pass(b, m, true);
+    copy(b, m, heads_of_all(b->shape->options, m) + step_heads(b->shape->options, m));
 }
 
 /* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit

@@ -1,5 +1,6 @@
 /* Element-wise modules: rotary positions, activations, dropout, additions. Bytes are those of what is read and
- * written, each in a kernel of its own. */
+ * written, each in a kernel of its own but for the forward pass of a dropout with the addition after it (Megatron-LM,
+ * fusions/fused_bias_dropout.py; no other program here drops hidden states). */
 #include "step/module.h"
 
 static double element_bytes(const step_builder *b) { return b->shape->options->activation_bytes; }
@@ -39,17 +40,39 @@ const step_module_kind step_module_rotary = {
 
 static uint64_t activated(const step_shape *s, const step_module *m) { return s->tokens * (m->in / s->options->tp); }
 
+/* Not fused, the function is a kernel, and so is the product of its result with the other input; backward each of the two
+ * gradients of that product is one, too (TorchTitan, F.silu(w1 x) * w3 x). */
+static bool is_divided(const step_builder *b, const step_module *m)
+{
+    return m->is_gated && !b->shape->options->fused_activation;
+}
+
+static void multiply(step_builder *b, const step_module *m)
+{
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), 1, 3 * element_bytes(b));
+}
+
 static void activation(step_builder *b, const step_module *m)
 {
+    if (is_divided(b, m)) {
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations, 2 * element_bytes(b));
+        multiply(b, m);
+        return;
+    }
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations,
                          (m->is_gated ? 3 : 2) * element_bytes(b));
 }
 
 static void activation_backward(step_builder *b, const step_module *m)
 {
-    if (b->parts & STEP_PART_INPUT)
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), 2 * m->operations,
-                             (m->is_gated ? 5 : 3) * element_bytes(b));
+    if (!(b->parts & STEP_PART_INPUT))
+        return;
+    if (is_divided(b, m)) {
+        multiply(b, m);
+        multiply(b, m);
+    }
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), 2 * m->operations,
+                         (m->is_gated && !is_divided(b, m) ? 5 : 3) * element_bytes(b));
 }
 
 /* Its input; a gated one has two, and where it is not one kernel keeps the function's result, too. */
@@ -73,9 +96,21 @@ const step_module_kind step_module_activation = {.name = "activation",
 
 /* ---- dropout: of the hidden state, keeps a mask of a byte an element ---------------------------- */
 
-static void dropout(step_builder *b, const step_module *m)
+static void drop(step_builder *b, const step_module *m)
 {
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, 2 * element_bytes(b) + 1);
+}
+
+static void dropout(step_builder *b, const step_module *m)
+{
+    if (!m->is_added) /* else with the addition */
+        drop(b, m);
+}
+
+static void dropout_backward(step_builder *b, const step_module *m)
+{
+    if (b->parts & STEP_PART_INPUT)
+        drop(b, m);
 }
 
 static void keep_mask(step_keeper *k, const step_module *m)
@@ -84,14 +119,25 @@ static void keep_mask(step_keeper *k, const step_module *m)
 }
 
 const step_module_kind step_module_dropout = {
-    .name = "dropout", .forward = dropout, .backward = backward_as_forward, .keep = keep_mask};
+    .name = "dropout", .forward = dropout, .backward = dropout_backward, .keep = keep_mask};
 
 /* ---- additions of the input of a module before ------------------------------------------------- */
 
-static void addition(step_builder *b, const step_module *m)
+static void add(step_builder *b, const step_module *m, double bytes)
 {
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, 3 * element_bytes(b));
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, bytes);
 }
 
-/* Backward the gradients of both ways add up. */
-const step_module_kind step_module_add = {.name = "add", .forward = addition, .backward = backward_as_forward};
+static void addition(step_builder *b, const step_module *m)
+{
+    add(b, m, 3 * element_bytes(b) + (m->is_dropped ? 1 : 0)); /* and the mask */
+}
+
+/* The gradients of both ways add up. */
+static void addition_backward(step_builder *b, const step_module *m)
+{
+    if (b->parts & STEP_PART_INPUT)
+        add(b, m, 3 * element_bytes(b));
+}
+
+const step_module_kind step_module_add = {.name = "add", .forward = addition, .backward = addition_backward};

@@ -82,6 +82,15 @@ static void forward(step_builder *b, const step_module *m)
         exchange_heads(b, m, WL_ALL_GATHER);
 }
 
+/* The gradient of the bias, a sum over tokens. Forward it is added by the kernel that comes next: the activation, dropout
+ * and addition (Megatron-LM, bias_gelu_fusion, bias_dropout_fusion), or the product's own. */
+static void sum_bias(step_builder *b, const step_module *m, uint64_t out)
+{
+    uint64_t n = m->split == STEP_SPLIT_ROW ? b->shape->split_tokens : tokens(b, m);
+
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, n * out, 1, b->shape->options->activation_bytes);
+}
+
 static void backward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
@@ -105,6 +114,8 @@ static void backward(step_builder *b, const step_module *m)
     step_join(b, saved);
     if (b->parts & STEP_PART_WEIGHT)
         step_add_product(b, out, in, tokens(b, m));
+    if (b->parts & STEP_PART_WEIGHT && m->has_bias)
+        sum_bias(b, m, out);
     step_join(b, reduced);
 }
 

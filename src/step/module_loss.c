@@ -31,18 +31,33 @@ static void reduce(step_builder *b, uint32_t values)
     step_add_collective(b, &c, true);
 }
 
+static void over_logits(step_builder *b, const step_module *m, double operations, double bytes)
+{
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits_of(b->shape, m), operations, bytes);
+}
+
+/* torch's own, a softmax with its logarithm in one kernel, where it does not overwrite the logits. */
+static bool is_fused(const step_options *o) { return o->logits_copies == 2; }
+
+/* A copy in 32 bits; then Megatron-LM goes over it for the largest, to subtract that in place, for the exponentials in place,
+ * their sum, and to divide by it in place. */
 static void forward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint64_t logits = logits_of(b->shape, m);
-    double e = o->activation_bytes;
 
     if (o->gathers_logits)
         gather(b, m);
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 1, e + 4); /* a copy in 32 bits, and the largest */
+    over_logits(b, m, 0, o->activation_bytes + 4);
+    if (!is_fused(o))
+        over_logits(b, m, 1, 4);
     if (!o->gathers_logits)
         reduce(b, 1);
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 4, 8); /* exponentials and their sum */
+    for (int i = 0; i < (is_fused(o) ? 1 : 2); i++)
+        over_logits(b, m, 2, 8);
+    if (!is_fused(o)) {
+        over_logits(b, m, 1, 4);
+        over_logits(b, m, 1, 8);
+    }
     if (o->gathers_logits)
         return;
     if (o->fuses_loss) {
@@ -53,13 +68,13 @@ static void forward(step_builder *b, const step_module *m)
     }
 }
 
+/* The softmax times the gradient, and that in the type of the logits. */
 static void backward(step_builder *b, const step_module *m)
 {
-    const step_options *o = b->shape->options;
-    uint64_t logits = logits_of(b->shape, m);
-
-    if (b->parts & STEP_PART_INPUT)
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, logits, 2, 4 + o->activation_bytes);
+    if (!(b->parts & STEP_PART_INPUT))
+        return;
+    over_logits(b, m, 2, 8);
+    over_logits(b, m, 0, 4 + b->shape->options->activation_bytes);
 }
 
 static uint64_t input(const step_module *m, const step_shape *s)

@@ -18,13 +18,14 @@ static void forward(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 5 : 4, 2 * e);
 }
 
-/* Reads the input and the gradient, and writes that of the input. */
+/* Reads the input and the gradient, and writes that of the input; and for the gradients of gain and bias reads one of them
+ * again: the two kernels of Apex's LayerNorm read both again, its FastLayerNorm neither. */
 static void backward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
 
     if (b->parts & STEP_PART_INPUT)
-        step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 8 : 6, 3 * e);
+        step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 8 : 6, 4 * e);
 }
 
 /* The input, and in 32 bits what each token was divided by (and its mean). */
