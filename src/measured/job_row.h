@@ -61,6 +61,7 @@ typedef struct {
     int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; 0: no default */
     int64_t chunks;             /* of an interleaved schedule on a rank; 0: no default */
     bool sequence_parallel;     /* with tp */
+    bool unfused;               /* attention, with the scores in memory */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
     const char *cp_comm;        /* the strategy's word */
 } msr_framework;

@@ -39,6 +39,9 @@ bool msr_word_is_absent(const char *text)
  * layer; what checkpointing true and false mean in the runs of CCL-Search is in the notes of
  * ccl_bench_search_sweeps.json.
  *
+ * Megatron-LM of 2022 is the program of arXiv 2205.05198, whose figure 3 has attention with the scores in memory;
+ * Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
+ *
  * The other defaults are those of the programs' options: Megatron-LM d98e8a64
  * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
@@ -70,6 +73,7 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_FULL,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
+     .unfused = true,
      .cp_comm = "all-to-all"},
     {.name = "megatronbridge",
      .title = "Megatron-Bridge",
@@ -90,6 +94,16 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .overlaps = true,
+     .cp_comm = "ring"},
+    {.name = "megatronlmof2022",
+     .title = "Megatron-LM of 2022",
+     .like = "megatron",
+     .sharded = 0,
+     .zero = 0,
+     .when_on = MSR_RECOMPUTE_SELECTIVE,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .unfused = true,
      .cp_comm = "ring"},
     {.name = "megatron",
      .title = "Megatron-LM",

@@ -282,6 +282,14 @@ static void choose_splits(planning *p)
     }
 }
 
+static void choose_attention(planning *p)
+{
+    if (!p->program || !p->program->unfused)
+        return;
+    p->point->attention = choice(STRATEGY_attention, "unfused");
+    by_default(p, "attention with its scores in memory");
+}
+
 static void check_precision(planning *p, const msr_plan_options *o)
 {
     const char *word = o->precision        ? o->precision
@@ -324,6 +332,7 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     choose_schedule(&t);
     choose_recomputation(&t, o);
     choose_splits(&t);
+    choose_attention(&t);
     check_precision(&t, o);
     return check_order(&t, err);
 }

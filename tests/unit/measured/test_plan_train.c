@@ -224,6 +224,17 @@ CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
     assert_true(assumes("one micro-batch, the default of DeepSpeed: the source does not say"));
 }
 
+CLAIM(programs_before_flash_attention_have_their_scores_in_memory)
+{
+    msr_job j = terse("Megatron-LM of 2022 (the program of a paper)");
+
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron_attention=unfused");
+    assert_true(
+        assumes("attention with its scores in memory, the default of Megatron-LM of 2022: the source does not say"));
+    j = terse("Megatron-DeepSpeed");
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=deepspeed_attention=unfused");
+}
+
 CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
 {
     msr_job j = terse("torchtitan-0.1.0");
@@ -368,6 +379,7 @@ int main(void)
         cmocka_unit_test(options_go_over_what_a_job_says_of_recomputation),
         cmocka_unit_test(schedules_have_many_spellings),
         cmocka_unit_test(what_a_job_does_not_say_its_program_does_and_that_is_said),
+        cmocka_unit_test(programs_before_flash_attention_have_their_scores_in_memory),
         cmocka_unit_test(torchtitan_shards_parameters_and_makes_every_second_layer_again),
         cmocka_unit_test(programs_that_shard_alike_have_the_same_habits),
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
