@@ -109,7 +109,7 @@ STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .help = "the program whose rules, defaults and habits count: its schedules, what it shards, keeps, "
                            "gathers again, reduces in which type; any: what is possible, with Megatron's habits",
                    .help_of_list = "programs whose habits count")
-STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
+STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
                    .choices = (const char *const[]){"fused", "unfused", NULL},
                    .help = "attention as one kernel (FlashAttention), or as products, softmax and dropout of scores in memory",
                    .help_of_list = "attention as one kernel, or with scores in memory")
