@@ -124,31 +124,40 @@ dse_status sim_alone_groups(const sim_settings *set, const net_network *net, con
     return run_workload(set, net, groups, collective, bytes, a, out, err);
 }
 
-sim_alone sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes)
+sim_pairs sim_pairs_to_next(const mesh *m, uint32_t axis, dse_arena *a)
 {
     uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), degree = m->axis[axis].degree;
-    sim_alone all = {.is_even = true};
+    sim_pairs pairs = {.n = degree > 1 ? n_ranks : 0};
 
-    for (uint32_t r = 0; degree > 1 && r < n_ranks; r++) {
+    pairs.pair = DSE_ARENA_RAW(a, sim_pair, pairs.n);
+    for (uint32_t r = 0; r < pairs.n; r++) {
         uint32_t at = mesh_coordinate(m, axis, r), next = r - at * m->axis[axis].stride;
 
-        next += (at + 1) % degree * m->axis[axis].stride;
-        add_end(&all, net_delay(net, r, next, bytes), r == 0);
+        pairs.pair[r] = (sim_pair){r, next + (at + 1) % degree * m->axis[axis].stride};
     }
-    return all;
+    return pairs;
 }
 
-sim_alone sim_alone_transfer(const net_network *net, const mesh *m, uint32_t axis, uint32_t from, uint32_t to,
-                             uint64_t bytes)
+sim_pairs sim_pairs_between(const mesh *m, uint32_t axis, uint32_t from, uint32_t to, dse_arena *a)
 {
     mesh_set beside = mesh_all(m) & ~mesh_only(axis);
-    uint32_t n = (uint32_t)mesh_size(m, beside), stride = m->axis[axis].stride;
-    sim_alone all = {.is_even = true};
+    uint32_t stride = m->axis[axis].stride;
+    sim_pairs pairs = {.n = (uint32_t)mesh_size(m, beside)};
 
-    for (uint32_t i = 0; i < n; i++) {
+    pairs.pair = DSE_ARENA_RAW(a, sim_pair, pairs.n);
+    for (uint32_t i = 0; i < pairs.n; i++) {
         uint32_t first = mesh_member(m, beside, 0, i);
 
-        add_end(&all, net_delay(net, first + from * stride, first + to * stride, bytes), i == 0);
+        pairs.pair[i] = (sim_pair){first + from * stride, first + to * stride};
     }
+    return pairs;
+}
+
+sim_alone sim_alone_messages(const net_network *net, const sim_pairs *pairs, uint64_t bytes)
+{
+    sim_alone all = {.is_even = true};
+
+    for (uint32_t i = 0; i < pairs->n; i++)
+        add_end(&all, net_delay(net, pairs->pair[i].from, pairs->pair[i].to, bytes), i == 0);
     return all;
 }

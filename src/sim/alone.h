@@ -29,11 +29,22 @@ typedef struct {
 dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
                             uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err);
 
-/* Messages that each rank sends to the next one along an axis, which is a circle; 0 ticks if the axis has one rank. */
-sim_alone sim_alone_message(const net_network *net, const mesh *m, uint32_t axis, uint64_t bytes);
+/* Messages that are sent together: each rank is in one at the most as a sender. */
+typedef struct {
+    uint32_t from, to;
+} sim_pair;
+typedef struct {
+    uint32_t n;
+    sim_pair *pair;
+} sim_pairs;
 
-/* Messages from the ranks with one coordinate along an axis to their counterparts with another one. */
-sim_alone sim_alone_transfer(const net_network *net, const mesh *m, uint32_t axis, uint32_t from, uint32_t to,
-                             uint64_t bytes);
+/* Each rank sends to the next one along an axis, which is a circle; none if the axis has one rank. */
+sim_pairs sim_pairs_to_next(const mesh *m, uint32_t axis, dse_arena *a);
+
+/* The ranks with one coordinate along an axis send to their counterparts with another one. */
+sim_pairs sim_pairs_between(const mesh *m, uint32_t axis, uint32_t from, uint32_t to, dse_arena *a);
+
+/* Until the last message is there; 0 ticks if there are none. */
+sim_alone sim_alone_messages(const net_network *net, const sim_pairs *pairs, uint64_t bytes);
 
 #endif

@@ -183,16 +183,20 @@ dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const s
         *out = (*place)->time;
         return DSE_OK;
     }
-    if (what->to_next)
-        *out = sim_alone_message(c->net, &ranks->mesh, line_of(ranks, what->group), what->in_bytes);
-    else
+    if (what->to_next) {
+        const sim_pairs pairs = sim_pairs_to_next(&ranks->mesh, line_of(ranks, what->group), scratch);
+
+        *out = sim_alone_messages(c->net, &pairs, what->in_bytes);
+    } else {
         st = measure(c, ranks, what, scratch, out, err);
+    }
     if (st == DSE_OK)
         keep(c, place, &k, *out);
     return st;
 }
 
-sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes)
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes,
+                              dse_arena *scratch)
 {
     const step_collective what = {.type = STEP_SEND, .group = STEP_GROUP_PP, .in_bytes = bytes};
     entry **place;
@@ -201,8 +205,11 @@ sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t f
     k.from = from;
     k.to = to;
     place = place_of(c, &k);
-    if (!*place)
-        keep(c, place, &k, sim_alone_transfer(c->net, &ranks->mesh, ranks->pipeline, from, to, bytes));
+    if (!*place) {
+        const sim_pairs pairs = sim_pairs_between(&ranks->mesh, ranks->pipeline, from, to, scratch);
+
+        keep(c, place, &k, sim_alone_messages(c->net, &pairs, bytes));
+    }
     return (*place)->time;
 }
 

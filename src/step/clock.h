@@ -54,6 +54,7 @@ void step_time_by_ticks(sim_settings *set);
 dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
 
 /* From the ranks of one place in the pipeline to those of another one, which differ. */
-sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes);
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes,
+                              dse_arena *scratch);
 
 #endif

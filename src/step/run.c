@@ -114,7 +114,7 @@ static dse_time ticks_to(runner *r, uint32_t from, uint32_t to)
 
     if (*ticks == DSE_TIME_NONE) {
         sim_alone time =
-            step_clock_transfer(r->clock, &r->passes->ranks, from, to, r->passes->transfer.in_bytes);
+            step_clock_transfer(r->clock, &r->passes->ranks, from, to, r->passes->transfer.in_bytes, r->arena);
 
         r->passes->is_even &= time.is_even;
         *ticks = time.ticks;
