@@ -212,7 +212,8 @@ static const cfg_param rows[] = {
      ASTRA("endpoint-delay", "10")},
     {.key = "scheduler.active_chunks_per_dimension",
      WHOLE(active_chunks, 1, 1000000, "4"),
-     .help = "chunks of a collective that work in one dimension at once",
+     .help = "chunks of a collective that work in one dimension at once; of profile train this and the"
+             " next are 1 if absent, as several are faster than their link",
      ASTRA("active-chunks-per-dimension", "1")},
     {.key = "scheduler.preferred_dataset_splits",
      WHOLE(splits, 1, 32768, "10"),
@@ -361,6 +362,23 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
     clear_lists(s, settings);
     spread_all(s);
     return card_system_check(s, NULL, err);
+}
+
+static void settle(const card_system *s, const char *key, bool trains, int64_t *value, int64_t *of_stage)
+{
+    if (trains && !*of_stage && !cfg_is_given(&card_system_table, s, key)) {
+        *of_stage = *value;
+        *value = 1;
+    } else if (!trains && *of_stage) {
+        *value = *of_stage;
+        *of_stage = 0;
+    }
+}
+
+void card_system_settle_profile(card_system *s, bool trains)
+{
+    settle(s, "scheduler.active_chunks_per_dimension", trains, &s->active_chunks, &s->chunks_of_stage);
+    settle(s, "scheduler.preferred_dataset_splits", trains, &s->splits, &s->splits_of_stage);
 }
 
 /* ---- what the simulator takes -------------------------------------------------------------- */

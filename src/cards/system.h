@@ -36,6 +36,8 @@ typedef struct {
     uint32_t
         n_unknown_keys; /* of a system.json, and the first of them: without effect, as in the reference */
     cfg_name unknown_key;
+    /* What stands here for profile stage while active_chunks and splits are profile train's defaults; 0: they are not. */
+    int64_t chunks_of_stage, splits_of_stage;
     bool
         short_lists; /* implementations may be for fewer dimensions than there are, as in ASTRA-sim; a card's may not */
 } card_system;
@@ -73,6 +75,11 @@ bool card_system_has_any(const cfg_settings *settings);
 
 /* Sets values of a system that has been read, and checks it again. */
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);
+
+/* Sets what a profile of steps has another default for: several chunks of a collective that travel at the same time are
+ * faster than the link that they share (network.backend congestion_unaware), so profile train, `trains`, has one, unless
+ * the card says otherwise; ASTRA-sim's defaults stay those of profile stage. */
+void card_system_settle_profile(card_system *s, bool trains);
 
 /* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */
 bool card_system_in_network_file(const cfg_param *p);

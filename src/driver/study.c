@@ -80,6 +80,7 @@ static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
     dse_status st;
 
     s->training = NULL;
+    card_system_settle_profile(&s->system, card_model_trains(&s->model));
     s->engine = card_model_trains(&s->model) ? DRV_STEP_ENGINE : DRV_ENGINE;
     if (card_model_trains(&s->model)) {
         st = card_system_fill_laws(&s->system, a, err);
@@ -340,6 +341,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (strcmp(out->model.operators, s->model.operators) != 0 ||
         card_model_trains(&out->model) != card_model_trains(&s->model))
         return load_operators(out, a, err);
+    card_system_settle_profile(&out->system, card_model_trains(&out->model));
     if (!card_model_trains(&out->model))
         return DSE_OK;
     if (of_system) /* it may be another device's, or take the roofline */

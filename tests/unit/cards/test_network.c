@@ -376,6 +376,27 @@ CLAIM(a_network_file_is_read_back)
     dse_strbuf_free(&file);
 }
 
+/* ---- chunks -------------------------------------------------------------------------------- */
+
+/* Several that travel at once would be faster than their link; profile stage keeps ASTRA-sim's 4 of 10. */
+CLAIM(a_collective_of_profile_train_is_one_chunk_unless_the_card_says_otherwise)
+{
+    assert_ok(load(CARD("  topology: Ring\n  npus_count: 8\n" RATES), NULL), &err);
+    card_system_settle_profile(&card, false);
+    assert_int_equal(card.active_chunks, 4);
+    card_system_settle_profile(&card, true);
+    card_system_settle_profile(&card, true);
+    assert_int_equal(card.active_chunks, 1);
+    assert_int_equal(card.splits, 1);
+    card_system_settle_profile(&card, false);
+    assert_int_equal(card.active_chunks, 4);
+    assert_int_equal(card.splits, 10);
+    assert_ok(load(CARD("  topology: Ring\n  npus_count: 8\n" RATES) "scheduler: {active_chunks_per_dimension: 2}\n", NULL),
+              &err);
+    card_system_settle_profile(&card, true);
+    assert_int_equal(card.active_chunks, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(errors_of_two_files_stand_in_the_one_that_has_the_key),
         cmocka_unit_test(the_released_program_reads_its_own_keys_alone),
         cmocka_unit_test(a_network_file_is_read_back),
+        cmocka_unit_test(a_collective_of_profile_train_is_one_chunk_unless_the_card_says_otherwise),
     };
     return RUN_TESTS(tests);
 }
