@@ -2,6 +2,7 @@
 #include "cards/system.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +64,12 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
                  {"network.width", s->width.n, true, true, 0},
                  {"network.height", s->height.n, true, true, 1},
                  {"network.depth", s->depth.n, true, true, 2},
-                 {"network.routing", s->routing.n, true, true, 0}};
+                 {"network.routing", s->routing.n, true, true, 0},
+                 {"network.efficiency", s->efficiency.n, true, false, 0},
+                 {"network.collective_latency", s->collective_latency.n, true, false, 0},
+                 {"network.step_latency", s->step_latency.n, true, false, 0},
+                 {"network.rails", s->rails.n, true, false, 0},
+                 {"network.rails_per_group", s->rails_per_group.n, true, false, 0}};
     cfg_place at;
 
     if (!s->topology.n)
@@ -137,6 +143,101 @@ static dse_status build_dimension(const card_system *s, uint32_t dim, const card
     return dse_fail_at(err, st, card_place(in, key, &at), "dimension %" PRIu32 ": %s", dim, why.text);
 }
 
+/* ---- what collectives reach ------------------------------------------------------------------- */
+
+static double entry(const cfg_double_list *list, uint32_t dim, double absent)
+{
+    return list->n ? list->v[dim] : absent;
+}
+static uint32_t count(const cfg_int_list *list, uint32_t dim) { return list->n ? (uint32_t)list->v[dim] : 0; }
+
+static bool is_measured(const card_system *s)
+{
+    return s->efficiency.n || s->collective_latency.n || s->step_latency.n || s->rails.n ||
+           s->rails_per_group.n || s->measured_sizes.n;
+}
+
+/* Of a finished network. */
+static dse_status build_reach(const card_system *s, uint32_t dim, const card_places *in, net_dimension *d,
+                              dse_error *err)
+{
+    const double message = d->topology->hops(&d->shape, 0, 1) * d->latency_ns;
+    net_reach *r = &d->reach;
+    cfg_place at;
+
+    *r = (net_reach){.efficiency = entry(&s->efficiency, dim, 1),
+                     .latency_ns = entry(&s->collective_latency, dim, 0),
+                     .step_ns = entry(&s->step_latency, dim, message),
+                     .rails = count(&s->rails, dim),
+                     .rails_per_group = count(&s->rails_per_group, dim)};
+    if (dim == 0 && (r->rails || r->rails_per_group))
+        return dse_fail_at(err, DSE_E_CONFIG,
+                           card_place(in, r->rails ? "network.rails" : "network.rails_per_group", &at),
+                           "dimension 0 joins NPUs, which have no rails; give null for it");
+    if (r->rails_per_group > (r->rails ? r->rails : d->stride))
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.rails_per_group", &at),
+                           "dimension %" PRIu32 ": %" PRIu32 " rails of a group are more than the %" PRIu32
+                           " of a node",
+                           dim, r->rails_per_group, r->rails ? r->rails : d->stride);
+    return DSE_OK;
+}
+
+static const char *const measured_keys[NET_N_KINDS] = {
+    [SIM_ALL_REDUCE] = "network.measured_all_reduce",
+    [SIM_ALL_GATHER] = "network.measured_all_gather",
+    [SIM_REDUCE_SCATTER] = "network.measured_reduce_scatter",
+    [SIM_ALL_TO_ALL] = "network.measured_all_to_all",
+};
+
+static dse_status check_table(const card_system *s, const card_places *in, dse_error *err)
+{
+    const uint32_t n = s->measured_sizes.n;
+    cfg_place at;
+
+    for (int k = 0; k < NET_N_KINDS; k++)
+        if (s->measured[k].n && s->measured[k].n != n)
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, measured_keys[k], &at),
+                               "%s and measured_sizes differ in length: %" PRIu32 " and %" PRIu32,
+                               strchr(measured_keys[k], '.') + 1, s->measured[k].n, n);
+    if ((n || s->measured_npus) && s->measured_npus < 2)
+        return dse_fail_at(
+            err, DSE_E_CONFIG,
+            card_place(in, s->measured_npus ? "network.measured_npus" : "network.measured_sizes", &at),
+            "measured_npus must be how many NPUs the measured collectives have, 2 at least");
+    for (uint32_t i = 1; i < n; i++)
+        if (s->measured_sizes.v[i] <= s->measured_sizes.v[i - 1])
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.measured_sizes", &at),
+                               "measured_sizes must ascend, but %.15g follows %.15g", s->measured_sizes.v[i],
+                               s->measured_sizes.v[i - 1]);
+    return DSE_OK;
+}
+
+static void build_table(const card_system *s, net_table *out)
+{
+    *out = (net_table){.npus = (uint32_t)s->measured_npus,
+                       .n = s->measured_sizes.n,
+                       .pair = isnan(s->measured_pair) ? 1 : s->measured_pair,
+                       .gib_per_s = s->measured_bandwidth};
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->bytes[i] = s->measured_sizes.v[i];
+        for (int k = 0; k < NET_N_KINDS; k++)
+            out->ns[k][i] = s->measured[k].n ? s->measured[k].v[i] : 0;
+    }
+}
+_Static_assert(NET_MAX_SIZES == CFG_MAX_DIMS, "a list of a card has as many entries as a table has sizes");
+
+static dse_status build_reached(const card_system *s, const card_places *in, net_network *net, dse_error *err)
+{
+    dse_status st = check_table(s, in, err);
+
+    net->is_measured = is_measured(s);
+    for (uint32_t i = 0; st == DSE_OK && net->is_measured && i < net->n_dims; i++)
+        st = build_reach(s, i, in, &net->dim[i], err);
+    if (st == DSE_OK && net->is_measured)
+        build_table(s, &net->table);
+    return st;
+}
+
 dse_status card_network_build(const card_system *s, const card_places *in, net_network *out, dse_error *err)
 {
     dse_status st = check_lengths(s, in, err);
@@ -146,7 +247,9 @@ dse_status card_network_build(const card_system *s, const card_places *in, net_n
                          .full_multi_hop = !strcmp(s->multi_hop, "full")};
     for (uint32_t i = 0; st == DSE_OK && i < out->n_dims; i++)
         st = build_dimension(s, i, in, &out->dim[i], err);
-    return st == DSE_OK ? net_network_finish(out, err) : st;
+    if (st == DSE_OK)
+        st = net_network_finish(out, err);
+    return st == DSE_OK ? build_reached(s, in, out, err) : st;
 }
 
 uint64_t card_system_npus(const card_system *s)

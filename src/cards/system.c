@@ -57,6 +57,11 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
     .omit_default = true
+/* By dimension, and of collectives by size; of profile train alone. */
+#define REACHED(key_, type_, f)                                                                              \
+    .key = "network." key_, .type = (type_), FIELD(f), .fallback = "", .omit_default = true, OURS(key_, "")
+#define MEASURED(name, kind)                                                                                 \
+    REACHED("measured_" name, CFG_T_DOUBLE_LIST, measured[kind]), QUANTITY(DSE_UNIT_NS, 1, "ns", 1, 1e15)
 #define IMPLEMENTATIONS(f, name)                                                                             \
     .key = "collectives." #f, WORDS, .check = check_implementation, FIELD(f), .fallback = "",                \
     .help = "the same for " name, ASTRA(name "-implementation", "")
@@ -140,6 +145,61 @@ static const cfg_param rows[] = {
      .help = "with congestion: the order in which a message takes the axes of each mesh or torus, xy or yx, "
              "xyz or another order of the three; x first if absent",
      OURS("routing", "")},
+
+    /* Profile train (sim/collective_time.h). */
+    {REACHED("efficiency", CFG_T_DOUBLE_LIST, efficiency),
+     COUNT(1e-6, 1),
+     .bare = true,
+     .help = "profile train: the bus bandwidth that large collectives reach in each dimension, over "
+             "`bandwidth`. Any of this key and the next twelve has collectives last as long as "
+             "measured ones, 1 if absent; profile stage and ASTRA-sim do not read them"},
+    {REACHED("collective_latency", CFG_T_DOUBLE_LIST, collective_latency),
+     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
+     .bare = true,
+     .help = "profile train: latency of a collective or message that goes no further than this "
+             "dimension; 0 if absent"},
+    {REACHED("step_latency", CFG_T_DOUBLE_LIST, step_latency),
+     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
+     .bare = true,
+     .help = "profile train: latency of each step of a ring in this dimension; that of a message "
+             "between neighbours if absent"},
+    {REACHED("rails", CFG_T_INT_LIST, rails),
+     COUNT(1, 1 << 24),
+     .bare = true,
+     .sparse = true,
+     .help = "profile train: network cards with which what the dimensions below join, a node, is in "
+             "this one; all its NPUs that send at the same time share them. One for each NPU if absent"
+             " or null; dimension 0 has none"},
+    {REACHED("rails_per_group", CFG_T_INT_LIST, rails_per_group),
+     COUNT(1, 1 << 24),
+     .bare = true,
+     .sparse = true,
+     .help = "profile train: of the rails, how many the members of one group in a node use together at"
+             " most; all if absent or null"},
+    {.key = "network.measured_npus",
+     WHOLE(measured_npus, 0, 1 << 24, "0"),
+     .omit_default = true,
+     OURS("measured_npus", "0"),
+     .help = "profile train: NPUs of the measured collectives that follow, within dimension 0; of "
+             "fewer, the same bus bandwidth with a factor (measured_pair)"},
+    {REACHED("measured_pair", CFG_T_DOUBLE, measured_pair),
+     COUNT(1e-6, 10),
+     .help = "profile train: bus bandwidth of a collective of two NPUs over that of measured_npus; 1 "
+             "if absent"},
+    {REACHED("measured_bandwidth", CFG_T_DOUBLE, measured_bandwidth),
+     QUANTITY(DSE_UNIT_BYTES_PER_S, 1073741824.0, "GiB/s", 1e-9, 1e12),
+     .help = "profile train: the bandwidth of dimension 0 on the measured machine; with another "
+             "`bandwidth` the measured times scale, but for their latency. The same if absent"},
+    {REACHED("measured_sizes", CFG_T_DOUBLE_LIST, measured_sizes),
+     QUANTITY(DSE_UNIT_BYTES, 1, "B", 1, 1e15),
+     .help = "profile train: sizes of the measured collectives, ascending, as nccl-tests count them: "
+             "the whole buffer, of an all-gather the result"},
+    {MEASURED("all_reduce", SIM_ALL_REDUCE),
+     .help = "profile train: how long an all-reduce of each size took; linear in between, at the last "
+             "one's rate above"},
+    {MEASURED("all_gather", SIM_ALL_GATHER), .help = "profile train: the same for all-gather"},
+    {MEASURED("reduce_scatter", SIM_REDUCE_SCATTER), .help = "profile train: the same for reduce-scatter"},
+    {MEASURED("all_to_all", SIM_ALL_TO_ALL), .help = "profile train: the same for all-to-all"},
 
     {.key = "collectives.all",
      WORDS,

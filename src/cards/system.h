@@ -21,6 +21,12 @@ typedef struct {
     cfg_name_list routing;
     cfg_name backend, multi_hop;
     cfg_double_list bandwidth, latency; /* GiB/s, ns */
+    /* What collectives reach, of profile train; empty, NaN, 0: not given. */
+    cfg_double_list efficiency, collective_latency, step_latency; /* fraction, ns, ns; by dimension */
+    cfg_int_list rails, rails_per_group;                          /* 0: not given for a dimension */
+    int64_t measured_npus;
+    double measured_pair, measured_bandwidth;              /* fraction, GiB/s */
+    cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
     cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
     double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */

@@ -4,6 +4,7 @@
 #include "report/tree.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define MOST_LISTED 64 /* NPUs of a network whose devices and links are listed unasked */
 #define MOST_NAMED  8  /* NPUs of a switch that are all named */
@@ -84,6 +85,47 @@ static report_node *list_dimensions(const net_network *net, report_node *to)
                    V_AS("latency\nns", V_REAL("latency_ns", d->latency_ns)),
                    V_AS("diameter\nlinks", V_COUNT("diameter", d->topology->diameter(&d->shape))),
                    V_AS("bisection\nlinks", V_COUNT("bisection_links", d->topology->bisection(&d->shape))));
+    }
+    return list;
+}
+
+/* Of a network whose collectives were measured: what they reach in each dimension (sim/collective_time.h). */
+static report_node *list_reach(const net_network *net, report_node *to)
+{
+    report_node *list = report_lines(to, "collectives");
+
+    for (uint32_t i = 0; i < net->n_dims; i++) {
+        const net_reach *r = &net->dim[i].reach;
+        const uint32_t rails = r->rails ? r->rails : net->dim[i].stride;
+        const uint32_t group = r->rails_per_group ? r->rails_per_group : rails;
+        char text[2][16];
+
+        snprintf(text[0], sizeof text[0], "%" PRIu32, rails);
+        snprintf(text[1], sizeof text[1], "%" PRIu32, group);
+
+        report_row(list, V_AS("dimension", V_COUNT("dimension", i)),
+                   V_AS("efficiency", V_REAL("efficiency", r->efficiency)),
+                   V_AS("a collective\nns", V_REAL("latency_ns", r->latency_ns)),
+                   V_AS("a step\nns", V_REAL("step_latency_ns", r->step_ns)),
+                   V_NOTE("rails\na node", i ? text[0] : "-"), V_GIVEN(i > 0, V_COUNT("rails", rails)),
+                   V_NOTE("rails\na group", i ? text[1] : "-"),
+                   V_GIVEN(i > 0, V_COUNT("rails_per_group", group)));
+    }
+    return list;
+}
+
+static report_node *list_table(const net_table *t, report_node *to)
+{
+    static const char *const kinds[NET_N_KINDS] = {"all_reduce", "all_gather", "reduce_scatter",
+                                                   "all_to_all"};
+    report_node *list = report_lines(to, "measured_collectives");
+
+    for (uint32_t i = 0; i < t->n; i++) {
+        report_node *row = report_row(list, V_AS("bytes", V_COUNT("bytes", (uint64_t)t->bytes[i])));
+
+        for (int k = 0; k < NET_N_KINDS; k++)
+            if (t->ns[k][0] > 0)
+                report_put(row, V_AS(kinds[k], V_REAL(kinds[k], t->ns[k][i])));
     }
     return list;
 }
@@ -169,6 +211,22 @@ static void print_facts(const net_graph *g, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
+static void print_reach(const net_network *net, report_node *root, dse_strbuf *out)
+{
+    if (!net->is_measured)
+        return;
+    dse_strbuf_adds(out, "What collectives of profile train reach\n");
+    report_rows_table(list_reach(net, root), out);
+    if (net->table.n) {
+        dse_strbuf_addf(out,
+                        "\nmeasured with %" PRIu32
+                        " NPUs within dimension 0, ns (two NPUs: %.6g of the bandwidth)\n",
+                        net->table.npus, net->table.pair);
+        report_rows_table(list_table(&net->table, root), out);
+    }
+    dse_strbuf_addc(out, '\n');
+}
+
 void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_strbuf *out)
 {
     report_tree t;
@@ -181,6 +239,7 @@ void topology_show_text(const drv_network *n, const net_graph *g, bool all, dse_
     dse_strbuf_adds(
         out, "(bisection: the fewest links from one half of the NPUs to the other; 1 GiB/s is 2^30 bytes "
              "a second,\n 1 GB/s is 10^9)\n\n");
+    print_reach(g->net, root, out);
     if (g->net->n_npus > MOST_LISTED && !all) {
         dse_strbuf_addf(out, "--all lists the %" PRIu32 " devices and %" PRIu32 " links\n", g->n_devices,
                         g->n_links);
@@ -214,6 +273,10 @@ void topology_show_json(const drv_network *n, const net_graph *g, dse_strbuf *ou
                V_BOOL("bisection_is_bound", f.bisection_is_bound),
                V_REAL("total_bytes_per_s", f.total_gib_per_s * GIB));
     list_dimensions(g->net, root);
+    if (g->net->is_measured)
+        list_reach(g->net, root);
+    if (g->net->table.n)
+        list_table(&g->net->table, root);
     list_devices(g, root);
     list_links(g, root);
     report_tree_end(&t, out);

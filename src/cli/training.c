@@ -109,8 +109,9 @@ static void put_memory(const step_result *r, report_node *list)
 /* Whether it is the plain engine that has simulated the step whole. */
 static bool is_plain(const drv_unrolled *u) { return u->result.fallback != SIM_FALLBACK_NONE; }
 
-static void put_unrolled(const drv_unrolled *u, report_node *to)
+static void put_unrolled(const drv_unrolled *u, bool is_measured, report_node *to)
 {
+    report_put(to, V_GIVEN(is_measured, V_TEXT("network", "links")));
     report_put(to, V_BOOL("plain_engine", is_plain(u)), V_BOOL("even_groups", u->is_even),
                V_COUNT("simulated", u->wall), V_COUNT("added_up", u->composed), V_COUNT("nodes", u->result.n_nodes),
                V_COUNT("messages", u->result.n_messages));
@@ -135,7 +136,7 @@ static void print_json(const training_shown *s, const training_lists *lists, con
     if (lists->collectives)
         put_collectives(list, report_lines(root, "collectives"));
     if (s->unrolled)
-        put_unrolled(s->unrolled, report_object(root, "unrolled"));
+        put_unrolled(s->unrolled, s->study->training->net.is_measured, report_object(root, "unrolled"));
     if (lists->links)
         drv_links_put(s->unrolled->result.load, run->arena, report_object(root, "links"));
     report_tree_end(&t, run->out);
@@ -188,13 +189,17 @@ static void summary(const training_shown *s, dse_strbuf *out)
     report_parts_print(m, out);
 }
 
-static void unrolled_text(const drv_unrolled *u, dse_strbuf *out)
+static void unrolled_text(const drv_unrolled *u, bool is_measured, dse_strbuf *out)
 {
     const char *result = u->wall == u->composed ? ", equal"
                          : u->is_even           ? ""
                                                 : "; groups of a kind differ, and the slowest counts";
 
     dse_strbuf_adds(out, "The step unrolled, with one unit of a rank for all communication\n");
+    if (is_measured)
+        dse_strbuf_adds(out, "(messages over the links as they are, added up likewise: without what "
+                             "collectives were measured to "
+                             "reach)\n");
     dse_strbuf_addf(out, "  %-22s %s: %" PRIu32 " ranks, %" PRIu64 " nodes, %" PRIu64 " messages\n", "engine",
                     is_plain(u) ? "plain, message by message" : "fast", u->result.n_ranks, u->result.n_nodes,
                     u->result.n_messages);
@@ -213,7 +218,7 @@ static void print_text(const training_shown *s, const training_lists *lists, con
     card_system_say_laws(&s->study->system, run->out);
     dse_strbuf_adds(run->out, ".\n");
     if (s->unrolled)
-        unrolled_text(s->unrolled, run->out);
+        unrolled_text(s->unrolled, s->study->training->net.is_measured, run->out);
     if (lists->links)
         drv_links_print(s->unrolled->result.load, run->arena, run->out);
 }

@@ -13,6 +13,28 @@
 
 #define NET_MAX_DIMS 10
 
+/* What collectives reach in a dimension, of a program that was measured. The two models above do not know of it; it
+ * is sim/collective_time.h that turns it into a time. */
+typedef struct {
+    double efficiency; /* bus bandwidth of a large collective over the links'; above 0, at most 1 */
+    double latency_ns; /* of a collective that goes no further than this dimension, whatever its size */
+    double step_ns;    /* of each step of a ring, from a box of the dimensions below to the next one */
+    uint32_t rails;    /* network cards of such a box, which share its bandwidth; 0: one for each NPU */
+    uint32_t rails_per_group; /* that the members of a group in a box use together at most; 0: all */
+} net_reach;
+
+/* Measured times of collectives of `npus` NPUs within dimension 0. Sizes are of the whole buffer, as nccl-tests count
+ * them: an all-gather's is the result. Kinds: all-reduce, all-gather, reduce-scatter, all-to-all (sim_collective). */
+#define NET_N_KINDS   4
+#define NET_MAX_SIZES 10
+typedef struct {
+    uint32_t npus, n;                      /* n: sizes; 0: there is no table */
+    double bytes[NET_MAX_SIZES];           /* ascending */
+    double ns[NET_N_KINDS][NET_MAX_SIZES]; /* 0: a kind that was not measured */
+    double pair;                           /* bus bandwidth of two NPUs over that of `npus` */
+    double gib_per_s;                      /* of a link of the measured machine; NaN: as here */
+} net_table;
+
 typedef struct {
     const net_topology *topology;
     net_shape shape;     /* NPUs along this dimension: shape.n, at least 2 */
@@ -20,6 +42,7 @@ typedef struct {
     double latency_ns;   /* of one link */
     uint32_t stride;     /* distance of neighbouring ids: the product of the lower sizes */
     double bytes_per_ns; /* gib_per_s in the simulator's unit */
+    net_reach reach;     /* of net_network.is_measured */
 } net_dimension;
 
 typedef struct {
@@ -27,6 +50,8 @@ typedef struct {
     net_dimension dim[NET_MAX_DIMS];
     bool congestion;     /* messages fill up links, else each has a fixed delay */
     bool full_multi_hop; /* the delay has every dimension in which two NPUs differ, else the lowest alone */
+    bool is_measured; /* it is known what collectives reach: reach of all dimensions, table if it has sizes */
+    net_table table;
 } net_network;
 
 /* The name of a finished network's dimension in output: "Mesh2D 4x4", "Ring 8". Cut off at n. */

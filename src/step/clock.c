@@ -1,6 +1,7 @@
 #include "step/clock.h"
 
 #include "base/hash.h"
+#include "sim/collective_time.h"
 #include "sim/kernel_time.h"
 #include "sim/sim.h"
 
@@ -27,6 +28,8 @@ struct step_clock {
     const net_network *net;
     sim_device device;
     dse_arena *arena;
+    bool is_measured;
+    step_clock *of_links; /* NULL: not asked for yet */
     entry *bucket[N_BUCKETS];
 };
 
@@ -38,7 +41,19 @@ step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_
     c->net = net;
     c->device = sim_device_of(set);
     c->arena = a;
+    c->is_measured = net->is_measured;
     return c;
+}
+
+step_clock *step_clock_of_links(step_clock *c)
+{
+    if (!c->is_measured)
+        return c;
+    if (!c->of_links) {
+        c->of_links = step_clock_new(c->set, c->net, c->arena);
+        c->of_links->is_measured = false;
+    }
+    return c->of_links;
 }
 
 step_ranks step_ranks_of(const step_options *o, dse_arena *a)
@@ -133,7 +148,16 @@ static dse_status measure(const step_clock *c, const step_ranks *ranks, const st
 
     groups.n_groups = step_ranks_members(ranks, what->group, a, &member);
     groups.member = member;
-    return sim_alone_groups(c->set, c->net, &groups, what->type, what->in_bytes, a, out, err);
+    if (!c->is_measured)
+        return sim_alone_groups(c->set, c->net, &groups, what->type, what->in_bytes, a, out, err);
+    *out = sim_collective_time(c->net, &groups, what->type, what->in_bytes, a);
+    return DSE_OK;
+}
+
+static sim_alone measure_messages(const step_clock *c, const sim_pairs *pairs, uint64_t bytes, dse_arena *a)
+{
+    return c->is_measured ? sim_message_time(c->net, pairs, bytes, a)
+                          : sim_alone_messages(c->net, pairs, bytes);
 }
 
 /* The one axis along which neighbours send to each other. */
@@ -186,7 +210,7 @@ dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const s
     if (what->to_next) {
         const sim_pairs pairs = sim_pairs_to_next(&ranks->mesh, line_of(ranks, what->group), scratch);
 
-        *out = sim_alone_messages(c->net, &pairs, what->in_bytes);
+        *out = measure_messages(c, &pairs, what->in_bytes, scratch);
     } else {
         st = measure(c, ranks, what, scratch, out, err);
     }
@@ -195,8 +219,8 @@ dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const s
     return st;
 }
 
-sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes,
-                              dse_arena *scratch)
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to,
+                              uint64_t bytes, dse_arena *scratch)
 {
     const step_collective what = {.type = STEP_SEND, .group = STEP_GROUP_PP, .in_bytes = bytes};
     entry **place;
@@ -208,7 +232,7 @@ sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t f
     if (!*place) {
         const sim_pairs pairs = sim_pairs_between(&ranks->mesh, ranks->pipeline, from, to, scratch);
 
-        keep(c, place, &k, sim_alone_messages(c->net, &pairs, bytes));
+        keep(c, place, &k, measure_messages(c, &pairs, bytes, scratch));
     }
     return (*place)->time;
 }

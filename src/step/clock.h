@@ -1,7 +1,8 @@
 /* step_clock -- how long kernels and collectives of a step take on a system.
  *
- * Kernels by their law (sim/kernel_time.h), collectives as if nothing else were under way (sim/alone.h). A clock keeps
- * the times of collectives for the next points of a sweep: equal groups, bytes and type have equal times. */
+ * Kernels by their law (sim/kernel_time.h), collectives as if nothing else were under way: by what was measured of the
+ * network (sim/collective_time.h), else message by message (sim/alone.h). A clock keeps the times of collectives for the
+ * next points of a sweep: equal groups, bytes and type have equal times. */
 #ifndef DSE_STEP_CLOCK_H
 #define DSE_STEP_CLOCK_H
 
@@ -12,6 +13,10 @@ typedef struct step_clock step_clock;
 
 /* Settings and network are borrowed. What the clock keeps lives in the arena. */
 step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_arena *a);
+
+/* The clock of the same system whose collectives are messages over the links as the data sheet has them, whatever was
+ * measured: what a simulator of messages sees. It is the clock itself if nothing was. */
+step_clock *step_clock_of_links(step_clock *c);
 
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
 typedef struct {
@@ -54,7 +59,7 @@ void step_time_by_ticks(sim_settings *set);
 dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
 
 /* From the ranks of one place in the pipeline to those of another one, which differ. */
-sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to, uint64_t bytes,
-                              dse_arena *scratch);
+sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to,
+                              uint64_t bytes, dse_arena *scratch);
 
 #endif

@@ -113,8 +113,8 @@ static dse_time ticks_to(runner *r, uint32_t from, uint32_t to)
     dse_time *ticks = &r->transfer[from][to == from + 1 ? TO_NEXT : to + 1 == from ? TO_PREVIOUS : AROUND];
 
     if (*ticks == DSE_TIME_NONE) {
-        sim_alone time =
-            step_clock_transfer(r->clock, &r->passes->ranks, from, to, r->passes->transfer.in_bytes, r->arena);
+        sim_alone time = step_clock_transfer(r->clock, &r->passes->ranks, from, to,
+                                             r->passes->transfer.in_bytes, r->arena);
 
         r->passes->is_even &= time.is_even;
         *ticks = time.ticks;
@@ -328,7 +328,9 @@ static void prepare(runner *r, const step_result *out)
 dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
                     sched_keeper *keeper, step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
 {
-    runner r = {.clock = clock, .arena = a, .err = err, .one_unit = machine == STEP_ONE_UNIT};
+    const bool one_unit = machine == STEP_ONE_UNIT;
+    runner r = {
+        .clock = one_unit ? step_clock_of_links(clock) : clock, .arena = a, .err = err, .one_unit = one_unit};
     sched_ordered *own = DSE_ARENA_NEW(a, sched_ordered, 1);
     const sched_ordered *ordered = own;
     dse_status st;
@@ -336,7 +338,7 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     *out = (step_result){0};
     r.passes = &out->passes;
     st = keeper ? sched_keeper_find(keeper, schedule, order, &ordered, err) : sched_ordered_make(schedule, order, a, own, err);
-    if (st != DSE_OK || (st = step_passes_make(m, o, ordered, clock, a, &out->passes, err)) != DSE_OK)
+    if (st != DSE_OK || (st = step_passes_make(m, o, ordered, r.clock, a, &out->passes, err)) != DSE_OK)
         return st;
     out->plan = ordered->plan;
     out->order = ordered->order;

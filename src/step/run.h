@@ -42,8 +42,9 @@ typedef struct {
 
 /* Which communication of a rank runs beside each other. */
 typedef enum {
-    STEP_UNITS,   /* each unit of program.h does its own; a transfer to another stage keeps none busy */
-    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it */
+    STEP_UNITS, /* each unit of program.h does its own; a transfer to another stage keeps none busy */
+    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and messages take
+                     the network's links as they are, without what was measured (step_clock_of_links) */
 } step_machine;
 
 /* Refuses what does not divide or cannot be run: DSE_E_RANGE, with the rule and the nearest values that work.
