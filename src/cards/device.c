@@ -12,7 +12,10 @@ bool card_law_is_given(const card_law *l)
 
 static bool is_law(const cfg_param *p) { return !strncmp(p->key, "kernels.", 8) && p->type == CFG_T_DOUBLE; }
 
-static double *value_of(card_system *s, const cfg_param *p) { return (double *)(void *)((char *)s + p->offset); }
+static double *value_of(card_system *s, const cfg_param *p)
+{
+    return (double *)(void *)((char *)s + p->offset);
+}
 
 void card_system_drop_laws(card_system *s)
 {
@@ -29,7 +32,8 @@ static dse_status check_keys(const cfg_doc *doc, const card_system *file, dse_er
 
         if (cfg_given_has(&file->given, i) && !is_law(p) && strcmp(p->key, "source") != 0)
             return dse_fail_at(err, DSE_E_CONFIG, doc->path,
-                               "a device file has source and kernels; '%s' belongs in the system card", p->key);
+                               "a device file has source and kernels; '%s' belongs in the system card",
+                               p->key);
     }
     return DSE_OK;
 }
@@ -97,7 +101,8 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
     const uint32_t n = takes_roofline(s) ? 0 : add_classes(s, true, NULL);
 
     if (!n) {
-        dse_strbuf_adds(out, "kernels last as long as the roofline of the data sheet says; real ones take longer (");
+        dse_strbuf_adds(
+            out, "kernels last as long as the roofline of the data sheet says; real ones take longer (");
         if (takes_roofline(s))
             dse_strbuf_adds(out, "kernels.laws is roofline)");
         else if (*s->device)

@@ -9,7 +9,16 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-typedef enum { CARD_MODELS, CARD_SYSTEMS, CARD_OPERATORS, CARD_LAYERS, CARD_SPACES, CARD_SCORES, CARD_MEASURED, CARD_DEVICES } card_kind;
+typedef enum {
+    CARD_MODELS,
+    CARD_SYSTEMS,
+    CARD_OPERATORS,
+    CARD_LAYERS,
+    CARD_SPACES,
+    CARD_SCORES,
+    CARD_MEASURED,
+    CARD_DEVICES
+} card_kind;
 
 /* A card as given on the command line: a path if a file is there (of a system also a folder, of a space also
  * a pipe); else a name, with or without ".yaml" (of a measured table ".json"), in the folder of its kind. The

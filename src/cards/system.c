@@ -34,17 +34,15 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
-/* A class of kernels; the first word of the key is what the table of laws in system.h knows it by. */
+/* The law of a class of kernels, key by key. */
 #define FACTOR(class, name, f, text)                                                                         \
-    {.key = "kernels." name "." #f,                                                                          \
-     .type = CFG_T_DOUBLE,                                                                                   \
-     COUNT(0, 1e6),                                                                                          \
-     FIELD(kernels[class].f),                                                                                \
-     .fallback = "",                                                                                         \
-     .omit_default = true,                                                                                   \
-     .help = text}
+    {                                                                                                        \
+        .key = "kernels." name "." #f, .type = CFG_T_DOUBLE, COUNT(0, 1e6), FIELD(kernels[class].f),         \
+        .fallback = "", .omit_default = true, .help = text                                                   \
+    }
 #define LAW(class, name)                                                                                     \
-    FACTOR(class, name, flop_factor, "profile train: time of " name " kernels over operations / compute.peak_perf"), \
+    FACTOR(class, name, flop_factor,                                                                         \
+           "profile train: time of " name " kernels over operations / compute.peak_perf"),                   \
         FACTOR(class, name, byte_factor, "the same over bytes / memory.bandwidth, added"),                   \
     {                                                                                                        \
         .key = "kernels." name ".overhead", .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9),    \
@@ -53,7 +51,8 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
     }
 #define HALF_LENGTH(class, name)                                                                             \
     FACTOR(class, name, half_length,                                                                         \
-           "keys at which it reaches half of what it does with very many: flop_factor (1 + half_length / keys)")
+           "keys at which it reaches half of what it does with very many: flop_factor (1 + half_length / "   \
+           "keys)")
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
     .omit_default = true
@@ -245,9 +244,11 @@ static const cfg_param rows[] = {
     {.key = "kernels.laws",
      CHOICE(laws, laws, "device"),
      .omit_default = true,
-     .help = "how long kernels of profile train last. device: as the keys below say, and where they say nothing "
-             "as the file of the device does (configs/devices), else as the roofline; roofline: as compute.peak_perf "
-             "and memory.bandwidth allow, all of them"},
+     .help =
+         "how long kernels of profile train last. device: as the keys below say, and where they say nothing "
+         "as the file of the device does (configs/devices), else as the roofline; roofline: as "
+         "compute.peak_perf "
+         "and memory.bandwidth allow, all of them"},
     LAW(WL_KERNEL_MATMUL, "matmul"),
     LAW(WL_KERNEL_ATTENTION, "attention"),
     HALF_LENGTH(WL_KERNEL_ATTENTION, "attention"),

@@ -34,7 +34,7 @@ typedef struct {
     double per_kernel, per_step; /* ns; 0: none */
     cfg_name laws;               /* "device", "roofline" */
     card_law kernels[WL_N_KERNEL_CLASSES];
-    bool bus_shared;             /* and its parameters; NaN: not given */
+    bool bus_shared; /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;
     cfg_name scheduling_policy, collective_optimization;
     int64_t endpoint_delay, active_chunks, splits, boost_mode;

@@ -335,7 +335,8 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
         } else {
             cfg_place at;
 
-            if (cfg_given_has(given, (size_t)(row - t->rows))) /* once in its section, once as 'section.key' */
+            if (cfg_given_has(given,
+                              (size_t)(row - t->rows))) /* once in its section, once as 'section.key' */
                 return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
                                    "the key '%s' stands twice", path);
             st = cfg_param_set(row, doc, map->item[i], out, err);

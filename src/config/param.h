@@ -37,7 +37,10 @@ typedef struct {
 
 static inline bool cfg_given_has(const cfg_given *g, size_t row) { return g->rows[row / 64] >> row % 64 & 1; }
 static inline void cfg_given_put(cfg_given *g, size_t row) { g->rows[row / 64] |= (uint64_t)1 << row % 64; }
-static inline void cfg_given_take(cfg_given *g, size_t row) { g->rows[row / 64] &= ~((uint64_t)1 << row % 64); }
+static inline void cfg_given_take(cfg_given *g, size_t row)
+{
+    g->rows[row / 64] &= ~((uint64_t)1 << row % 64);
+}
 
 typedef enum {
     CFG_T_INT,         /* int64_t */

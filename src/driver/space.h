@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     uint32_t study;
     cfg_settings settings;
-    bool trains; /* of profile train, whatever its study is of, */
+    bool trains;   /* of profile train, whatever its study is of, */
     bool has_laws; /* and its kernels last as laws say */
 } drv_variant;
 

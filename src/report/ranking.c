@@ -124,8 +124,11 @@ void report_train_note(bool with_laws, bool without, dse_strbuf *out)
     if (with_laws)
         dse_strbuf_adds(out, "Profile train: kernels last as the laws of the device say.\n");
     if (without)
-        dse_strbuf_addf(out, "Profile train%s: kernels last as long as the roofline of the data sheet says; real ones take "
-                             "longer.\n", with_laws ? ", systems without laws" : "");
+        dse_strbuf_addf(
+            out,
+            "Profile train%s: kernels last as long as the roofline of the data sheet says; real ones take "
+            "longer.\n",
+            with_laws ? ", systems without laws" : "");
 }
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)

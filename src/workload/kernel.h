@@ -36,7 +36,7 @@ typedef enum {
     WL_KERNEL_OPTIMIZER,
     /* Of the training step alone (step/), where attention is a kernel of its own, or is not. */
     WL_KERNEL_ATTENTION_BACKWARD, /* fused */
-    WL_KERNEL_ATTENTION_PRODUCT,  /* a product of one head each, of queries and keys, or of scores and values */
+    WL_KERNEL_ATTENTION_PRODUCT, /* a product of one head each, of queries and keys, or of scores and values */
     WL_N_KERNEL_CLASSES
 } wl_kernel_class;
 

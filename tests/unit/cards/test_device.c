@@ -63,7 +63,8 @@ CLAIM(what_was_filled_is_taken_out_again)
     card_system_drop_laws(&card);
     assert_double(card.kernels[WL_KERNEL_MATMUL].flop_factor, 1.5);
     assert_true(isnan(card.kernels[WL_KERNEL_MATMUL].byte_factor));
-    assert_said("kernels last as the laws of nvidia_a100 say; without one, so by the roofline of the data sheet: attention, "
+    assert_said("kernels last as the laws of nvidia_a100 say; without one, so by the roofline of the data "
+                "sheet: attention, "
                 "elementwise, normalisation, lookup, optimizer, attention_backward, attention_product");
     done();
 }
@@ -73,11 +74,13 @@ CLAIM(without_a_file_there_is_the_roofline)
     configs(TEST_SOURCE "/configs");
     assert_ok(fill("device: abacus\n" REST), &err);
     assert_false(card_law_is_given(&card.kernels[WL_KERNEL_MATMUL]));
-    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (configs/devices has no "
+    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer "
+                "(configs/devices has no "
                 "abacus)");
     done();
     assert_ok(fill(REST), &err);
-    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (the system names no "
+    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (the "
+                "system names no "
                 "device)");
     done();
 }
@@ -92,8 +95,9 @@ CLAIM(a_card_may_take_the_roofline)
     assert_false(card_law_is_given(&card.kernels[WL_KERNEL_ATTENTION]));
     assert_ok(card_system_build(&card, &net, &set, &err), &err);
     assert_false(set.law[WL_KERNEL_MATMUL].is_given);
-    assert_said("kernels last as long as the roofline of the data sheet says; real ones take longer (kernels.laws is "
-                "roofline)");
+    assert_said(
+        "kernels last as long as the roofline of the data sheet says; real ones take longer (kernels.laws is "
+        "roofline)");
     done();
 }
 
@@ -104,9 +108,10 @@ CLAIM(a_device_file_has_kernels_alone)
                    TEST_SOURCE "/tests/data/devices/devices/with_a_network.yaml",
                    "a device file has source and kernels; 'network.latency' belongs in the system card");
     done();
-    assert_failure(fill("device: misspelt\n" REST), &err, DSE_E_CONFIG,
-                   TEST_SOURCE "/tests/data/devices/devices/misspelt.yaml:2:12",
-                   "unknown key 'kernels.matmul.flops' in a system card; list the keys with 'ccldse systems --keys'");
+    assert_failure(
+        fill("device: misspelt\n" REST), &err, DSE_E_CONFIG,
+        TEST_SOURCE "/tests/data/devices/devices/misspelt.yaml:2:12",
+        "unknown key 'kernels.matmul.flops' in a system card; list the keys with 'ccldse systems --keys'");
     done();
 }
 

@@ -59,15 +59,17 @@ CLAIM(a_layer_moves_what_its_modules_read_and_write)
     /* 4 h = 32 a token: 128. Copies: 4 tokens x (8 + 16) x 4 = 384, and 4 x 8 x 4 = 128. Attention: 2 bytes of queries and
      * result, 2 x 32 elements, keys and values, 2 x 32. fc: 2 (4 x 8 + 8 x 16 + 4 x 16) = 448. act: 4 x 16 x 4; glu x 6.
      * The dropout is in the sum: 7 h = 4 x 8 x 7 = 224; without one 6 h = 192. */
-    assert_string_equal(kernels_of(&o, STEP_LAYER, false),
-                        "norm normalisation 128, attention elementwise 384, attention attention 256, attention elementwise "
-                        "128, fc matmul 448, act elementwise 256, glu elementwise 384, sum elementwise 224, plain "
-                        "elementwise 192");
+    assert_string_equal(
+        kernels_of(&o, STEP_LAYER, false),
+        "norm normalisation 128, attention elementwise 384, attention attention 256, attention elementwise "
+        "128, fc matmul 448, act elementwise 256, glu elementwise 384, sum elementwise 224, plain "
+        "elementwise 192");
     /* Of 5 products where forward has 2: 640. Products for the gradients of input and weight, and the bias: 4 x 16 x 2. */
-    assert_string_equal(kernels_of(&o, STEP_LAYER, true),
-                        "plain elementwise 192, sum elementwise 192, drop elementwise 160, glu elementwise 640, act "
-                        "elementwise 384, fc matmul 448, fc matmul 448, fc elementwise 128, attention attention_backward "
-                        "640, attention elementwise 512, norm normalisation 256");
+    assert_string_equal(
+        kernels_of(&o, STEP_LAYER, true),
+        "plain elementwise 192, sum elementwise 192, drop elementwise 160, glu elementwise 640, act "
+        "elementwise 384, fc matmul 448, fc matmul 448, fc elementwise 128, attention attention_backward "
+        "640, attention elementwise 512, norm normalisation 256");
     dse_arena_free(&arena);
 }
 
@@ -78,14 +80,16 @@ CLAIM(unfused_attention_has_its_scores_in_memory)
     dse_arena_init(&arena);
     o.fused_attention = false;
     /* 4 tokens x 4 keys x 2 heads = 32 scores, none of them hidden: a product moves 128 of operands and 64 of scores. */
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
-                           "norm normalisation 128, attention elementwise 384, attention attention_product 192, attention "
-                           "elementwise 128, attention elementwise 160, attention attention_product 192, attention "
-                           "elementwise 128, fc"));
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
-                           "fc elementwise 128, attention attention_product 192, attention attention_product 192, attention "
-                           "elementwise 160, attention elementwise 192, attention attention_product 192, attention "
-                           "attention_product 192, attention elementwise 512, norm"));
+    assert_non_null(strstr(
+        kernels_of(&o, STEP_LAYER, false),
+        "norm normalisation 128, attention elementwise 384, attention attention_product 192, attention "
+        "elementwise 128, attention elementwise 160, attention attention_product 192, attention "
+        "elementwise 128, fc"));
+    assert_non_null(strstr(
+        kernels_of(&o, STEP_LAYER, true),
+        "fc elementwise 128, attention attention_product 192, attention attention_product 192, attention "
+        "elementwise 160, attention elementwise 192, attention attention_product 192, attention "
+        "attention_product 192, attention elementwise 512, norm"));
     dse_arena_free(&arena);
 }
 
@@ -95,7 +99,8 @@ CLAIM(a_gated_activation_that_is_not_fused_is_several_kernels)
 
     dse_arena_init(&arena);
     o.fused_activation = false;
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false), "glu elementwise 256, glu elementwise 384, sum"));
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, false), "glu elementwise 256, glu elementwise 384, sum"));
     assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
                            "glu elementwise 384, glu elementwise 384, glu elementwise 384, act"));
     dse_arena_free(&arena);
@@ -107,9 +112,10 @@ CLAIM(a_loss_goes_over_its_logits_several_times)
     step_options o = megatron();
 
     dse_arena_init(&arena);
-    assert_string_equal(kernels_of(&o, STEP_HEAD, false),
-                        "loss elementwise 960, loss elementwise 640, loss elementwise 1280, loss elementwise 1280, loss "
-                        "elementwise 640, loss elementwise 1280");
+    assert_string_equal(
+        kernels_of(&o, STEP_HEAD, false),
+        "loss elementwise 960, loss elementwise 640, loss elementwise 1280, loss elementwise 1280, loss "
+        "elementwise 640, loss elementwise 1280");
     assert_string_equal(kernels_of(&o, STEP_HEAD, true), "loss elementwise 1280, loss elementwise 960");
     o.logits_copies = 2; /* torch's own */
     assert_string_equal(kernels_of(&o, STEP_HEAD, false), "loss elementwise 960, loss elementwise 1280");
