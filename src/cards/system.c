@@ -442,6 +442,19 @@ void card_system_settle_profile(card_system *s, bool trains)
     settle(s, "scheduler.preferred_dataset_splits", trains, &s->splits, &s->splits_of_stage);
 }
 
+card_system card_system_of_stage(const card_system *s)
+{
+    card_system of = *s;
+
+    of.efficiency.n = of.collective_latency.n = of.step_latency.n = of.rails.n = of.rails_per_group.n = 0;
+    of.measured_npus = 0;
+    of.measured_pair = of.measured_bandwidth = NAN;
+    of.measured_sizes.n = 0;
+    for (int kind = 0; kind < NET_N_KINDS; kind++)
+        of.measured[kind].n = 0;
+    return of;
+}
+
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
 static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t n, uint32_t n_dims,

@@ -82,6 +82,10 @@ bool card_system_has_any(const cfg_settings *settings);
 /* Sets values of a system that has been read, and checks it again. */
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);
 
+/* Without what profile train alone reads of the network, so that results of profile stage, which are no function of it, keep
+ * their configurations. */
+card_system card_system_of_stage(const card_system *s);
+
 /* Sets what a profile of steps has another default for: several chunks of a collective that travel at the same time are
  * faster than the link that they share (network.backend congestion_unaware), so profile train, `trains`, has one, unless
  * the card says otherwise; ASTRA-sim's defaults stay those of profile stage. */

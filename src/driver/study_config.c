@@ -32,6 +32,7 @@ void drv_point_write_json(const strategy *p, dse_json *j)
 void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbuf *out)
 {
     const card_model model = card_model_spelled_out(&s->model);
+    const card_system system = s->training ? s->system : card_system_of_stage(&s->system);
     char hash[HASH_MAX];
     dse_json j;
 
@@ -47,7 +48,7 @@ void drv_study_write_config(const drv_study *s, const strategy *point, dse_strbu
     dse_json_key(&j, "model");
     cfg_table_write_json(&card_model_table, &model, &j);
     dse_json_key(&j, "system");
-    cfg_table_write_json(&card_system_table, &s->system, &j);
+    cfg_table_write_json(&card_system_table, &system, &j);
     dse_json_end_object(&j);
     if (point)
         drv_config_add_point(point, out);

@@ -94,16 +94,16 @@ STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
                    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
                            "stay gathered until then); default: each, or a whole stage after its last in a pipeline that keeps parameters gathered",
-                   .help_of_list = "with zero 3, in which micro-batch gradients are reduced")
+                   .help_of_list = "with zero 3, when gradients are reduced")
 STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", "gradients", NULL},
                    .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
                            "pass, or of gradients alone",
-                   .help_of_list = "overlap of gradient reduction and parameter gathering")
+                   .help_of_list = "overlap of reduction and gathering")
 STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "on", "off", NULL},
                    .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
-                   .help_of_list = "overlap of transfers between stages with passes")
+                   .help_of_list = "transfers beside the passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge", NULL},
                    .help = "the program whose rules, defaults and habits count: its schedules, what it shards, keeps, "
@@ -112,7 +112,7 @@ STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
 STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
                    .choices = (const char *const[]){"fused", "unfused", NULL},
                    .help = "attention as one kernel (FlashAttention), or as products, softmax and dropout of scores in memory",
-                   .help_of_list = "attention as one kernel, or with scores in memory")
+                   .help_of_list = "kernels of attention")
 #undef TRAIN_ONLY
 
 #undef STRATEGY_AXIS
