@@ -99,7 +99,7 @@ STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", "gradients", NULL},
                    .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
                            "pass, or of gradients alone",
-                   .help_of_list = "overlap of reduction and gathering")
+                   .help_of_list = "overlap of dp collectives")
 STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "on", "off", NULL},
                    .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
