@@ -106,8 +106,8 @@ STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY
                    .help_of_list = "transfers beside the passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge", NULL},
-                   .help = "the program whose rules, defaults and habits count: its schedules, what it shards, keeps, "
-                           "gathers again, reduces in which type; any: what is possible, with Megatron's habits",
+                   .help = "the program whose rules, defaults and habits count; any: what is possible, with "
+                           "Megatron's habits",
                    .help_of_list = "programs whose habits count")
 STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
                    .choices = (const char *const[]){"fused", "unfused", NULL},
