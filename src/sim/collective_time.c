@@ -184,7 +184,7 @@ static double from_table(const net_network *net, sim_collective kind, uint32_t n
     double whole;
     uint32_t i = 0;
 
-    if (!t->n || !ns[0])
+    if (!t->n || !(ns[0] > 0))
         return -1;
     while (i < t->n && bytes > size[i])
         i++;
