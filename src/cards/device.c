@@ -96,11 +96,11 @@ static uint32_t add_classes(const card_system *s, bool with_law, dse_strbuf *out
     return n;
 }
 
+bool card_system_has_laws(const card_system *s) { return !takes_roofline(s) && add_classes(s, true, NULL); }
+
 void card_system_say_laws(const card_system *s, dse_strbuf *out)
 {
-    const uint32_t n = takes_roofline(s) ? 0 : add_classes(s, true, NULL);
-
-    if (!n) {
+    if (!card_system_has_laws(s)) {
         dse_strbuf_adds(
             out, "kernels last as long as the roofline of the data sheet says; real ones take longer (");
         if (takes_roofline(s))

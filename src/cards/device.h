@@ -19,6 +19,9 @@ dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err);
 /* Takes them out again. */
 void card_system_drop_laws(card_system *s);
 
+/* Whether kernels last as laws say: some class has one, and the card does not take the roofline. */
+bool card_system_has_laws(const card_system *s);
+
 /* What kernels of a training step last like, as a sentence; appended. */
 void card_system_say_laws(const card_system *s, dse_strbuf *out);
 

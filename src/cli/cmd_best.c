@@ -55,12 +55,17 @@ typedef struct {
     report_robust *trust;
 } remarks;
 
-/* Without --hbm, the capacity that the system card gave, if it gave one; NAN is no limit. */
-static dse_status hbm_bytes_of(const best_options *o, const store_row *row, dse_arena *a, double *out,
-                               dse_error *err)
+/* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
+static dse_status add_machine(const best_options *o, report_study *s, dse_arena *a, dse_error *err)
 {
-    *out = o->hbm_bytes;
-    return isnan(o->hbm_bytes) ? drv_study_hbm_bytes(row->config, a, out, err) : DSE_OK;
+    drv_machine machine;
+    dse_status st = drv_study_machine(s->row[0].config, a, &machine, err);
+
+    if (st != DSE_OK)
+        return st;
+    s->hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
+    s->has_laws = machine.has_laws;
+    return DSE_OK;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
@@ -229,7 +234,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     studies = report_split(rows, n_rows, a, &n);
     for (size_t i = 0; i < n; i++) {
         studies[i].by = by;
-        if ((st = hbm_bytes_of(o, studies[i].row, a, &studies[i].hbm_bytes, err)) != DSE_OK)
+        if ((st = add_machine(o, &studies[i], a, err)) != DSE_OK)
             return st;
         report_rank(&studies[i], a);
         if (!studies[i].n_ranked)

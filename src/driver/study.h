@@ -130,10 +130,15 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
 /* {"dp":8,...}, as it stands in such a text. */
 void drv_point_write_json(const strategy *p, dse_json *j);
 
-/* The memory of an NPU in bytes, as the system of such a text gives it; NaN if it gives none, as that of an
- * imported result, which came without a system. Unlike a whole study it needs no operator file, which may be
- * gone by now. */
-dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err);
+/* What a ranking needs to know of the system of such a text. An imported result came without a system: nothing is
+ * known. */
+typedef struct {
+    double hbm_bytes; /* the memory of an NPU; NaN: not known */
+    bool has_laws;    /* kernels last as the laws of the device say */
+} drv_machine;
+
+/* Unlike a whole study it needs no operator file, which may be gone by now. */
+dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, dse_error *err);
 
 /* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that. DSE_E_CONFIG. */
 dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err);

@@ -1,5 +1,6 @@
 /* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
 #include "base/json_writer.h"
+#include "cards/device.h"
 #include "driver/study.h"
 #include "driver/training.h"
 
@@ -300,13 +301,13 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
     return st;
 }
 
-dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_error *err)
+dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, dse_error *err)
 {
     card_system system;
     cfg_doc doc = {0};
     dse_status st = cfg_parse_json(source, text, strlen(text), a, &doc, err);
 
-    *out = NAN;
+    *out = (drv_machine){.hbm_bytes = NAN};
     if (st != DSE_OK)
         return st;
     doc.root = (cfg_node *)(uintptr_t)cfg_get(doc.root, "system");
@@ -314,6 +315,6 @@ dse_status drv_study_hbm_bytes(const char *text, dse_arena *a, double *out, dse_
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = system.hbm_bytes;
+        *out = (drv_machine){system.hbm_bytes, card_system_has_laws(&system)};
     return st;
 }

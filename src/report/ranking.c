@@ -117,8 +117,6 @@ report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.
 
 bool report_trains(const report_study *s) { return store_row_profile(s->row) == STRATEGY_PROFILE_TRAIN; }
 
-bool report_has_laws(const char *config) { return config && strstr(config, "\"kernels.") != NULL; }
-
 void report_train_note(bool with_laws, bool without, dse_strbuf *out)
 {
     if (with_laws)
@@ -337,7 +335,7 @@ void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 
     for (size_t i = 0; i < n; i++) {
         several |= !same_system(&s[i], s);
-        (report_has_laws(s[i].row[0].config) ? &with_laws : &without)[0] |= report_trains(&s[i]);
+        (s[i].has_laws ? &with_laws : &without)[0] |= report_trains(&s[i]);
     }
     report_train_note(with_laws, without, out);
     for (size_t i = 0; i < n; i++) {
