@@ -356,9 +356,13 @@ static dse_status strategies(walk *w, const strategy *base, uint64_t npus, strat
     return DSE_OK;
 }
 
+/* Equal ones in the order in which they stand. */
 static int by_value(const void *a, const void *b)
 {
-    return strategy_compare(*(const strategy *const *)a, *(const strategy *const *)b);
+    const strategy *x = *(const strategy *const *)a, *y = *(const strategy *const *)b;
+    const int c = strategy_compare(x, y);
+
+    return c ? c : (x > y) - (x < y);
 }
 
 /* Leaves of equal points the first. */
@@ -371,16 +375,8 @@ static void drop_repeats(walk *w, strategy *points, size_t *n)
     for (size_t i = 0; i < *n; i++)
         sorted[i] = &points[i];
     qsort(sorted, *n, sizeof *sorted, by_value);
-    for (size_t i = 1, first = 0; i < *n; i++) {
-        if (strategy_compare(sorted[first], sorted[i])) {
-            first = i;
-        } else if (sorted[i] < sorted[first]) {
-            repeats[sorted[first] - points] = true;
-            first = i;
-        } else {
-            repeats[sorted[i] - points] = true;
-        }
-    }
+    for (size_t i = 1; i < *n; i++)
+        repeats[sorted[i] - points] = !strategy_compare(sorted[i - 1], sorted[i]);
     for (size_t i = 0; i < *n; i++)
         if (!repeats[i])
             points[kept++] = points[i];
