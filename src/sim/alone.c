@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-/* Adds a rank's end, or a message's. */
-static void add_end(sim_alone *all, dse_time end, bool is_first)
-{
-    all->is_even = is_first || (all->is_even && end == all->ticks);
-    all->ticks = end > all->ticks ? end : all->ticks;
-}
-
 /* One collective of all groups as a workload. A group of all ranks goes through the dimensions. */
 static dse_status run_workload(const sim_settings *set, const net_network *net, const sim_groups *groups,
                                uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
@@ -60,7 +53,7 @@ static dse_status run_workload(const sim_settings *set, const net_network *net, 
     if ((st = sim_run(&without_memory, net, &w, SIM_ALL_SHORTCUTS, a, &result, NULL, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; i < n_members; i++)
-        add_end(out, result.rank[member[i]].wall, i == 0);
+        sim_alone_add(out, result.rank[member[i]].wall, i == 0);
     return DSE_OK;
 }
 
@@ -87,7 +80,7 @@ static bool run_group(sim_engine *e, const sim_cut *cut, uint32_t collective, ui
     if (circle.current == DSE_NONE || !sim_circle_run(&circle))
         return false;
     for (uint32_t i = 0; i < circle.n_places; i++)
-        add_end(out, circle.begin[i], is_first && i == 0);
+        sim_alone_add(out, circle.begin[i], is_first && i == 0);
     return true;
 }
 
@@ -158,6 +151,6 @@ sim_alone sim_alone_messages(const net_network *net, const sim_pairs *pairs, uin
     sim_alone all = {.is_even = true};
 
     for (uint32_t i = 0; i < pairs->n; i++)
-        add_end(&all, net_delay(net, pairs->pair[i].from, pairs->pair[i].to, bytes), i == 0);
+        sim_alone_add(&all, net_delay(net, pairs->pair[i].from, pairs->pair[i].to, bytes), i == 0);
     return all;
 }

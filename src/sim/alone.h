@@ -16,6 +16,13 @@ typedef struct {
     bool is_even; /* all ranks end in one tick */
 } sim_alone;
 
+/* Adds the end of a rank, of a group or of a message. */
+static inline void sim_alone_add(sim_alone *all, dse_time end, bool is_first)
+{
+    all->is_even = is_first || (all->is_even && end == all->ticks);
+    all->ticks = end > all->ticks ? end : all->ticks;
+}
+
 /* Groups of equal size, of several ranks each: `member` has the n ranks of each in the order of its ring. Ranks may be
  * in no group, but in no more than one. */
 typedef struct {

@@ -222,15 +222,6 @@ static double time_of(const net_network *net, const sharing *shared, const uint3
     return LEAST(ring, tree);
 }
 
-/* Adds what a group or a message takes. */
-static void add(sim_alone *all, double ns, bool is_first)
-{
-    const dse_time ticks = dse_ticks(ns);
-
-    all->is_even = is_first || (all->is_even && ticks == all->ticks);
-    all->ticks = MOST(all->ticks, ticks);
-}
-
 sim_alone sim_collective_time(const net_network *net, const sim_groups *groups, uint32_t collective,
                               uint64_t bytes, dse_arena *a)
 {
@@ -241,7 +232,9 @@ sim_alone sim_collective_time(const net_network *net, const sim_groups *groups, 
 
     sim_collective_of(collective, &kind);
     for (uint32_t g = 0; g < groups->n_groups; g++)
-        add(&all, time_of(net, &shared, groups->member + (size_t)g * groups->n, groups->n, kind, whole),
+        sim_alone_add(
+            &all,
+            dse_ticks(time_of(net, &shared, groups->member + (size_t)g * groups->n, groups->n, kind, whole)),
             g == 0);
     return all;
 }
@@ -268,9 +261,10 @@ sim_alone sim_message_time(const net_network *net, const sim_pairs *pairs, uint6
         const uint32_t d = differ_in(net, &pairs->pair[i]);
         const net_reach *r = &net->dim[d].reach;
 
-        add(&all,
-            r->latency_ns + r->step_ns + (double)bytes / rate_of(net, &shared, d, pairs->pair[i].from, 1),
-            i == 0);
+        sim_alone_add(&all,
+                      dse_ticks(r->latency_ns + r->step_ns +
+                                (double)bytes / rate_of(net, &shared, d, pairs->pair[i].from, 1)),
+                      i == 0);
     }
     return all;
 }
