@@ -169,7 +169,8 @@ static void set_bytes(const strategy *p, step_options *o)
         o->gradient_bytes = o->reduce_bytes = 4;
 }
 
-/* Megatron-LM gathers the shards that sequence parallelism saves again, closes buckets at max(40e6, 1e6 dp) elements
+/* TorchTitan shares out whole heads of keys and values (distributed/parallel_dims.py), as Transformer Engine does for
+ * Megatron's Ulysses. Megatron-LM gathers the shards that sequence parallelism saves again, closes buckets at max(40e6, 1e6 dp) elements
  * (distributed_data_parallel_config.py), and lets the chunks of all stages begin to reduce together (align_grad_reduce);
  * TorchTitan's checkpoints stop early; DeepSpeed has buckets of 5e8. 1F1B's messages are waited for by all of them;
  * those of virtual stages and of torch's other schedules are not. */
@@ -186,6 +187,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
     o->gathers_again = !titan;
     o->stops_early = titan;
+    o->whole_kv_heads = titan || (is_of(p, BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)) && context_by_ulysses(p));
     o->expands_kv = titan;
     o->fused_attention = !p->attention;
     o->calls_alone = o->sums_whole_gradients = megatron;

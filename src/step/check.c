@@ -43,6 +43,10 @@ static dse_status check_module(const step_module *m, const step_options *o, dse_
 
     if (m->kind == &step_module_attention) {
         st = check_split("tp", o->tp, "attention heads", m->heads, err);
+        if (st == DSE_OK && o->whole_kv_heads)
+            st = o->context == STEP_CONTEXT_ALL_TO_ALL && o->cp > 1
+                     ? check_split("tp x cp", (uint64_t)o->tp * o->cp, "heads of keys and values", m->kv_heads, err)
+                     : check_split("tp", o->tp, "heads of keys and values", m->kv_heads, err);
         if (st == DSE_OK && m->kv_heads % o->tp && o->tp % m->kv_heads)
             st = dse_fail(err, DSE_E_RANGE,
                           "tp %" PRIu32 " neither divides the %" PRIu64 " heads of keys and values nor is a multiple of them",

@@ -80,6 +80,8 @@ typedef struct {
     bool waits_for_sends;         /* after a pass that sends its tensor to another rank, the next one begins when that
                                      has come there: 1F1B's sends and receives are calls that are waited for, in
                                      Megatron-LM (send_forward_recv_backward), torch and DeepSpeed */
+    bool whole_kv_heads;      /* refused: fewer heads of keys and values than ranks that share out heads, which are tp,
+                                 and with Ulysses those of cp, too */
     bool expands_kv;          /* attention keeps keys and values copied for each head */
     bool fused_attention;     /* scores are made again in the backward pass, not kept */
     bool fused_activation;    /* a gated activation keeps its inputs alone */
