@@ -49,6 +49,7 @@ typedef struct {
     double step_time_s; /* > 0 */
     double peak_memory_bytes;
     const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
+    const char *refused;      /* why the row cannot be read, which then has a name and a place alone; NULL */
 } msr_job;
 
 /* Everything absent. */
@@ -63,12 +64,14 @@ dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *ou
  * hold (n_only 0: all). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown
  * unit, a value of the wrong type, two spellings that disagree, micro-batches that do not come out whole, no
  * row that is selected, a key of `only` that no row has. DSE_E_USAGE: a word of `only` without "=". Nothing
- * else is checked: a degree may be absent, and their product may be another than n_devices. All in the
+ * else is checked: a degree may be absent, and their product may be another than n_devices. A row that cannot
+ * be read while others can is no failure: published tables have such rows; it is `refused`. All in the
  * arena. */
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err);
 
-/* The same from memory; `path` is only a name for messages. */
+/* The same from memory, but the first row that cannot be read is a failure. `path` is only a name for
+ * messages. */
 dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
                           size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err);
 
