@@ -6,7 +6,8 @@
 
 #include "trace/card.h"
 
-#define MSR_JOB_NONE INT64_MIN
+#define MSR_JOB_NONE  INT64_MIN
+#define MSR_JOB_NOTES 4
 
 typedef enum {
     MSR_RECOMPUTE_UNKNOWN,
@@ -22,7 +23,9 @@ typedef struct {
     const char *family; /* "llama-3.1-8b" */
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
     double num_params, num_params_embedding;
-    int64_t moe; /* 0, 1 */
+    int64_t moe;   /* 0, 1 */
+    int64_t gated; /* the feed-forward network has a gate, a third matrix: 0, 1 */
+    int64_t tied;  /* the output embedding is the input embedding: 0, 1 */
     /* The work of a step. */
     int64_t batch;         /* sequences of a step over all ranks */
     int64_t micro_batch;   /* sequences of one */
@@ -40,6 +43,7 @@ typedef struct {
     const char *schedule;   /* of the pipeline, as written: "1F1B" */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
+    int64_t shard_group;       /* ranks over which an optimizer is sharded; the rest of dp repeats them */
     int64_t float8;            /* 0, 1: arithmetic in 8 bits */
     /* The machine. */
     const char *device; /* as written: "nvidia_a100", "H100 SXM 96GB ..." */
@@ -49,6 +53,9 @@ typedef struct {
     double step_time_s; /* > 0 */
     double peak_memory_bytes;
     const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
+    /* What was taken from the habits of the program, in words, as the source does not say it. */
+    size_t n_notes;
+    const char *note[MSR_JOB_NOTES];
     const char *refused;      /* why the row cannot be read, which then has a name and a place alone; NULL */
 } msr_job;
 

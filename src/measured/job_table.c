@@ -9,7 +9,7 @@
 
 typedef struct {
     cfg_doc doc;
-    const cfg_node *rows, *columns, *common, *units, *defined;
+    const cfg_node *rows, *columns, *common, *units, *models, *defined;
     bool refuses_rows; /* a row that cannot be read does not fail the table, if others can */
     dse_arena *arena;
 } table;
@@ -56,6 +56,7 @@ static dse_status open_table(table *t, dse_error *err)
                  {"columns", &t->columns, CFG_LIST, "a list of names"},
                  {"common", &t->common, CFG_MAP, "an object of fields"},
                  {"units", &t->units, CFG_MAP, "an object of names and units"},
+                 {"models", &t->models, CFG_MAP, "an object of models"},
                  {"metric_info", &t->defined, CFG_MAP, "an object of metrics"},
                  {"metric_definitions", &t->defined, CFG_MAP, "an object of metrics"}};
 
@@ -112,7 +113,7 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
 
 static dse_status read_row(const table *t, const cfg_node *object, uint32_t i, msr_job *out, dse_error *err)
 {
-    const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->defined};
+    const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->models, t->defined};
     msr_row row;
     dse_status st;
 
