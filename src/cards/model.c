@@ -91,6 +91,14 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help =
          "keys and values, each shared by heads / kv_heads of the heads (operators: llama); 0: one a head"},
+    {.key = "head_dim",
+     .type = CFG_T_INT,
+     .min = 0,
+     .max = 1e15,
+     FIELD(head_dim),
+     .fallback = "0",
+     .omit_default = true,
+     .help = "features of a head, where they are not d_model / heads (operators: llama, nemotron; profile train); 0: they are"},
     {.key = "tied_embeddings",
      .type = CFG_T_BOOL,
      FIELD(tied_embeddings),
@@ -237,6 +245,8 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
 {
     int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
 
+    if (p->offset == offsetof(card_model, head_dim) && !v)
+        return m->d_model / m->heads;
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
 }
 

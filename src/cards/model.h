@@ -17,6 +17,7 @@ typedef struct {
     cfg_given given;
     int64_t vocabulary, d_model, d_ff, heads, layers, batch, sequence;
     int64_t kv_heads;   /* 0: as many as heads */
+    int64_t head_dim;   /* 0: d_model / heads */
     bool tied_embeddings; /* the output embedding is the input embedding */
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;

@@ -6,7 +6,8 @@
 
 #include "trace/card.h"
 
-#define MSR_JOB_NONE INT64_MIN
+#define MSR_JOB_NONE  INT64_MIN
+#define MSR_JOB_NOTES 4
 
 typedef enum {
     MSR_RECOMPUTE_UNKNOWN,
@@ -22,7 +23,9 @@ typedef struct {
     const char *family; /* "llama-3.1-8b" */
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
     double num_params, num_params_embedding;
-    int64_t moe; /* 0, 1 */
+    int64_t moe;   /* 0, 1 */
+    int64_t gated; /* the feed-forward network has a gate, a third matrix: 0, 1 */
+    int64_t tied;  /* the output embedding is the input embedding: 0, 1 */
     /* The work of a step. */
     int64_t batch;         /* sequences of a step over all ranks */
     int64_t micro_batch;   /* sequences of one */
@@ -40,6 +43,7 @@ typedef struct {
     const char *schedule;   /* of the pipeline, as written: "1F1B" */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
+    int64_t shard_group;       /* ranks over which an optimizer is sharded; the rest of dp repeats them */
     int64_t float8;            /* 0, 1: arithmetic in 8 bits */
     /* The machine. */
     const char *device; /* as written: "nvidia_a100", "H100 SXM 96GB ..." */
@@ -49,6 +53,10 @@ typedef struct {
     double step_time_s; /* > 0 */
     double peak_memory_bytes;
     const char *not_measured; /* why there is no step time although the run is listed: "failed"; NULL */
+    /* What was taken from the habits of the program, in words, as the source does not say it. */
+    size_t n_notes;
+    const char *note[MSR_JOB_NOTES];
+    const char *refused;      /* why the row cannot be read, which then has a name and a place alone; NULL */
 } msr_job;
 
 /* Everything absent. */
@@ -63,12 +71,14 @@ dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *ou
  * hold (n_only 0: all). DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with file, row, field and remedy: an unknown
  * unit, a value of the wrong type, two spellings that disagree, micro-batches that do not come out whole, no
  * row that is selected, a key of `only` that no row has. DSE_E_USAGE: a word of `only` without "=". Nothing
- * else is checked: a degree may be absent, and their product may be another than n_devices. All in the
+ * else is checked: a degree may be absent, and their product may be another than n_devices. A row that cannot
+ * be read while others can is no failure: published tables have such rows; it is `refused`. All in the
  * arena. */
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err);
 
-/* The same from memory; `path` is only a name for messages. */
+/* The same from memory, but the first row that cannot be read is a failure. `path` is only a name for
+ * messages. */
 dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
                           size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err);
 

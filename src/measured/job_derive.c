@@ -53,11 +53,21 @@ static void find_framework(deriving *d)
         d->job->framework = d->framework->name;
 }
 
+/* What is taken though the source does not say it. */
+static void note(deriving *d, const char *text)
+{
+    if (d->job->n_notes < MSR_JOB_NOTES)
+        d->job->note[d->job->n_notes++] = text;
+}
+
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
+    const char *nearest = NULL;
 
-    d->job->recompute = msr_recompute_of(d->row->recompute, d->framework);
+    d->job->recompute = msr_recompute_of(d->row->recompute, d->framework, &nearest);
+    if (nearest)
+        note(d, nearest);
     if (d->row->recompute || !GIVEN(flag))
         return;
     if (d->framework)
@@ -132,6 +142,8 @@ static dse_status derive_batch(deriving *d, dse_error *err)
     if (!GIVEN(j->batch))
         j->batch = local;
     if (!GIVEN(j->batch))
+        j->batch = times(d->row->chip_batch, j->n_devices);
+    if (!GIVEN(j->batch))
         j->batch = micro;
     if (d->counts && GIVEN(micro) && GIVEN(j->batch) && micro != j->batch)
         return disagree(d, "the batch", j->batch, "micro_batch * micro_batches * dp", micro, err);
@@ -174,10 +186,31 @@ static dse_status derive_work(deriving *d, dse_error *err)
     return st == DSE_OK ? derive_micro_batches(d, err) : st;
 }
 
+/* A program's configuration of a model says how long its sequences are. */
+static void derive_sequence(deriving *d, dse_arena *a)
+{
+    msr_job *j = d->job;
+    char form[64];
+
+    if (GIVEN(j->sequence) || !d->framework || !d->framework->llama3_sequence || !j->family)
+        return;
+    msr_normal_form(j->family, form, sizeof form);
+    if (!strstr(form, "llama3"))
+        return;
+    j->sequence = d->framework->llama3_sequence;
+    note(d, dse_arena_printf(a, "sequences of %" PRId64 " tokens, as %s's configuration of the model has: the source does not say",
+                             j->sequence, d->framework->title));
+}
+
 static void derive_model(deriving *d)
 {
     static const char float8[] = "float8";
     msr_job *j = d->job;
+
+    if (d->row->mlp)
+        j->gated = !strcasecmp(d->row->mlp, "gated") ? 1 : !strcasecmp(d->row->mlp, "plain") ? 0 : MSR_JOB_NONE;
+    else if (d->row->activation)
+        j->gated = msr_gate_of(d->row->activation);
 
     if (!GIVEN(j->d_ff))
         j->d_ff = times(d->row->ff_ratio, j->d_model);
@@ -199,21 +232,36 @@ static bool has_failed(const msr_row *row)
     return row->status != NULL;
 }
 
-/* Tokens of a step over a rate: of the whole job, or of a device. */
-static double time_of_rate(const msr_row *row, const msr_job *j)
+/* The rate that a row gives to a device; NaN: it gives none. */
+static double device_rate(const deriving *d)
 {
+    return isnan(d->row->tokens_per_s_per_device) && d->framework && d->framework->rates_a_device
+               ? d->row->tokens_per_s
+               : d->row->tokens_per_s_per_device;
+}
+
+/* Tokens of a step over a rate: of the whole job, or of a device. */
+static double time_of_rate(deriving *d, dse_arena *a)
+{
+    const msr_row *row = d->row;
+    const msr_job *j = d->job;
     const int64_t tokens = times(j->batch, j->sequence);
 
     if (GIVEN(tokens) && !isnan(row->tokens_per_s_total))
         return (double)tokens / row->tokens_per_s_total;
-    if (GIVEN(tokens) && GIVEN(j->n_devices) && !isnan(row->tokens_per_s_per_device))
-        return (double)tokens / ((double)j->n_devices * row->tokens_per_s_per_device);
-    return NAN;
+    if (!GIVEN(tokens) || !GIVEN(j->n_devices) || isnan(device_rate(d)))
+        return NAN;
+    if (isnan(row->tokens_per_s_per_device))
+        note(d, dse_arena_printf(a, "a rate of tokens is a device's, as %s prints it: the source does not say",
+                                 d->framework->title));
+    return (double)tokens / ((double)j->n_devices * device_rate(d));
 }
 
-static const char *lacking(const msr_row *row, const msr_job *j, dse_arena *a)
+static const char *lacking(const deriving *d, dse_arena *a)
 {
-    const bool has_rate = !isnan(row->tokens_per_s_per_device) || !isnan(row->tokens_per_s_total);
+    const msr_row *row = d->row;
+    const msr_job *j = d->job;
+    const bool has_rate = !isnan(device_rate(d)) || !isnan(row->tokens_per_s_total);
 
     if (has_rate)
         return !GIVEN(j->sequence) ? "a rate of tokens, but no sequence length"
@@ -247,14 +295,14 @@ static dse_status derive_measured(deriving *d, dse_arena *a, dse_error *err)
     if (isnan(j->peak_memory_bytes))
         j->peak_memory_bytes = row->resident_bytes + row->activation_bytes;
     if (isnan(j->step_time_s))
-        j->step_time_s = time_of_rate(row, j);
+        j->step_time_s = time_of_rate(d, a);
     if (has_failed(row))
         j->not_measured = dse_arena_printf(a, "failed: status '%s'", row->status);
     else if (row->repeat_of)
         j->not_measured =
             dse_arena_printf(a, "the same number as that of '%s', which counts once", row->repeat_of);
     else if (isnan(j->step_time_s))
-        j->not_measured = lacking(row, j, a);
+        j->not_measured = lacking(d, a);
     else
         return check_step(d, err);
     j->step_time_s = NAN;
@@ -298,6 +346,7 @@ dse_status msr_row_derive(const msr_row_place *at, msr_row *row, dse_arena *a, m
     find_framework(&d);
     derive_recompute(&d);
     derive_model(&d);
+    derive_sequence(&d, a);
     if ((st = derive_degrees(&d, err)) != DSE_OK || (st = derive_work(&d, err)) != DSE_OK ||
         (st = derive_measured(&d, a, err)) != DSE_OK)
         return st;

@@ -364,7 +364,7 @@ static dse_status find_spelling(row_reading *r, const msr_section *section, cons
 
     if (!s->unit && (type == ROW_SECONDS || type == ROW_BYTES))
         return find_quantity(r, &f, key, section->name, err);
-    value = strchr(key, '*') ? largest(node, key) : cfg_get(node, key);
+    value = strchr(key, '.') ? largest(node, key) : cfg_get(node, key);
     return value ? consider_key(r, &f, section->name, key, value, err) : DSE_OK;
 }
 
@@ -388,6 +388,7 @@ static dse_status read_sections(row_reading *r, const cfg_node *row, dse_error *
 static void clear(msr_row *row)
 {
     memset(row, 0, sizeof *row);
+    row->job.gated = MSR_JOB_NONE;
     for (int i = 0; i < N_FIELDS; i++) {
         void *at = (char *)row + msr_fields[i].offset;
 
@@ -413,14 +414,27 @@ void msr_job_clear(msr_job *j)
     *j = row.job;
 }
 
+/* What the table says of the row's model, under the name that the row has for it; NULL. */
+static const cfg_node *model_of(const msr_row_place *at, const msr_row *row)
+{
+    const cfg_node *model = at->models && row->job.family ? cfg_get(at->models, row->job.family) : NULL;
+
+    return model && model->kind == CFG_MAP ? model : NULL;
+}
+
 dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,
                         msr_row *out, dse_error *err)
 {
     row_reading r = {.at = at, .row = out, .arena = a};
+    const cfg_node *model;
     dse_status st;
 
     clear(out);
     st = read_sections(&r, row, err);
     r.in_common = true;
+    if (st == DSE_OK && (model = model_of(at, out)))
+        st = read_sections(&r, model, err);
+    for (int i = 0; i < N_FIELDS; i++)
+        r.from_row[i] |= r.set_by[i] != NULL;
     return st == DSE_OK && common ? read_sections(&r, common, err) : st;
 }

@@ -11,8 +11,8 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *quantization;
-    int64_t local_batch, accumulation, checkpointing, optimizer_sharding, experts;
+        *recompute, *quantization, *mlp, *activation;
+    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
     double resident_bytes, activation_bytes; /* that make up the peak */
@@ -23,10 +23,12 @@ typedef struct {
     const cfg_doc *doc;
     const char *where;       /* "measured.json: row 12 ('id')" */
     const cfg_node *units;   /* a map of names to units; NULL */
+    const cfg_node *models;  /* names of models to maps of what holds for their rows; NULL */
     const cfg_node *defined; /* metric_info or metric_definitions: names to maps with a `unit`; NULL */
 } msr_row_place;
 
-/* Reads a row, and of `common` (NULL: none) what the row does not speak of. DSE_E_CONFIG. */
+/* Reads a row, of its model in the table's `models` what the row does not speak of, and of `common` (NULL: none) what
+ * neither does. DSE_E_CONFIG. */
 dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,
                         msr_row *out, dse_error *err);
 
@@ -42,6 +44,7 @@ void msr_normal_form(const char *text, char *out, size_t size);
 /* What a program means by selective recomputation. */
 typedef enum {
     MSR_SELECTIVE_ATTENTION,    /* the core of attention */
+    MSR_SELECTIVE_ALL,          /* all of every layer, unless an option says another share */
     MSR_SELECTIVE_SECOND_LAYER, /* all of every second layer */
     MSR_SELECTIVE_UNKNOWN       /* a share of the layers that options give */
 } msr_selective;
@@ -64,13 +67,26 @@ typedef struct {
     bool unfused;               /* attention, with the scores in memory */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
     const char *cp_comm;        /* the strategy's word */
+    bool has_policies;          /* recomputation is said by MaxText's names of policies */
+    bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
+    bool is_llama;              /* models are built as a Llama's unless their names say another family */
+    int64_t llama3_sequence;    /* tokens of a sequence in its configurations of Llama 3 and 3.1; 0: none */
 } msr_framework;
 
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");
  * NULL. */
 const msr_framework *msr_framework_find(const char *text);
 
-/* The meaning of a text about recomputation; `f` may be NULL. */
-msr_recompute msr_recompute_of(const char *text, const msr_framework *f);
+/* The meaning of a text about recomputation; `f` may be NULL. *nearest: what a policy is taken for, in words, that is not
+ * quite that; NULL. */
+msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest);
+
+/* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as Nemotron
+ * (squared ReLU without a gate, groups of heads); false for each: the name says nothing. */
+typedef enum { MSR_BUILT_UNKNOWN, MSR_BUILT_GPT, MSR_BUILT_LLAMA, MSR_BUILT_NEMOTRON } msr_built;
+msr_built msr_built_of(const char *family);
+
+/* Whether a text, the name of an activation, says that there is a gate: 0, 1; MSR_JOB_NONE: it does not say. */
+int64_t msr_gate_of(const char *text);
 
 #endif

@@ -38,8 +38,12 @@ typedef enum {
     F(PARAMS_EMBEDDING, NUMBER, job.num_params_embedding, 0)                                                 \
     F(MOE, FLAG, job.moe, 0)                                                                                 \
     F(EXPERTS, INT, experts, 0)                                                                              \
+    F(MLP, TEXT, mlp, 0)                                                                                     \
+    F(ACTIVATION, TEXT, activation, 0)                                                                       \
+    F(TIED, FLAG, job.tied, 0)                                                                               \
     F(BATCH, INT, job.batch, 1)                                                                              \
     F(LOCAL_BATCH, INT, local_batch, 1)                                                                      \
+    F(CHIP_BATCH, INT, chip_batch, 1)                                                                        \
     F(MICRO_BATCH, INT, job.micro_batch, 1)                                                                  \
     F(MICRO_BATCHES, INT, job.micro_batches, 1)                                                              \
     F(ACCUMULATION, INT, accumulation, 1)                                                                    \
@@ -64,6 +68,7 @@ typedef enum {
     F(SEQUENCE_PARALLEL, FLAG, job.sequence_parallel, 0)                                                     \
     F(ZERO_STAGE, INT, job.zero_stage, 0)                                                                    \
     F(OPTIMIZER_SHARDING, FLAG, optimizer_sharding, 0)                                                       \
+    F(SHARD_GROUP, INT, job.shard_group, 1)                                                                  \
     F(DEVICE, TEXT, job.device, 0)                                                                           \
     F(MACHINE, TEXT, job.machine, 0)                                                                         \
     F(FRAMEWORK, TEXT, job.framework, 0)                                                                     \
@@ -107,7 +112,7 @@ extern const size_t msr_n_sections;
 typedef struct {
     field_id field;
     unsigned in;
-    const char *key[MSR_KEYS_MAX]; /* up to the first NULL; "a.*.b": the largest of all entries */
+    const char *key[MSR_KEYS_MAX]; /* up to the first NULL; "a.b": of a section; "a.*.b": the largest of all entries */
     const char *unit;
     double scale; /* of a number; 0: 1 */
 } msr_spelling;

@@ -9,7 +9,8 @@
 
 typedef struct {
     cfg_doc doc;
-    const cfg_node *rows, *columns, *common, *units, *defined;
+    const cfg_node *rows, *columns, *common, *units, *models, *defined;
+    bool refuses_rows; /* a row that cannot be read does not fail the table, if others can */
     dse_arena *arena;
 } table;
 
@@ -55,6 +56,7 @@ static dse_status open_table(table *t, dse_error *err)
                  {"columns", &t->columns, CFG_LIST, "a list of names"},
                  {"common", &t->common, CFG_MAP, "an object of fields"},
                  {"units", &t->units, CFG_MAP, "an object of names and units"},
+                 {"models", &t->models, CFG_MAP, "an object of models"},
                  {"metric_info", &t->defined, CFG_MAP, "an object of metrics"},
                  {"metric_definitions", &t->defined, CFG_MAP, "an object of metrics"}};
 
@@ -111,12 +113,23 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
 
 static dse_status read_row(const table *t, const cfg_node *object, uint32_t i, msr_job *out, dse_error *err)
 {
-    const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->defined};
+    const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->models, t->defined};
     msr_row row;
     dse_status st;
 
     st = msr_row_read(&at, object, t->common, t->arena, &row, err);
     return st == DSE_OK ? msr_row_derive(&at, &row, t->arena, out, err) : st;
+}
+
+/* What is left of a row that cannot be read: the name by which it is counted, and why. */
+static void refuse_row(const table *t, const cfg_node *row, uint32_t i, const dse_error *why, msr_job *out)
+{
+    const cfg_node *id = cfg_get(row, "id");
+
+    msr_job_clear(out);
+    out->where = place_of(t, row, i + 1);
+    out->name = id && id->kind == CFG_SCALAR && *id->text ? id->text : dse_arena_printf(t->arena, "row %" PRIu32, i + 1);
+    out->refused = dse_arena_strdup(t->arena, why->text);
 }
 
 /* ---- which rows ---------------------------------------------------------------------------- */
@@ -191,12 +204,14 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
 {
     msr_job *jobs = DSE_ARENA_NEW(t->arena, msr_job, t->rows->n);
     bool *has_key = DSE_ARENA_NEW(t->arena, bool, n_only + 1);
-    size_t count = 0;
+    dse_error first = DSE_ERROR_INIT;
+    size_t count = 0, refused = 0;
     dse_status st;
 
     if (!t->rows->n)
         return dse_fail_at(err, DSE_E_CONFIG, t->doc.path, "the table has no rows");
     for (uint32_t i = 0; i < t->rows->n; i++) {
+        dse_error why = DSE_ERROR_INIT;
         const cfg_node *row;
         bool selected = true;
 
@@ -204,9 +219,18 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
             return st;
         for (size_t k = 0; k < n_only; k++)
             selected = holds(t, row, only[k], &has_key[k]) && selected;
-        if (selected && (st = read_row(t, row, i, &jobs[count++], err)) != DSE_OK)
-            return st;
+        if (!selected)
+            continue;
+        if ((st = read_row(t, row, i, &jobs[count++], &why)) == DSE_OK)
+            continue;
+        if (st != DSE_E_CONFIG || !t->refuses_rows)
+            return dse_fail_at(err, st, why.where, "%s", why.text);
+        if (!refused++)
+            first = why;
+        refuse_row(t, row, i, &why, &jobs[count - 1]);
     }
+    if (count && refused == count)
+        return dse_fail_at(err, DSE_E_CONFIG, first.where, "%s", first.text);
     if (!count)
         return nothing_selected(t, only, n_only, has_key, err);
     *out = jobs;
@@ -214,29 +238,37 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
     return DSE_OK;
 }
 
+static dse_status parse(const char *path, const char *text, size_t length, const char *const *only, size_t n_only,
+                        table *t, msr_job **out, size_t *n, dse_error *err)
+{
+    dse_status st;
+
+    if ((st = check_words(only, n_only, err)) != DSE_OK ||
+        (st = cfg_parse_json(path, text, length, t->arena, &t->doc, err)) != DSE_OK ||
+        (st = open_table(t, err)) != DSE_OK)
+        return st;
+    return read_rows(t, only, n_only, out, n, err);
+}
+
 dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
                           size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err)
 {
     table t = {.arena = a};
-    dse_status st;
 
-    if ((st = check_words(only, n_only, err)) != DSE_OK ||
-        (st = cfg_parse_json(path, text, length, a, &t.doc, err)) != DSE_OK ||
-        (st = open_table(&t, err)) != DSE_OK)
-        return st;
-    return read_rows(&t, only, n_only, out, n, err);
+    return parse(path, text, length, only, n_only, &t, out, n, err);
 }
 
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err)
 {
+    table t = {.refuses_rows = true, .arena = a};
     dse_strbuf text;
     dse_status st;
 
     dse_strbuf_init(&text);
     st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
     if (st == DSE_OK)
-        st = msr_jobs_parse(path, text.data, text.len, only, n_only, a, out, n, err);
+        st = parse(path, text.data, text.len, only, n_only, &t, out, n, err);
     dse_strbuf_free(&text);
     return st;
 }

@@ -47,7 +47,15 @@ bool msr_word_is_absent(const char *text)
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
- * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
+ * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch), fms-fsdp 0d319983
+ * (selective_checkpointing 1: all blocks), InternEvo 00de6134 (configs/7B_sft.py: zero1, overlap_sync_grad, tensor mode
+ * mtp, which splits no sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
+ * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is split over
+ * `tensor` between the products, so that what crosses is what sequence parallelism's is). PyTorch/XLA recomputes what a
+ * program wraps, and by itself nothing.
+ *
+ * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192 tokens, and its
+ * log's tps is a device's (tools/metrics.py). */
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -64,7 +72,9 @@ static const msr_framework frameworks[] = {
      .chunks = 2,
      .sequence_parallel = true,
      .overlaps = true,
-     .cp_comm = "all-gather"},
+     .cp_comm = "all-gather",
+     .rates_a_device = true,
+     .llama3_sequence = 8192},
     {.name = "megatrondeepspeed",
      .title = "Megatron-DeepSpeed",
      .like = "deepspeed",
@@ -140,12 +150,75 @@ static const msr_framework frameworks[] = {
      .like = "torchtitan",
      .sharded = -1,
      .zero = -1,
-     .when_on = MSR_RECOMPUTE_UNKNOWN,
+     .when_on = MSR_RECOMPUTE_FULL,
      .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_UNKNOWN,
-     .selective = MSR_SELECTIVE_UNKNOWN,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .selective = MSR_SELECTIVE_ALL,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .is_llama = true},
+    {.name = "internevo",
+     .title = "InternEvo",
+     .like = "megatron",
+     .sharded = 0,
+     .zero = 1,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .overlaps = true,
+     .cp_comm = "all-to-all",
+     .is_llama = true},
+    {.name = "maxtext",
+     .title = "MaxText",
+     .like = "torchtitan",
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_FULL,
+     .one_micro_batch = true,
+     .sequence_parallel = true,
+     .overlaps = true,
+     .cp_comm = "all-gather",
+     .has_policies = true,
+     .is_llama = true},
+    {.name = "paxml",
+     .title = "Paxml",
+     .like = "torchtitan",
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_FULL,
+     .selective = MSR_SELECTIVE_UNKNOWN,
+     .one_micro_batch = true,
+     .sequence_parallel = true,
+     .overlaps = true,
+     .cp_comm = "all-gather"},
+    {.name = "torchxla",
+     .title = "PyTorch/XLA",
+     .like = "torchtitan",
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .selective = MSR_SELECTIVE_UNKNOWN,
+     .one_micro_batch = true,
+     .overlaps = true,
+     .cp_comm = "all-gather"},
+    {.name = "pytorchxla",
+     .title = "PyTorch/XLA",
+     .like = "torchtitan",
+     .sharded = 1,
+     .zero = 3,
+     .when_on = MSR_RECOMPUTE_FULL,
+     .when_off = MSR_RECOMPUTE_NONE,
+     .unsaid = MSR_RECOMPUTE_NONE,
+     .selective = MSR_SELECTIVE_UNKNOWN,
+     .one_micro_batch = true,
+     .overlaps = true,
+     .cp_comm = "all-gather"},
 };
 
 /* Without what is in brackets: a remark. */
@@ -235,7 +308,43 @@ static said says(const char *text)
     return SAYS_UNKNOWN;
 }
 
-msr_recompute msr_recompute_of(const char *text, const msr_framework *f)
+/* What MaxText's policies keep of a layer, which a text may have in brackets: "selective (minimal_with_context)". What the
+ * backward pass needs and is not kept is made again. Source: src/maxtext/layers/decoders.py, get_remat_policy. */
+#define NEAR(what) "recomputation of all of a layer, the nearest to MaxText's policy, which " what
+static const struct {
+    const char *policy;
+    msr_recompute is;
+    const char *nearest;
+} policies[] = {
+    {"full", MSR_RECOMPUTE_FULL, NULL},
+    {"minimal", MSR_RECOMPUTE_SELECTIVE, NULL},
+    {"minimal_offloaded", MSR_RECOMPUTE_SELECTIVE, NULL},
+    {"minimal_flash", MSR_RECOMPUTE_NONE, "no recomputation, the nearest to a policy that keeps all but element-wise results"},
+    {"minimal_with_context", MSR_RECOMPUTE_NONE,
+     "no recomputation, the nearest to a policy that keeps all but element-wise results"},
+    {"minimal_with_quantization", MSR_RECOMPUTE_SELECTIVE, NULL},
+    {"save_qkv_proj", MSR_RECOMPUTE_FULL, NEAR("keeps queries, keys and values")},
+    {"qkv_proj_offloaded", MSR_RECOMPUTE_FULL, NEAR("keeps queries, keys and values")},
+    {"save_out_proj", MSR_RECOMPUTE_FULL, NEAR("keeps the result of attention")},
+    {"save_dot_except_mlp", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
+    {"save_dot_with_context_except_mlp", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
+    {"save_dot_except_mlpwi", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
+    {"custom", MSR_RECOMPUTE_FULL, NEAR("keeps the results that a list names")},
+};
+
+/* The number of the policy that a text names, or its bracket; as many as there are: it names none. */
+static size_t find_policy(const char *text)
+{
+    const char *bracket = strchr(text, '('), *at = bracket ? bracket + 1 : text;
+    const size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+    size_t i = 0;
+
+    while (i < DSE_COUNT(policies) && (strlen(policies[i].policy) != n || strncmp(policies[i].policy, at, n) != 0))
+        i++;
+    return i;
+}
+
+msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest)
 {
     const msr_recompute meanings[] = {
         [SAYS_UNKNOWN] = MSR_RECOMPUTE_UNKNOWN,
@@ -245,5 +354,51 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f)
         [SAYS_ON] = f ? f->when_on : MSR_RECOMPUTE_UNKNOWN,
     };
 
+    *nearest = NULL;
+    if (text && f && f->has_policies && find_policy(text) < DSE_COUNT(policies)) {
+        *nearest = policies[find_policy(text)].nearest;
+        return policies[find_policy(text)].is;
+    }
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
+}
+
+/* ---- models ------------------------------------------------------------------------------------ */
+
+/* By what a name has in it, in normal form; the first that fits: "llama" is in none of the later. Sources: the
+ * modeling_<family>.py of Hugging Face's transformers. What other parts differ in (biases, norms of queries, a norm behind
+ * a block, attention beside the feed-forward network) is not simulated. */
+static const struct {
+    const char *part;
+    msr_built is;
+} built[] = {
+    {"nemotron", MSR_BUILT_NEMOTRON}, {"minitron", MSR_BUILT_NEMOTRON}, {"falcon", MSR_BUILT_NEMOTRON},
+    {"starcoder2", MSR_BUILT_NEMOTRON}, {"llama", MSR_BUILT_LLAMA},     {"internlm", MSR_BUILT_LLAMA},
+    {"qwen", MSR_BUILT_LLAMA},        {"mistral", MSR_BUILT_LLAMA},     {"gemma", MSR_BUILT_LLAMA},
+    {"olmo", MSR_BUILT_LLAMA},        {"baichuan", MSR_BUILT_LLAMA},    {"phi3", MSR_BUILT_LLAMA},
+    {"phi4", MSR_BUILT_LLAMA},        {"smollm", MSR_BUILT_LLAMA},      {"chatglm", MSR_BUILT_LLAMA},
+    {"deepseekllm", MSR_BUILT_LLAMA}, {"granite", MSR_BUILT_LLAMA},     {"vicuna", MSR_BUILT_LLAMA},
+    {"aquila", MSR_BUILT_LLAMA},      {"gpt", MSR_BUILT_GPT},           {"megatron", MSR_BUILT_GPT},
+    {"turing", MSR_BUILT_GPT},        {"mtnlg", MSR_BUILT_GPT},         {"mpt", MSR_BUILT_GPT},
+    {"bloom", MSR_BUILT_GPT},         {"opt", MSR_BUILT_GPT},           {"pythia", MSR_BUILT_GPT},
+};
+
+msr_built msr_built_of(const char *family)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(family ? family : "", form, sizeof form);
+    for (size_t i = 0; i < DSE_COUNT(built); i++)
+        if (strstr(form, built[i].part))
+            return built[i].is;
+    return MSR_BUILT_UNKNOWN;
+}
+
+int64_t msr_gate_of(const char *text)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(text, form, sizeof form);
+    if (strstr(form, "glu")) /* SwiGLU, GeGLU, ReGLU */
+        return 1;
+    return strstr(form, "relu") || strstr(form, "gelu") ? 0 : MSR_JOB_NONE;
 }

@@ -156,6 +156,32 @@ static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error
     return DSE_OK;
 }
 
+/* Whether a job's sizes are complete, and other than those of its family's card: a model of its own, such as the same with
+ * fewer layers. */
+static bool is_own_model(const msr_job *j, const cfg_doc *card)
+{
+    const struct {
+        const char *key;
+        int64_t v;
+    } sizes[] = {{"layers", j->layers}, {"d_model", j->d_model}, {"d_ff", j->d_ff}, {"heads", j->heads}};
+    bool differs = false;
+
+    if (!MSR_GIVEN(j->vocabulary))
+        return false;
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++) {
+        const cfg_node *node = cfg_get(card->root, sizes[i].key);
+        int64_t v = 0;
+
+        if (!MSR_GIVEN(sizes[i].v))
+            return false;
+        if (node && cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, NULL) == DSE_OK)
+            differs |= v != sizes[i].v;
+    }
+    return differs;
+}
+
+static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err);
+
 static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *family, dse_arena *a, making *m,
                           dse_error *err)
 {
@@ -163,6 +189,10 @@ static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *fa
     cfg_doc card;
     dse_status st = load_card(p, name, a, &card, err);
 
+    if (st == DSE_OK && !o->model && is_own_model(p->job, &card)) {
+        msr_plan_assume(p, a, "the source's own sizes, which are not those of %s", p->model_name);
+        return of_numbers(p, a, m, err);
+    }
     if (st == DSE_OK && !o->model)
         st = check_family(p, &card, err);
     if (st != DSE_OK)
@@ -216,32 +246,35 @@ static void derive_sizes(msr_plan *p, msr_job *j, dse_arena *a)
         msr_plan_assume(p, a, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
 }
 
-/* Models that are built as a Llama is (gated activation, RMSNorm), by what their names have. */
-static bool is_a_llama(const char *family)
-{
-    static const char *const names[] = {"llama", "internlm", "qwen", "mistral"};
-    char form[NAME_MAX_];
-
-    msr_normal_form(family ? family : "", form, sizeof form);
-    for (size_t i = 0; i < DSE_COUNT(names); i++)
-        if (strstr(form, names[i]))
-            return true;
-    return false;
-}
-
-/* Sizes do not say which operators they are of: a GPT's, but Llama's where heads share keys and values, or
- * by the name. */
+/* Sizes do not say which operators they are of: a gate is Llama's, heads that share keys and values without one
+ * Nemotron's. Where the source says neither, the model's name does, then the program's own models; else a GPT, but a Llama
+ * where heads share keys and values. */
 static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
-    const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads, named = is_a_llama(j->family);
+    static const char *const operators[] = {"gpt", "gpt", "llama", "nemotron"}, *const titles[] = {"GPT", "GPT", "Llama", "Nemotron"};
+    const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
+    const msr_framework *program = msr_framework_find(j->framework);
+    msr_built is = msr_built_of(j->family);
+    const char *why = ", by the model's name";
 
-    put(m, "operators", grouped || named ? "llama" : "gpt");
+    if (j->gated == 1 || (j->gated == 0 && is == MSR_BUILT_LLAMA) || (j->gated == 0 && is == MSR_BUILT_UNKNOWN)) {
+        is = j->gated ? MSR_BUILT_LLAMA : grouped ? MSR_BUILT_NEMOTRON : MSR_BUILT_GPT;
+        why = j->gated ? ", which has a gated activation, too" : ", whose activation has no gate either";
+    } else if (is == MSR_BUILT_UNKNOWN && program && program->is_llama) {
+        is = MSR_BUILT_LLAMA;
+        why = ", as the program builds its models";
+    } else if (is == MSR_BUILT_UNKNOWN) {
+        is = grouped ? MSR_BUILT_LLAMA : MSR_BUILT_GPT;
+        why = ": the source gives sizes alone";
+    }
+    if (is == MSR_BUILT_GPT && grouped) /* a GPT's operators have as many keys as queries */
+        is = MSR_BUILT_NEMOTRON;
+    put(m, "operators", operators[is]);
     if (grouped)
         put_int(m, "kv_heads", j->kv_heads);
-    msr_plan_assume(p, m->arena,
-                    named ? "the operators of a %s, by the model's name"
-                          : "the operators of a %s: the source gives sizes alone",
-                    grouped || named ? "Llama" : "GPT");
+    if (MSR_GIVEN(j->head_dim) && j->head_dim * j->heads != j->d_model)
+        put_int(m, "head_dim", j->head_dim);
+    msr_plan_assume(p, m->arena, "the operators of a %s%s", titles[is], why);
 }
 
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err)
@@ -320,6 +353,8 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
     if (st != DSE_OK)
         return st;
+    if (MSR_GIVEN(p->job->tied) && !o->model)
+        put(&m, "tied_embeddings", p->job->tied ? "true" : "false");
     put_int(&m, "batch", p->job->batch);
     put_int(&m, "sequence", p->job->sequence);
     put_precision(p, o, &m);

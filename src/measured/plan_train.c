@@ -101,6 +101,8 @@ static void choose_sharding(planning *p)
         p->point->zero = 3;
         p->point->reshard = choice(STRATEGY_reshard, "never");
     }
+    if (zero > 0 && zero < 3 && MSR_GIVEN(j->shard_group) && j->dp % j->shard_group == 0)
+        p->point->replicas = (uint32_t)(j->dp / j->shard_group);
     /* A dp_shard of 1 below ZeRO-3 says of weights alone that they are whole. */
     if (zero > 0 && MSR_GIVEN(j->dp_replicate) && MSR_GIVEN(j->dp_shard) &&
         (j->dp_shard > 1 || (zero == 3 && j->cp > 1)))
@@ -227,6 +229,10 @@ static void choose_selective(planning *p)
         msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena,
                      "the source lacks which layers the selective recomputation of %s makes again",
                      p->program->title);
+    } else if (what == MSR_SELECTIVE_ALL) {
+        p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
+        msr_plan_assume(p->plan, p->arena, "selective recomputation makes every layer again, the default of %s",
+                        p->program->title);
     } else if (what == MSR_SELECTIVE_SECOND_LAYER) {
         p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
         p->point->recompute_every = 2;
@@ -246,7 +252,9 @@ static void choose_recomputation(planning *p, const msr_plan_options *o)
 
     if (how == MSR_RECOMPUTE_UNKNOWN && p->program) {
         how = p->program->unsaid;
-        if (how == MSR_RECOMPUTE_NONE)
+        if (how == MSR_RECOMPUTE_FULL)
+            by_default(p, "recomputation of all layers");
+        else if (how == MSR_RECOMPUTE_NONE)
             by_default(p, "no recomputation");
         else if (how == MSR_RECOMPUTE_SELECTIVE)
             by_default(p, "selective recomputation");
@@ -321,6 +329,8 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     planning t = {.plan = p, .job = p->job, .point = &p->point, .arena = a};
 
     p->trains = true;
+    for (size_t i = 0; i < p->job->n_notes; i++)
+        msr_plan_assume(p, a, "%s", p->job->note[i]);
     p->point = strategy_default();
     p->point.dp = (uint32_t)p->job->dp;
     p->point.tp = (uint32_t)p->job->tp;

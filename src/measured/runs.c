@@ -83,6 +83,10 @@ static void note(loading *l, msr_run *r, const char *reach)
         r->note[r->n_notes++] = reach;
 }
 
+/* The reason of rows of a table that cannot be used, where others can: what they say contradicts itself, or they are of
+ * a model that is unknown. */
+static const char refused[] = "a row that cannot be used";
+
 /* The machine cut to the job's devices; *out is NULL for a run that is left. */
 static dse_status add(loading *l, const msr_job *job, msr_run **out, dse_error *err)
 {
@@ -211,22 +215,46 @@ static dse_status add_trace(loading *l, const char *path, dse_error *err)
     return st;
 }
 
+static dse_status add_row(loading *l, const msr_job *job, dse_error *err)
+{
+    msr_run *r;
+    dse_status st;
+
+    if (job->refused)
+        return dse_fail_at(err, DSE_E_CONFIG, job->where, "%s", job->refused);
+    st = add(l, job, &r, err);
+    if (st == DSE_OK && r)
+        note(l, r, NULL);
+    return st;
+}
+
+/* A table whose rows are all refused is refused, by the first of them: what is wrong with each is wrong with the table. */
 static dse_status add_rows(loading *l, const char *table, dse_error *err)
 {
+    dse_error first = DSE_ERROR_INIT;
     const char *path;
-    msr_run *r;
     msr_job *job;
-    size_t n = 0;
+    size_t n = 0, n_refused = 0;
     dse_status st = card_locate(CARD_MEASURED, table, l->arena, &path, err);
 
     if (st == DSE_OK)
         st = msr_jobs_read(path, l->o->only, l->o->n_only, l->arena, &job, &n, err);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        st = add(l, &job[i], &r, err);
-        if (st == DSE_OK && r)
-            note(l, r, NULL);
+    if (st != DSE_OK)
+        return st;
+    for (size_t i = 0; i < n; i++) {
+        dse_error why = DSE_ERROR_INIT;
+
+        if ((st = add_row(l, &job[i], &why)) == DSE_OK)
+            continue;
+        if (st != DSE_E_CONFIG || n == 1)
+            return dse_fail_at(err, st, why.where, "%s", why.text);
+        if (!n_refused++)
+            first = why;
+        msr_runs_leave(l->out, &job[i], refused, why.text, l->arena);
     }
-    return st;
+    if (n_refused == n)
+        return dse_fail_at(err, DSE_E_CONFIG, first.where, "%s", first.text);
+    return DSE_OK;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */

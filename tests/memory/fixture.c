@@ -77,10 +77,11 @@ step_model make_model(const char *file, const dimensions *d, dse_arena *a)
     step_model m;
     dse_status st;
 
-    *s = (wl_symbols){.n = 7,
-                      .name = {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads", "Size"},
+    *s = (wl_symbols){.n = 8,
+                      .name = {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads", "Size", "HeadDim"},
                       .value = {(int64_t)d->sequence, (int64_t)d->vocab, (int64_t)d->hidden, (int64_t)d->ffn,
-                                (int64_t)d->heads, (int64_t)d->kv_heads, (int64_t)d->head_size}};
+                                (int64_t)d->heads, (int64_t)d->kv_heads, (int64_t)d->head_size,
+                                (int64_t)d->head_size}};
     if (file) {
         st = cfg_load(dse_arena_printf(a, "%s/configs/layers/%s", TEST_SOURCE, file), a, &doc, &err);
     } else {

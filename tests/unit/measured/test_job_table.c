@@ -465,7 +465,7 @@ CLAIM(every_shipped_table_reads)
         size_t rows, timed, with_memory;
     } tables[] = {{"vtrain_a100", 73, 73, 0},
                   {"megatron_selene_a100", 36, 8, 8},
-                  {"torchtitan_h100_h200", 21, 6, 13}, /* of 13 rates per GPU, 6 have a sequence length */
+                  {"torchtitan_h100_h200", 21, 21, 13}, /* by TorchTitan's habits: 8192 tokens of Llama 3, rates of a GPU */
                   {"ccl_bench_training", 35, 34, 0},
                   {"ccl_bench_search_sweeps", 184, 71, 0}, /* 77, of which 6 repeat another's number */
                   {"other_training", 5, 5, 2}};
@@ -514,6 +514,93 @@ static int close_arena(void **state)
     return 0;
 }
 
+/* TorchTitan's configurations of Llama 3 have 8192 tokens, and its log's rate is a device's: 8 * 8192 * 2 / (8 * 100). */
+CLAIM(a_programs_configuration_says_what_its_table_does_not)
+{
+    const msr_job *j = row("\"model\":\"Llama 3.1 8B\",\"framework\":\"torchtitan\",\"n_gpus\":8,\"fsdp\":8,\"tp\":1,"
+                           "\"pp\":1,\"local_batch\":2,\"tokens_per_s\":100");
+
+    assert_int_equal(j->sequence, 8192);
+    assert_float_equal(j->step_time_s, 163.84, 1e-9);
+    assert_int_equal(j->n_notes, 2);
+    assert_string_equal(j->note[0], "sequences of 8192 tokens, as TorchTitan's configuration of the model has: the source does "
+                                    "not say");
+    assert_string_equal(j->note[1], "a rate of tokens is a device's, as TorchTitan prints it: the source does not say");
+    j = row("\"model\":\"Qwen\",\"framework\":\"torchtitan\",\"n_gpus\":8,\"local_batch\":2,\"tokens_per_s\":100");
+    assert_int_equal(j->sequence, NONE);
+    j = row("\"model\":\"Llama 3.1 8B\",\"framework\":\"nemo\",\"n_gpus\":8,\"global_batch\":2,\"seq_len\":64,"
+            "\"tokens_per_s\":100");
+    assert_true(isnan(j->step_time_s) && !j->n_notes);
+}
+
+CLAIM(what_a_table_says_of_a_model_holds_for_its_rows)
+{
+    dse_status st = parse("{\"models\":{\"A\":{\"layers\":4,\"heads\":8,\"mlp\":\"plain\",\"tied_embeddings\":true},"
+                          "\"B\":{\"layers\":5,\"activation\":\"SwiGLU\"}},\"common\":{\"layers\":6,\"tp\":2},"
+                          "\"rows\":[{\"model\":\"A\",\"heads\":16},{\"model\":\"B\"},{\"model\":\"C\",\"activation\":\"squared ReLU\"}]}");
+
+    assert_ok(st, &err);
+    assert_int_equal(n_jobs, 3);
+    assert_true(jobs[0].layers == 4 && jobs[0].heads == 16 && jobs[0].gated == 0 && jobs[0].tied == 1 && jobs[0].tp == 2);
+    assert_true(jobs[1].layers == 5 && jobs[1].gated == 1 && jobs[1].tied == NONE && jobs[1].tp == 2);
+    assert_true(jobs[2].layers == 6 && jobs[2].gated == 0);
+}
+
+/* Sources of each: job_words.c. */
+CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
+{
+    static const struct {
+        const char *fields;
+        msr_recompute is;
+        size_t notes;
+    } rows[] = {
+        {"\"recompute\":\"full\"", MSR_RECOMPUTE_FULL, 0},
+        {"\"recompute\":\"selective (minimal: matmul outputs kept)\"", MSR_RECOMPUTE_SELECTIVE, 0},
+        {"\"recompute\":\"selective (minimal_with_context)\"", MSR_RECOMPUTE_NONE, 1},
+        {"\"recompute\":\"selective (qkv_proj_offloaded)\"", MSR_RECOMPUTE_FULL, 1},
+        {"\"maxtext_config\":{\"remat_policy\":\"custom\",\"query_proj\":\"offload\"}", MSR_RECOMPUTE_FULL, 1},
+        {"\"maxtext_config\":{\"attention\":\"flash\"}", MSR_RECOMPUTE_UNKNOWN, 0},
+        {"\"recompute\":\"selective\"", MSR_RECOMPUTE_SELECTIVE, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[256];
+        const msr_job *j;
+
+        snprintf(fields, sizeof fields, "\"framework\":\"MaxText\",%s", rows[i].fields);
+        j = row(fields);
+        assert_int_equal(j->recompute, rows[i].is);
+        assert_int_equal(j->n_notes, rows[i].notes);
+    }
+    assert_int_equal(row("\"framework\":\"NeMo\",\"recompute\":\"selective (mlp)\"")->recompute, MSR_RECOMPUTE_SELECTIVE);
+}
+
+/* 6 a chip on 64 chips, whatever shares a sequence. */
+CLAIM(a_batch_of_chips_is_over_all_of_them)
+{
+    assert_int_equal(row("\"chips\":64,\"tp\":4,\"per_chip_batch\":6")->batch, 384);
+    assert_int_equal(row("\"chips\":64,\"per_chip_batch\":6,\"global_batch\":128")->batch, 128);
+}
+
+CLAIM(rows_that_cannot_be_read_are_refused_where_others_can)
+{
+    static const char text[] = "{\"rows\":[{\"id\":\"a\",\"dp\":8,\"global_batch\":16,\"micro_batch\":3},{\"id\":\"b\",\"tp\":2}]}";
+    char path[] = "/tmp/ccldse-rows-XXXXXX";
+    int fd = mkstemp(path);
+    const char *only[] = {"id=a"};
+
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1 && close(fd) == 0);
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(msr_jobs_read(path, NULL, 0, &arena, &jobs, &n_jobs, &err), &err);
+    assert_int_equal(n_jobs, 2);
+    assert_string_equal(jobs[0].name, "a");
+    assert_string_equal(jobs[0].refused, "global_batch, 16, is no multiple of micro_batch * dp, 3 * 8; correct one of them");
+    assert_true(!jobs[1].refused && jobs[1].tp == 2);
+    assert_int_equal(msr_jobs_read(path, only, 1, &arena, &jobs, &n_jobs, &err), DSE_E_CONFIG);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +631,11 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_table_is_refused),
         cmocka_unit_test(every_shipped_table_reads),
         cmocka_unit_test(a_shipped_rate_becomes_its_time),
+        cmocka_unit_test(a_programs_configuration_says_what_its_table_does_not),
+        cmocka_unit_test(what_a_table_says_of_a_model_holds_for_its_rows),
+        cmocka_unit_test(policies_of_maxtext_are_kinds_of_recomputation),
+        cmocka_unit_test(a_batch_of_chips_is_over_all_of_them),
+        cmocka_unit_test(rows_that_cannot_be_read_are_refused_where_others_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, close_arena);

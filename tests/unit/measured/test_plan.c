@@ -365,6 +365,66 @@ CLAIM(families_are_known_by_many_names)
 }
 
 /* A padded vocabulary is the job's own business. */
+CLAIM(a_gate_is_taken_where_the_source_says_one)
+{
+    static const struct {
+        const char *family, *framework;
+        int64_t gated, kv_heads;
+        const char *operators, *why;
+    } models[] = {
+        {"Nemotron4-15B", "NeMo", NONE, 2, "nemotron", "the operators of a Nemotron, by the model's name"},
+        {"Nemotron-8B", "NeMo", NONE, 4, "nemotron", "the operators of a Nemotron, by the model's name"},
+        {"GPT3-20B", "NeMo", NONE, 4, "gpt", "the operators of a GPT, by the model's name"},
+        {"Gemma-7B", NULL, NONE, 4, "llama", "the operators of a Llama, by the model's name"},
+        {"MaxText-64B", "MaxText", NONE, 4, "llama", "the operators of a Llama, as the program builds its models"},
+        {"GPT3-175B", "MaxText", NONE, 4, "gpt", "the operators of a GPT, by the model's name"},
+        {"Mine", NULL, 1, 4, "llama", "the operators of a Llama, which has a gated activation, too"},
+        {"Mine", NULL, 0, 4, "gpt", "the operators of a GPT, whose activation has no gate either"},
+        {"Mine", NULL, 0, 2, "nemotron", "the operators of a Nemotron, whose activation has no gate either"},
+        {"Falcon-40B", NULL, NONE, 2, "nemotron", "the operators of a Nemotron, by the model's name"},
+    };
+
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        msr_job j = plain();
+
+        j.family = models[i].family;
+        j.framework = models[i].framework;
+        j.gated = models[i].gated;
+        j.kv_heads = models[i].kv_heads;
+        if (!strcmp(models[i].family, "GPT3-175B")) /* one of ours, with its own sizes */
+            assert_ok(make(&j, &approximate), &err);
+        else
+            assert_ok(make(&j, &as_said), &err);
+        assert_string_equal(value("operators"), models[i].operators);
+        assert_true(assumes(models[i].why));
+    }
+}
+
+/* A model that is cut to fewer layers is no contradiction. */
+CLAIM(complete_sizes_go_over_those_of_the_family)
+{
+    msr_job j = plain();
+
+    j.family = "Llama-3.1-70B";
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("layers"), "4");
+    assert_string_equal(value("operators"), "llama");
+    assert_string_equal(plan.model_name, "Llama-3.1-70B");
+    assert_true(assumes("the source's own sizes, which are not those of llama-3.1-70b"));
+}
+
+CLAIM(heads_have_their_own_width_where_the_source_says_one)
+{
+    msr_job j = plain();
+
+    j.family = "Qwen3";
+    j.head_dim = 32; /* 4 heads of 64: 16 */
+    j.tied = 1;
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("head_dim"), "32");
+    assert_string_equal(value("tied_embeddings"), "true");
+}
+
 CLAIM(the_jobs_vocabulary_is_taken)
 {
     msr_job j = plain();
@@ -509,6 +569,9 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
         cmocka_unit_test(families_are_known_by_many_names),
+        cmocka_unit_test(a_gate_is_taken_where_the_source_says_one),
+        cmocka_unit_test(complete_sizes_go_over_those_of_the_family),
+        cmocka_unit_test(heads_have_their_own_width_where_the_source_says_one),
         cmocka_unit_test(the_jobs_vocabulary_is_taken),
         cmocka_unit_test(a_card_that_is_named_goes_over_what_the_job_says),
         cmocka_unit_test(sizes_follow_from_a_cards_architecture),

@@ -274,6 +274,42 @@ CLAIM(programs_that_shard_alike_have_the_same_habits)
                "the source lacks which layers the selective recomputation of llm-foundry makes again");
 }
 
+/* Sources of the defaults: job_words.c. */
+CLAIM(jax_shards_and_recomputes_by_default)
+{
+    msr_job j = terse("MaxText");
+
+    j.tp = 1;
+    j.dp = j.dp_shard = 16;
+    j.dp_replicate = 1;
+    j.micro_batch = NONE;
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    assert_true(assumes("recomputation of all layers, the default of MaxText: the source does not say"));
+    assert_true(assumes("one micro-batch, the default of MaxText: the source does not say"));
+    j.framework = "PaxML";
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    j.framework = "torchxla";
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan");
+    j.framework = "fms-fsdp (PyTorch FSDP)";
+    j.micro_batch = 2;
+    j.recompute = MSR_RECOMPUTE_SELECTIVE;
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    assert_true(assumes("selective recomputation makes every layer again, the default of fms-fsdp"));
+}
+
+/* 8 ranks share an optimizer that 8 / 4 = 2 groups have. */
+CLAIM(a_group_that_shares_an_optimizer_is_repeated)
+{
+    msr_job j = terse("InternEvo");
+
+    j.zero_stage = 1;
+    j.shard_group = 4;
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_sequence_parallel=off_replicas=2_like=megatron");
+    assert_true(assumes("no sequence parallelism along tp, the default of InternEvo: the source does not say"));
+    j.shard_group = 3; /* does not divide it */
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_sequence_parallel=off_like=megatron");
+}
+
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
 #define GAP(change, kind, text)                                                                              \
@@ -382,6 +418,8 @@ int main(void)
         cmocka_unit_test(programs_before_flash_attention_have_their_scores_in_memory),
         cmocka_unit_test(torchtitan_shards_parameters_and_makes_every_second_layer_again),
         cmocka_unit_test(programs_that_shard_alike_have_the_same_habits),
+        cmocka_unit_test(jax_shards_and_recomputes_by_default),
+        cmocka_unit_test(a_group_that_shares_an_optimizer_is_repeated),
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
