@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/names.h"
+#include "cards/device.h"
 #include "cards/resize.h"
 #include "exec/parallel.h"
 #include "measured/point.h"
@@ -197,6 +198,7 @@ typedef struct {
 
 typedef struct {
     const card_system *machine;
+    card_system training; /* the same as steps of profile train see it: with the laws of its device */
     const msr_calibrate_run *run;
     size_t n, p;
     const calibrate_parameter *parameter;
@@ -217,9 +219,9 @@ static void key_of(const calibration *c, const prepared *r, double *key)
         key[j] = c->parameter[j].dim < r->n_dims ? c->at[j] : 0;
 }
 
-static void apply(const calibration *c, const double *value, card_system *s)
+static void apply(const calibration *c, const card_system *machine, const double *value, card_system *s)
 {
-    *s = *c->machine;
+    *s = *machine;
     for (size_t j = 0; j < c->p; j++)
         *value_at(s, &c->parameter[j]) = value[j];
 }
@@ -261,15 +263,16 @@ static dse_status simulate_workload(const calibration *c, size_t i, const card_s
 
 static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_error *err)
 {
+    const bool trains = c->run[i].study->training != NULL;
     card_system changed, part;
     dse_arena arena;
     dse_status st;
 
-    apply(c, c->at, &changed);
+    apply(c, trains ? &c->training : c->machine, c->at, &changed);
     if ((st = card_system_resize(&changed, c->prepared[i].npus, &part, err)) != DSE_OK)
         return st;
     dse_arena_init(&arena);
-    st = (c->run[i].study->training ? simulate_training : simulate_workload)(c, i, &part, &arena, out, err);
+    st = (trains ? simulate_training : simulate_workload)(c, i, &part, &arena, out, err);
     dse_arena_free(&arena);
     return st;
 }
@@ -435,7 +438,7 @@ static msr_calibrated conclude(const calibration *c, const cmp_problem *problem,
     }
     for (size_t i = 0; i < c->n; i++)
         r.n_simulated += c->simulated[i];
-    apply(c, value, &r.fitted);
+    apply(c, c->machine, value, &r.fitted);
     for (size_t j = 0; j < c->p; j++)
         mark_given(&r.fitted, &c->parameter[j]);
     snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
@@ -453,6 +456,10 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     dse_status st = list_parameters(machine, o, a, &parameter, &c.p, err);
 
     c.parameter = parameter;
+    c.training = *machine;
+    card_system_settle_profile(&c.training, true);
+    if (st == DSE_OK)
+        st = card_system_fill_laws(&c.training, a, err);
     if (st == DSE_OK)
         st = prepare(&c, a, err);
     if (st != DSE_OK)
