@@ -394,23 +394,34 @@ static void show_progress(void *user, size_t done, size_t total)
         c->o->progress(c->o->user, done, total);
 }
 
+static size_t first_of_model(const calibration *c, size_t i)
+{
+    size_t first = 0;
+
+    while (c->run[first].study->model.d_model != c->run[i].study->model.d_model)
+        first++;
+    return first;
+}
+
 static cmp_problem problem_of(calibration *c, dse_arena *a)
 {
     double *measured = DSE_ARENA_NEW(a, double, c->n);
     const char **name = DSE_ARENA_NEW(a, const char *, c->n);
-    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n);
+    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n), *unit = DSE_ARENA_NEW(a, size_t, c->n);
     cmp_parameter *parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
 
     for (size_t i = 0; i < c->n; i++) {
         measured[i] = c->run[i].measured_s;
         name[i] = c->run[i].name;
         repeats[i] = c->prepared[i].same_as;
+        unit[i] = first_of_model(c, i);
     }
     for (size_t j = 0; j < c->p; j++)
         parameter[j] = c->parameter[j].fit;
     return (cmp_problem){.n = c->n,
                          .measured = measured,
                          .repeats = repeats,
+                         .unit = c->o->leave_models_out ? unit : NULL,
                          .name = name,
                          .p = c->p,
                          .parameter = parameter,

@@ -34,6 +34,9 @@ typedef struct {
     uint32_t starts;
     uint64_t seed;
     bool leave_one_out;
+    /* what is left out is all runs of a model, and not a run with its repeats. A model is known by its width (d_model):
+     * one that is deeper or shallower is no other model */
+    bool leave_models_out;
     uint32_t n_threads; /* that simulate; 0: as many as there are cores. No result depends on it */
     void (*progress)(void *user, size_t done, size_t total); /* fits; NULL */
     void *user;

@@ -435,6 +435,34 @@ CLAIM(what_repeats_another_is_left_out_with_it)
     dse_arena_free(&f.arena);
 }
 
+/* T = work / rate; rates 10, 10, 8 and 8. Runs 0 and 1 are of one model, 2 and 3 of another: each model is predicted by the
+ * rate of the other alone, where without one run the others of its model would pull the rate its way. Where all are of one
+ * model, there is nothing that could predict it. */
+CLAIM(whole_models_are_left_out)
+{
+    static const size_t unit[] = {0, 0, 2, 2}, one[] = {0, 0, 0, 0};
+    machine m = {.n = 4, .work = {80, 40, 80, 16}};
+    const double t[] = {8, 4, 10, 2};
+    cmp_problem p = problem_of(&m, t);
+    fitted f;
+
+    p.p = 1;
+    p.model = run_rate;
+    p.leave_one_out = true;
+    p.unit = unit;
+    fit(&p, &f);
+    near(f.r.left_out[0], 10, 1e-6);
+    near(f.r.left_out[1], 5, 1e-6);
+    near(f.r.left_out[2], 8, 1e-6);
+    near(f.r.left_out[3], 1.6, 1e-6);
+    dse_arena_free(&f.arena);
+    p.unit = one;
+    fit(&p, &f);
+    for (int i = 0; i < 4; i++)
+        assert_true(isnan(f.r.left_out[i]));
+    dse_arena_free(&f.arena);
+}
+
 CLAIM(what_only_the_left_out_run_shows_goes_back_to_its_start)
 {
     cmp_parameter parameters[3];
@@ -664,6 +692,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_bits_and_another_one_the_same_minimum),
         cmocka_unit_test(a_run_left_out_is_predicted_by_the_others),
         cmocka_unit_test(what_repeats_another_is_left_out_with_it),
+        cmocka_unit_test(whole_models_are_left_out),
         cmocka_unit_test(what_only_the_left_out_run_shows_goes_back_to_its_start),
         cmocka_unit_test(too_few_measurements_are_refused),
         cmocka_unit_test(repeats_are_no_further_measurements),
