@@ -17,7 +17,7 @@
 typedef struct {
     measured_runs_options runs;
     option_list fit, fix;
-    const char *output, *o, *format, *leave_out;
+    const char *output, *o, *format, *leave_out, *loss;
     int64_t starts, seed, jobs;
     double max_rate;
     bool no_leave_one_out, json;
@@ -26,6 +26,7 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(calibrate_options, f)
 
 static const char *const formats[] = {"text", "json", "markdown", NULL};
+static const char *const losses[] = {"squares", "absolute", NULL};
 static const char *const leave_out_choices[] = {"run", "model", NULL};
 
 static const option options[] = {
@@ -41,6 +42,10 @@ static const option options[] = {
     {"--starts", OPT_INT, "N", "8", "fits from other starts as well, drawn between the bounds", .min = 1,
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
+    {"--loss", OPT_STRING, "LOSS", "squares",
+     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, which odd runs "
+     "move little",
+     .choices = losses, FIELD(loss)},
     {"--leave-out", OPT_STRING, "WHAT", "run",
      "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its width",
      .choices = leave_out_choices, FIELD(leave_out)},
@@ -151,6 +156,8 @@ static dse_status gather(calibrating *c, dse_error *err)
                                            : "; --approximate takes the nearest thing where there is one");
 }
 
+static bool is_absolute(const calibrate_options *o) { return !strcmp(o->loss, "absolute"); }
+
 static bool leaves_models_out(const calibrate_options *o) { return !strcmp(o->leave_out, "model"); }
 
 static dse_status fit(calibrating *c, dse_error *err)
@@ -167,8 +174,9 @@ static dse_status fit(calibrating *c, dse_error *err)
                                                 .fix = fixed.item,
                                                 .n_starts_known = c->gathered.n_starts,
                                                 .start_known = c->gathered.start,
+                                                .absolute = is_absolute(o),
                                                 .max_rate = o->max_rate,
-                                                .starts = (uint32_t)o->starts,
+                                                .starts = is_absolute(o) ? 1 : (uint32_t)o->starts,
                                                 .seed = (uint64_t)o->seed,
                                                 .leave_one_out = !o->no_leave_one_out && c->gathered.n > 1,
                                                 .leave_models_out = leaves_models_out(o),
@@ -247,7 +255,7 @@ static void print(const calibrating *c)
                                           .left = g->runs.left,
                                           .hockney = g->hockney,
                                           .leaves_models_out = leaves_models_out(c->o),
-                                          .starts = (uint32_t)c->o->starts,
+                                          .starts = is_absolute(c->o) ? 1 : (uint32_t)c->o->starts,
                                           .seed = (uint64_t)c->o->seed,
                                           .settings = c->settings,
                                           .output = output_of(c->o)},

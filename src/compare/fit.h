@@ -80,4 +80,13 @@ typedef struct {
  * measurement or a prediction is not > 0. And whatever the model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
+/* The same of one rate, by the mean of |ln predicted - ln measured|, which a few odd measurements move little, and
+ * with few predictions: of all measurements at some 12 points for each factor e between the bounds, and no more for
+ * however many units are left out. Predictions without a unit are interpolated between these points (to 1e-4, of
+ * smooth ones); the standard error is the jackknife's over units; `starts` and `seed` have no effect. fit_one.c
+ *
+ * DSE_E_RANGE: more than one parameter, or a cost; no prediction changes with it; a measurement or prediction is not
+ * > 0. And whatever the model fails with, DSE_E_SIM too. */
+dse_status cmp_fit_one(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
+
 #endif

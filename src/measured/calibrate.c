@@ -476,7 +476,7 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     if (st != DSE_OK)
         return st;
     problem = problem_of(&c, a);
-    if ((st = cmp_fit(&problem, a, &fit, err)) != DSE_OK)
+    if ((st = (o->absolute ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
         return st;
     *out = conclude(&c, &problem, &fit, a);
     return DSE_OK;

@@ -30,6 +30,7 @@ typedef struct {
     const char *const *fit, *const *fix; /* n_fit 0: all there are; then without n_fix */
     size_t n_starts_known;
     const msr_calibrate_start *start_known;
+    bool absolute;   /* one rate, by the mean of absolute errors (cmp_fit_one) */
     double max_rate; /* times the card's: a rate is at most that. 1: the card says what nothing can exceed */
     uint32_t starts;
     uint64_t seed;
