@@ -17,7 +17,7 @@
 typedef struct {
     measured_runs_options runs;
     option_list fit, fix;
-    const char *output, *o, *format;
+    const char *output, *o, *format, *leave_out, *loss;
     int64_t starts, seed, jobs;
     double max_rate;
     bool no_leave_one_out, json;
@@ -26,6 +26,8 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(calibrate_options, f)
 
 static const char *const formats[] = {"text", "json", "markdown", NULL};
+static const char *const losses[] = {"squares", "absolute", NULL};
+static const char *const leave_out_choices[] = {"run", "model", NULL};
 
 static const option options[] = {
     OPTION_GROUP(measured_runs_group, runs),
@@ -40,7 +42,14 @@ static const option options[] = {
     {"--starts", OPT_INT, "N", "8", "fits from other starts as well, drawn between the bounds", .min = 1,
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
-    {"--no-leave-one-out", OPT_FLAG, NULL, "false", "do not fit without each run in turn",
+    {"--loss", OPT_STRING, "LOSS", "squares",
+     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, which odd runs "
+     "move little",
+     .choices = losses, FIELD(loss)},
+    {"--leave-out", OPT_STRING, "WHAT", "run",
+     "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its width",
+     .choices = leave_out_choices, FIELD(leave_out)},
+    {"--no-leave-one-out", OPT_FLAG, NULL, "false", "do not fit without each in turn",
      FIELD(no_leave_one_out)},
     {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given",
      .min = 1, .max = 4096, FIELD(jobs)},
@@ -147,6 +156,10 @@ static dse_status gather(calibrating *c, dse_error *err)
                                            : "; --approximate takes the nearest thing where there is one");
 }
 
+static bool is_absolute(const calibrate_options *o) { return !strcmp(o->loss, "absolute"); }
+
+static bool leaves_models_out(const calibrate_options *o) { return !strcmp(o->leave_out, "model"); }
+
 static dse_status fit(calibrating *c, dse_error *err)
 {
     const calibrate_options *o = c->o;
@@ -161,10 +174,12 @@ static dse_status fit(calibrating *c, dse_error *err)
                                                 .fix = fixed.item,
                                                 .n_starts_known = c->gathered.n_starts,
                                                 .start_known = c->gathered.start,
+                                                .absolute = is_absolute(o),
                                                 .max_rate = o->max_rate,
-                                                .starts = (uint32_t)o->starts,
+                                                .starts = is_absolute(o) ? 1 : (uint32_t)o->starts,
                                                 .seed = (uint64_t)o->seed,
                                                 .leave_one_out = !o->no_leave_one_out && c->gathered.n > 1,
+                                                .leave_models_out = leaves_models_out(o),
                                                 .n_threads = (uint32_t)o->jobs,
                                                 .progress = progress_count,
                                                 .user = &c->screen},
@@ -239,7 +254,8 @@ static void print(const calibrating *c)
                                           .n_hockney = g->n_hockney,
                                           .left = g->runs.left,
                                           .hockney = g->hockney,
-                                          .starts = (uint32_t)c->o->starts,
+                                          .leaves_models_out = leaves_models_out(c->o),
+                                          .starts = is_absolute(c->o) ? 1 : (uint32_t)c->o->starts,
                                           .seed = (uint64_t)c->o->seed,
                                           .settings = c->settings,
                                           .output = output_of(c->o)},

@@ -231,7 +231,7 @@ static uint32_t count_agreeing(const session *s, const fit_point *best)
 
 /* ---- leaving one out ------------------------------------------------------------------------------ */
 
-/* Without measurement i and its repeats, of which it is the first. */
+/* Without the unit of which measurement i is the first. */
 static dse_status leave_out(session *s, const fit_point *best, size_t i, double *predicted, double *out,
                             dse_error *err)
 {
@@ -244,15 +244,17 @@ static dse_status leave_out(session *s, const fit_point *best, size_t i, double 
     memcpy(x.wanted, best->wanted, p->p * sizeof *x.wanted);
     s->f.left_out = i;
     s->f.spare = 0;
-    st = settle(s, &x, true, err);
     for (size_t k = i; k < p->n; k++)
-        if (cmp_first_of(p, k) == i)
+        if (cmp_unit_of(p, k) == i)
             out[k] = NAN;
+    if (!fit_count(&s->f))
+        return DSE_OK;
+    st = settle(s, &x, true, err);
     if (st != DSE_OK || (x.outcome != FIT_DONE && x.outcome != FIT_NOTHING) ||
         (st = p->model(p->user, x.value, predicted, err)) != DSE_OK)
         return st;
     for (size_t k = i; k < p->n; k++)
-        if (cmp_first_of(p, k) == i)
+        if (cmp_unit_of(p, k) == i)
             out[k] = predicted[k];
     return DSE_OK;
 }
@@ -263,7 +265,7 @@ static dse_status leave_each_out(session *s, const fit_point *best, double *out,
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < s->p->n; i++) {
-        if (cmp_first_of(s->p, i) == i)
+        if (cmp_unit_of(s->p, i) == i)
             st = leave_out(s, best, i, predicted, out, err);
         step_done(s);
     }

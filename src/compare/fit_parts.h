@@ -14,7 +14,7 @@
 
 typedef struct {
     const cmp_problem *problem;
-    size_t left_out; /* the measurement that does not count, with its repeats; FIT_ALL: each does */
+    size_t left_out; /* the unit whose measurements do not count; FIT_ALL: each does */
     size_t spare;    /* measurements that there must be beyond the parameters */
     dse_arena *arena;
     double *at, *low, *high;          /* scratch: p, n, n */
@@ -59,8 +59,9 @@ size_t fit_count(const fit *f);
  * other things. */
 size_t fit_count_distinct(const fit *f);
 
-/* The measurement itself, or the one that it repeats. */
+/* The measurement itself, or the one that it repeats; the first that is left out with it. */
 size_t cmp_first_of(const cmp_problem *p, size_t i);
+size_t cmp_unit_of(const cmp_problem *p, size_t i);
 
 /* Minimises over the wanted parameters from x->value, within bounds. Sets value, held, sum; outcome FIT_DONE
  * or FIT_NO_CONVERGENCE. fit_solve.c */

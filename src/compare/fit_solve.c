@@ -34,9 +34,11 @@ static double value_of(const cmp_parameter *p, double coordinate)
 
 size_t cmp_first_of(const cmp_problem *p, size_t i) { return p->repeats ? p->repeats[i] : i; }
 
+size_t cmp_unit_of(const cmp_problem *p, size_t i) { return p->unit ? p->unit[i] : cmp_first_of(p, i); }
+
 static bool counts(const fit *f, size_t i)
 {
-    return f->left_out == FIT_ALL || cmp_first_of(f->problem, i) != f->left_out;
+    return f->left_out == FIT_ALL || cmp_unit_of(f->problem, i) != f->left_out;
 }
 
 size_t fit_count(const fit *f)

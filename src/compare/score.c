@@ -1,6 +1,9 @@
 #include "compare/score.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#define NEAR 0.1 /* what counts as within a tenth */
 
 double cmp_error(double simulated, double measured)
 {
@@ -25,4 +28,47 @@ double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *
         ++*used;
     }
     return *used ? sum / weights : NAN;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double percentile(const double *size, size_t n, double share)
+{
+    size_t i = (size_t)ceil(share * (double)n - 1e-9);
+
+    return size[i ? i - 1 : 0];
+}
+
+cmp_spread cmp_spread_of(const double *error, size_t n)
+{
+    double *size = dse_calloc(n + 1, sizeof *size), sum = 0, signed_sum = 0, near = 0;
+    cmp_spread s = {.mean = NAN, .median = NAN, .p90 = NAN, .worst = NAN, .bias = NAN, .within = NAN};
+
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(error[i]))
+            continue;
+        if (!s.n || fabs(error[i]) > fabs(s.worst)) {
+            s.worst = error[i];
+            s.which = i;
+        }
+        size[s.n++] = fabs(error[i]);
+        sum += fabs(error[i]);
+        signed_sum += error[i];
+        near += fabs(error[i]) <= NEAR;
+    }
+    if (s.n) {
+        qsort(size, s.n, sizeof *size, by_size);
+        s.mean = sum / (double)s.n;
+        s.median = percentile(size, s.n, 0.5);
+        s.p90 = percentile(size, s.n, 0.9);
+        s.bias = signed_sum / (double)s.n;
+        s.within = near / (double)s.n;
+    }
+    dse_free(size);
+    return s;
 }

@@ -27,6 +27,20 @@ double cmp_error(double simulated, double measured);
  * perfect. NaN if there is none; *used: how many there were. */
 double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *used);
 
+/* ---- errors of many ----------------------------------------------------------------------- */
+
+/* Of relative errors, as fractions. Percentiles are sizes that occur: the smallest that is not below so many. */
+typedef struct {
+    size_t n;                 /* that are known; without any the figures are NaN */
+    double mean, median, p90; /* of |error| */
+    double worst, bias;       /* the largest, with its sign, the first among equals; the mean with signs */
+    double within;            /* the share that is at most a tenth */
+    size_t which;             /* index of the worst */
+} cmp_spread;
+
+/* NaNs are passed over. */
+cmp_spread cmp_spread_of(const double *error, size_t n);
+
 /* ---- over runs ------------------------------------------------------------------------------- */
 
 /* A run for which both step times are known (seconds, > 0). Runs of one group are choices for the same work:

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/names.h"
+#include "cards/device.h"
 #include "cards/resize.h"
 #include "exec/parallel.h"
 #include "measured/point.h"
@@ -197,6 +198,7 @@ typedef struct {
 
 typedef struct {
     const card_system *machine;
+    card_system training; /* the same as steps of profile train see it: with the laws of its device */
     const msr_calibrate_run *run;
     size_t n, p;
     const calibrate_parameter *parameter;
@@ -217,9 +219,9 @@ static void key_of(const calibration *c, const prepared *r, double *key)
         key[j] = c->parameter[j].dim < r->n_dims ? c->at[j] : 0;
 }
 
-static void apply(const calibration *c, const double *value, card_system *s)
+static void apply(const calibration *c, const card_system *machine, const double *value, card_system *s)
 {
-    *s = *c->machine;
+    *s = *machine;
     for (size_t j = 0; j < c->p; j++)
         *value_at(s, &c->parameter[j]) = value[j];
 }
@@ -261,15 +263,16 @@ static dse_status simulate_workload(const calibration *c, size_t i, const card_s
 
 static dse_status simulate(const calibration *c, size_t i, step_time *out, dse_error *err)
 {
+    const bool trains = c->run[i].study->training != NULL;
     card_system changed, part;
     dse_arena arena;
     dse_status st;
 
-    apply(c, c->at, &changed);
+    apply(c, trains ? &c->training : c->machine, c->at, &changed);
     if ((st = card_system_resize(&changed, c->prepared[i].npus, &part, err)) != DSE_OK)
         return st;
     dse_arena_init(&arena);
-    st = (c->run[i].study->training ? simulate_training : simulate_workload)(c, i, &part, &arena, out, err);
+    st = (trains ? simulate_training : simulate_workload)(c, i, &part, &arena, out, err);
     dse_arena_free(&arena);
     return st;
 }
@@ -391,23 +394,34 @@ static void show_progress(void *user, size_t done, size_t total)
         c->o->progress(c->o->user, done, total);
 }
 
+static size_t first_of_model(const calibration *c, size_t i)
+{
+    size_t first = 0;
+
+    while (c->run[first].study->model.d_model != c->run[i].study->model.d_model)
+        first++;
+    return first;
+}
+
 static cmp_problem problem_of(calibration *c, dse_arena *a)
 {
     double *measured = DSE_ARENA_NEW(a, double, c->n);
     const char **name = DSE_ARENA_NEW(a, const char *, c->n);
-    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n);
+    size_t *repeats = DSE_ARENA_NEW(a, size_t, c->n), *unit = DSE_ARENA_NEW(a, size_t, c->n);
     cmp_parameter *parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p);
 
     for (size_t i = 0; i < c->n; i++) {
         measured[i] = c->run[i].measured_s;
         name[i] = c->run[i].name;
         repeats[i] = c->prepared[i].same_as;
+        unit[i] = first_of_model(c, i);
     }
     for (size_t j = 0; j < c->p; j++)
         parameter[j] = c->parameter[j].fit;
     return (cmp_problem){.n = c->n,
                          .measured = measured,
                          .repeats = repeats,
+                         .unit = c->o->leave_models_out ? unit : NULL,
                          .name = name,
                          .p = c->p,
                          .parameter = parameter,
@@ -435,7 +449,7 @@ static msr_calibrated conclude(const calibration *c, const cmp_problem *problem,
     }
     for (size_t i = 0; i < c->n; i++)
         r.n_simulated += c->simulated[i];
-    apply(c, value, &r.fitted);
+    apply(c, c->machine, value, &r.fitted);
     for (size_t j = 0; j < c->p; j++)
         mark_given(&r.fitted, &c->parameter[j]);
     snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
@@ -453,12 +467,16 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     dse_status st = list_parameters(machine, o, a, &parameter, &c.p, err);
 
     c.parameter = parameter;
+    c.training = *machine;
+    card_system_settle_profile(&c.training, true);
+    if (st == DSE_OK)
+        st = card_system_fill_laws(&c.training, a, err);
     if (st == DSE_OK)
         st = prepare(&c, a, err);
     if (st != DSE_OK)
         return st;
     problem = problem_of(&c, a);
-    if ((st = cmp_fit(&problem, a, &fit, err)) != DSE_OK)
+    if ((st = (o->absolute ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
         return st;
     *out = conclude(&c, &problem, &fit, a);
     return DSE_OK;

@@ -1,6 +1,7 @@
 #include "report/calibrated.h"
 
 #include "base/names.h"
+#include "compare/score.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,34 +15,16 @@ static double error_of(const report_calibrated *c, const double *predicted, size
     return predicted ? predicted[i] / c->run[i].measured_s - 1 : NAN;
 }
 
-/* Errors of step times, as fractions. n counts the runs that have a prediction; if there is none, the others
- * are NaN. */
-typedef struct {
-    size_t n;
-    double mean, worst; /* of |error|; signed */
-    size_t which;       /* the worst */
-} errors;
-
-static errors errors_of(const report_calibrated *c, const double *predicted)
+static cmp_spread errors_of(const report_calibrated *c, const double *predicted)
 {
-    errors e = {.mean = NAN, .worst = NAN};
-    double sum = 0;
+    double *error = dse_calloc(c->n + 1, sizeof *error);
+    cmp_spread s;
 
-    for (size_t i = 0; i < c->n; i++) {
-        double x = error_of(c, predicted, i);
-
-        if (isnan(x))
-            continue;
-        if (!e.n || fabs(x) > fabs(e.worst)) {
-            e.worst = x;
-            e.which = i;
-        }
-        e.n++;
-        sum += fabs(x);
-    }
-    if (e.n)
-        e.mean = sum / (double)e.n;
-    return e;
+    for (size_t i = 0; i < c->n; i++)
+        error[i] = error_of(c, predicted, i);
+    s = cmp_spread_of(error, c->n);
+    dse_free(error);
+    return s;
 }
 
 /* ---- words ----------------------------------------------------------------------------------------- */
@@ -160,13 +143,14 @@ static void print_runs(const report_calibrated *c, dse_strbuf *out)
 static void print_error(const report_calibrated *c, const char *what, const double *predicted,
                         dse_strbuf *out)
 {
-    errors e = errors_of(c, predicted);
+    const cmp_spread e = errors_of(c, predicted);
 
     if (!e.n)
         return;
     dse_strbuf_addf(out, "%s: mean %.2f%%, worst %+.2f%% (", what, e.mean * 100, e.worst * 100);
     add_name(out, c->run[e.which].name);
-    dse_strbuf_addc(out, ')');
+    dse_strbuf_addf(out, "); median %.2f%%, p90 %.2f%%, bias %+.2f%%, %.0f%% within 10%%", e.median * 100, e.p90 * 100,
+                    e.bias * 100, e.within * 100);
     if (e.n < c->n)
         dse_strbuf_addf(out, "; %zu run%s could not be predicted", c->n - e.n, c->n - e.n == 1 ? "" : "s");
     dse_strbuf_addc(out, '\n');
@@ -177,7 +161,9 @@ static void print_errors(const report_calibrated *c, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
     print_error(c, "Error before", c->fit->before, out);
     print_error(c, "Error after", c->fit->after, out);
-    print_error(c, "Error of each run by the fit to the others", c->fit->left_out, out);
+    print_error(c, c->leaves_models_out ? "Error of each model by the fit to the others"
+                                        : "Error of each run by the fit to the others",
+                c->fit->left_out, out);
     if (c->starts > 1)
         dse_strbuf_addf(
             out, "%" PRIu32 " of %" PRIu32 " starts ended at the same sum of squares (seed %" PRIu64 ").\n",
@@ -295,10 +281,11 @@ static void put_runs(const report_calibrated *c, report_node *to)
 
 static void put_error(const report_calibrated *c, const char *key, const double *predicted, report_node *to)
 {
-    errors e = errors_of(c, predicted);
+    const cmp_spread e = errors_of(c, predicted);
 
     report_put(report_object(to, key), V_COUNT("runs", e.n), V_REAL("mean", e.mean), V_REAL("worst", e.worst),
-               V_TEXT("worst_run", e.n ? c->run[e.which].name : NULL));
+               V_TEXT("worst_run", e.n ? c->run[e.which].name : NULL), V_REAL("median", e.median),
+               V_REAL("p90", e.p90), V_REAL("bias", e.bias), V_REAL("within_a_tenth", e.within));
 }
 
 static void put_hockney(const report_calibrated *c, report_node *to)
@@ -328,6 +315,7 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
                V_TEXT("settings", c->settings), V_COUNT("fitted", c->fit->n_fitted), V_COUNT("seed", c->seed),
                V_COUNT("starts", c->starts), V_COUNT("starts_agreed", c->fit->starts_agreed),
                V_REAL("rms", c->fit->rms));
+    report_put(root, V_GIVEN(c->fit->left_out, V_TEXT("left_out", c->leaves_models_out ? "model" : "run")));
     put_error(c, "error_before", c->fit->before, root);
     put_error(c, "error_after", c->fit->after, root);
     put_error(c, "error_left_out", c->fit->left_out, root);
@@ -343,11 +331,14 @@ void report_calibrated_json(const report_calibrated *c, dse_strbuf *out)
 static void markdown_error(const report_calibrated *c, const char *what, const double *predicted,
                            dse_strbuf *out)
 {
-    errors e = errors_of(c, predicted);
+    const cmp_spread e = errors_of(c, predicted);
 
     if (e.n)
-        dse_strbuf_addf(out, "%s: mean %.1f%%, worst %+.1f%% of %zu runs.  \n", what, e.mean * 100,
-                        e.worst * 100, e.n);
+        dse_strbuf_addf(out,
+                        "%s: mean %.1f%%, worst %+.1f%% of %zu runs; median %.1f%%, p90 %.1f%%, bias %+.1f%%, "
+                        "%.0f%% within 10%%.  \n",
+                        what, e.mean * 100, e.worst * 100, e.n, e.median * 100, e.p90 * 100, e.bias * 100,
+                        e.within * 100);
 }
 
 /* The row of a run; NULL: the headings. */
@@ -382,6 +373,7 @@ void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
     markdown_error(c, "Card as it is", c->fit->before, out);
     if (c->fit->left_out)
-        markdown_error(c, "Fitted to the other runs", c->fit->left_out, out);
+        markdown_error(c, c->leaves_models_out ? "Fitted to the other models" : "Fitted to the other runs",
+                       c->fit->left_out, out);
     report_left_markdown(c->left, c->n_left, out);
 }

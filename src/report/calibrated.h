@@ -39,6 +39,7 @@ typedef struct {
     size_t n_left, n_hockney;
     const report_left *left;
     const report_calibrated_hockney *hockney;
+    bool leaves_models_out; /* of predictions without a run; else its repeats alone are left out with it */
     uint32_t starts;
     uint64_t seed;
     const char *settings; /* of the models that were simulated, as options; "": none is common to all */

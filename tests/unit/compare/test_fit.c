@@ -386,9 +386,10 @@ CLAIM(the_same_seed_gives_the_same_bits_and_another_one_the_same_minimum)
 /* T = work / rate: ln rate is the mean of ln(work / t), and without a run that of the others. */
 static dse_status run_rate(void *user, const double *x, double *t, dse_error *err)
 {
-    const machine *m = user;
+    machine *m = user;
 
     (void)err;
+    m->calls++;
     for (size_t i = 0; i < m->n; i++)
         t[i] = m->work[i] / x[0];
     return DSE_OK;
@@ -432,6 +433,68 @@ CLAIM(what_repeats_another_is_left_out_with_it)
     near(f.r.left_out[0], 8, 1e-6);
     near(f.r.left_out[2], 8, 1e-6);
     near(f.r.left_out[1], 40 * sqrt(110) / 80, 1e-6);
+    dse_arena_free(&f.arena);
+}
+
+/* T = work / rate; rates 10, 10, 8 and 8. Runs 0 and 1 are of one model, 2 and 3 of another: each model is predicted by the
+ * rate of the other alone, where without one run the others of its model would pull the rate its way. Where all are of one
+ * model, there is nothing that could predict it. */
+CLAIM(whole_models_are_left_out)
+{
+    static const size_t unit[] = {0, 0, 2, 2}, one[] = {0, 0, 0, 0};
+    machine m = {.n = 4, .work = {80, 40, 80, 16}};
+    const double t[] = {8, 4, 10, 2};
+    cmp_problem p = problem_of(&m, t);
+    fitted f;
+
+    p.p = 1;
+    p.model = run_rate;
+    p.leave_one_out = true;
+    p.unit = unit;
+    fit(&p, &f);
+    near(f.r.left_out[0], 10, 1e-6);
+    near(f.r.left_out[1], 5, 1e-6);
+    near(f.r.left_out[2], 8, 1e-6);
+    near(f.r.left_out[3], 1.6, 1e-6);
+    dse_arena_free(&f.arena);
+    p.unit = one;
+    fit(&p, &f);
+    for (int i = 0; i < 4; i++)
+        assert_true(isnan(f.r.left_out[i]));
+    dse_arena_free(&f.arena);
+}
+
+/* T = work / rate, by absolute errors: rates of the runs are 8, 8.4, 9, 40 and 8.6, of which the best is the median, however
+ * odd one of them is. Without the first model (runs 0 and 1) it is that of 9, 40 and 8.6, so 9; without the other any
+ * between 8 and 8.4. */
+CLAIM(one_rate_is_fitted_by_absolute_errors)
+{
+    static const size_t unit[] = {0, 0, 2, 2, 2};
+    const double rate[] = {8, 8.4, 9, 40, 8.6};
+    machine m = {.n = 5, .work = {80, 42, 90, 80, 86}};
+    double t[MAX_N] = {0};
+    cmp_problem p = problem_of(&m, t);
+    fitted f;
+
+    for (int i = 0; i < 5; i++)
+        t[i] = m.work[i] / rate[i];
+    p.p = 1;
+    p.model = run_rate;
+    p.leave_one_out = true;
+    p.unit = unit;
+    dse_arena_init(&f.arena);
+    assert_int_equal(cmp_fit_one(&p, &f.arena, &f.r, NULL), DSE_OK);
+    near(f.r.parameter[0].value, 8.6, 1e-6);
+    near(f.r.before[0], 80 / 3.0, 1e-12);
+    near(f.r.after[1], 42 / 8.6, 1e-6);
+    near(f.r.left_out[0], 80 / 9.0, 1e-6);
+    near(f.r.left_out[1], 42 / 9.0, 1e-6);
+    assert_true(f.r.left_out[2] > 90 / 8.4 - 1e-6 && f.r.left_out[2] < 90 / 8.0 + 1e-6);
+    assert_true(m.calls < 95); /* of 88 points between 0.1 and 100 */
+    dse_arena_free(&f.arena);
+    p.p = 2;
+    dse_arena_init(&f.arena);
+    assert_int_equal(cmp_fit_one(&p, &f.arena, &f.r, NULL), DSE_E_RANGE);
     dse_arena_free(&f.arena);
 }
 
@@ -664,6 +727,8 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_bits_and_another_one_the_same_minimum),
         cmocka_unit_test(a_run_left_out_is_predicted_by_the_others),
         cmocka_unit_test(what_repeats_another_is_left_out_with_it),
+        cmocka_unit_test(whole_models_are_left_out),
+        cmocka_unit_test(one_rate_is_fitted_by_absolute_errors),
         cmocka_unit_test(what_only_the_left_out_run_shows_goes_back_to_its_start),
         cmocka_unit_test(too_few_measurements_are_refused),
         cmocka_unit_test(repeats_are_no_further_measurements),

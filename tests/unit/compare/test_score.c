@@ -57,6 +57,26 @@ CLAIM(a_score_of_nothing_cannot_be_said)
     assert_true(isnan(cmp_score(NULL, 0, &w, &used)));
 }
 
+/* Sizes 0.01 0.02 0.05 0.1 0.2 0.3 of +0.2 -0.3 +0.05 -0.02 +0.01 -0.1: sum 0.68, with signs -0.16. Half of 6 is the third,
+ * nine tenths, 5.4, the sixth. Four are at most a tenth. */
+CLAIM(errors_of_many_are_told_by_what_occurs)
+{
+    const double error[] = {NAN, 0.2, -0.3, 0.05, -0.02, 0.01, -0.1, NAN};
+    cmp_spread s = cmp_spread_of(error, 8);
+
+    assert_int_equal(s.n, 6);
+    assert_true(fabs(s.mean - 0.68 / 6) < 1e-15);
+    assert_double(s.median, 0.05);
+    assert_double(s.p90, 0.3);
+    assert_double(s.worst, -0.3);
+    assert_int_equal(s.which, 2);
+    assert_true(fabs(s.bias + 0.16 / 6) < 1e-15);
+    assert_double(s.within, 4.0 / 6);
+    s = cmp_spread_of(error, 1);
+    assert_int_equal(s.n, 0);
+    assert_true(isnan(s.mean) && isnan(s.worst) && isnan(s.within));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +85,7 @@ int main(void)
         cmocka_unit_test(a_score_is_the_weighted_mean_of_errors_without_their_signs),
         cmocka_unit_test(what_has_no_error_or_no_weight_is_not_in_a_score),
         cmocka_unit_test(a_score_of_nothing_cannot_be_said),
+        cmocka_unit_test(errors_of_many_are_told_by_what_occurs),
     };
     return RUN_TESTS(tests);
 }
