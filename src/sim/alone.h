@@ -14,6 +14,7 @@
 typedef struct {
     dse_time ticks;
     bool is_even; /* all ranks end in one tick */
+    double compute_share; /* of a NPU's compute that it takes from kernels beside it; of measured networks alone */
 } sim_alone;
 
 /* Groups of equal size, of several ranks each: `member` has the n ranks of each in the order of its ring. Ranks may be
