@@ -69,7 +69,8 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
                  {"network.collective_latency", s->collective_latency.n, true, false, 0},
                  {"network.step_latency", s->step_latency.n, true, false, 0},
                  {"network.rails", s->rails.n, true, false, 0},
-                 {"network.rails_per_group", s->rails_per_group.n, true, false, 0}};
+                 {"network.rails_per_group", s->rails_per_group.n, true, false, 0},
+                 {"network.compute_share", s->compute_share.n, true, false, 0}};
     cfg_place at;
 
     if (!s->topology.n)
@@ -154,7 +155,7 @@ static uint32_t count(const cfg_int_list *list, uint32_t dim) { return list->n ?
 static bool is_measured(const card_system *s)
 {
     return s->efficiency.n || s->collective_latency.n || s->step_latency.n || s->rails.n ||
-           s->rails_per_group.n || s->measured_sizes.n;
+           s->rails_per_group.n || s->measured_sizes.n || s->compute_share.n;
 }
 
 /* Of a finished network. */
@@ -169,7 +170,8 @@ static dse_status build_reach(const card_system *s, uint32_t dim, const card_pla
                      .latency_ns = entry(&s->collective_latency, dim, 0),
                      .step_ns = entry(&s->step_latency, dim, message),
                      .rails = count(&s->rails, dim),
-                     .rails_per_group = count(&s->rails_per_group, dim)};
+                     .rails_per_group = count(&s->rails_per_group, dim),
+                     .compute_share = entry(&s->compute_share, dim, 0)};
     if (dim == 0 && (r->rails || r->rails_per_group))
         return dse_fail_at(err, DSE_E_CONFIG,
                            card_place(in, r->rails ? "network.rails" : "network.rails_per_group", &at),

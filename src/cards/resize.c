@@ -92,6 +92,7 @@ static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
     keep(&s->step_latency.n, n_dims);
     keep(&s->rails.n, n_dims);
     keep(&s->rails_per_group.n, n_dims);
+    keep(&s->compute_share.n, n_dims);
     keep_of_axis(&s->width.n, net, 0, n_dims);
     keep_of_axis(&s->height.n, net, 1, n_dims);
     keep_of_axis(&s->depth.n, net, 2, n_dims);

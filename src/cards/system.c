@@ -150,7 +150,7 @@ static const cfg_param rows[] = {
      COUNT(1e-6, 1),
      .bare = true,
      .help = "profile train: the bus bandwidth that large collectives reach in each dimension, over "
-             "`bandwidth`. Any of this key and the next twelve has collectives last as long as "
+             "`bandwidth`. Any of this key and the next thirteen has collectives last as long as "
              "measured ones, 1 if absent; profile stage and ASTRA-sim do not read them"},
     {REACHED("collective_latency", CFG_T_DOUBLE_LIST, collective_latency),
      QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
@@ -175,6 +175,11 @@ static const cfg_param rows[] = {
      .sparse = true,
      .help = "profile train: of the rails, how many the members of one group in a node use together at"
              " most; all if absent or null"},
+    {REACHED("compute_share", CFG_T_DOUBLE_LIST, compute_share),
+     COUNT(0, 0.9),
+     .bare = true,
+     .help = "profile train: share of an NPU's compute that a collective takes from kernels beside it, as its"
+             " own kernel holds multiprocessors; of one that goes no further than this dimension. 0 if absent"},
     {.key = "network.measured_npus",
      WHOLE(measured_npus, 0, 1 << 24, "0"),
      .omit_default = true,
@@ -447,6 +452,7 @@ card_system card_system_of_stage(const card_system *s)
     card_system of = *s;
 
     of.efficiency.n = of.collective_latency.n = of.step_latency.n = of.rails.n = of.rails_per_group.n = 0;
+    of.compute_share.n = 0;
     of.measured_npus = 0;
     of.measured_pair = of.measured_bandwidth = NAN;
     of.measured_sizes.n = 0;

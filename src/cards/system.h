@@ -24,6 +24,7 @@ typedef struct {
     /* What collectives reach, of profile train; empty, NaN, 0: not given. */
     cfg_double_list efficiency, collective_latency, step_latency; /* fraction, ns, ns; by dimension */
     cfg_int_list rails, rails_per_group;                          /* 0: not given for a dimension */
+    cfg_double_list compute_share;                                /* fraction; by dimension */
     int64_t measured_npus;
     double measured_pair, measured_bandwidth;              /* fraction, GiB/s */
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */

@@ -109,7 +109,8 @@ static report_node *list_reach(const net_network *net, report_node *to)
                    V_AS("a step\nns", V_REAL("step_latency_ns", r->step_ns)),
                    V_NOTE("rails\na node", i ? text[0] : "-"), V_GIVEN(i > 0, V_COUNT("rails", rails)),
                    V_NOTE("rails\na group", i ? text[1] : "-"),
-                   V_GIVEN(i > 0, V_COUNT("rails_per_group", group)));
+                   V_GIVEN(i > 0, V_COUNT("rails_per_group", group)),
+                   V_AS("share of\ncompute", V_REAL("compute_share", r->compute_share)));
     }
     return list;
 }

@@ -14,6 +14,7 @@
 typedef struct {
     dse_time ticks;
     bool is_even; /* all ranks end in one tick */
+    double compute_share; /* of a NPU's compute that it takes from kernels beside it; of measured networks alone */
 } sim_alone;
 
 /* Adds the end of a rank, of a group or of a message. */

@@ -231,11 +231,14 @@ sim_alone sim_collective_time(const net_network *net, const sim_groups *groups, 
     sim_alone all = {.is_even = true};
 
     sim_collective_of(collective, &kind);
-    for (uint32_t g = 0; g < groups->n_groups; g++)
-        sim_alone_add(
-            &all,
-            dse_ticks(time_of(net, &shared, groups->member + (size_t)g * groups->n, groups->n, kind, whole)),
-            g == 0);
+    for (uint32_t g = 0; g < groups->n_groups; g++) {
+        const uint32_t *member = groups->member + (size_t)g * groups->n;
+        const span at = span_of(net, member, groups->n);
+        const double share = net->dim[highest(net, &at)].reach.compute_share;
+
+        sim_alone_add(&all, dse_ticks(time_of(net, &shared, member, groups->n, kind, whole)), g == 0);
+        all.compute_share = MOST(all.compute_share, share);
+    }
     return all;
 }
 

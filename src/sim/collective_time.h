@@ -25,6 +25,10 @@
  * that goes with (2/n)^2 from `pair` for 2 to 1 for m. (An A100's, n = 2 to 8, from 1 GB: 0.86 0.93 0.97 0.98 0.99 0.99 1;
  * the factor is within 1 % of each.)
  *
+ * While it runs its kernel holds multiprocessors, one for each channel, that other kernels then lack: reach.compute_share
+ * of the highest dimension. (NCCL has 24 channels in a node of 8 A100, nccl-tests issue 100, each with a multiprocessor of
+ * its own, nccl issue 1656: 24 of 108.)
+ *
  * Left out: that a transfer between nodes also takes the links in the node; NCCL's slower rings at middle sizes between
  * nodes (its factor 1.9 on the latency); several collectives at once. */
 #ifndef DSE_SIM_COLLECTIVE_TIME_H

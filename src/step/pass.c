@@ -77,26 +77,30 @@ static uint32_t put(maker *m, const step_pass_operation *op)
 
 static uint32_t put_joint(maker *m) { return put(m, &(step_pass_operation){.name = "joint"}); }
 
-static dse_time time_of(maker *m, const step_collective *c)
+static sim_alone time_of(maker *m, const step_collective *c)
 {
-    sim_alone alone = {0};
+    sim_alone alone = {.is_even = true};
 
     if (m->status == DSE_OK)
         m->status = step_clock_collective(m->clock, &m->out->ranks, c, m->arena, &alone, m->err);
     m->out->is_even &= alone.is_even;
-    return alone.ticks;
+    return alone;
 }
 
 /* Of gradients or parameters. DSE_NONE: nothing is sent. */
 static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
 {
+    sim_alone alone;
+
     if (!step_clock_takes_time(&m->out->ranks, c))
         return DSE_NONE;
     m->has_shard = true;
     needs(m, after);
+    alone = time_of(m, c);
     return put(m, &(step_pass_operation){.name = wl_coll_type_name(c->type),
                                          .collective = dse_arena_copy(m->arena, c, 1, sizeof *c),
-                                         .ticks = time_of(m, c),
+                                         .ticks = alone.ticks,
+                                         .compute_share = alone.compute_share,
                                          .unit = STEP_UNIT_SHARD});
 }
 
@@ -110,7 +114,14 @@ static const step_program *program_of(maker *m, const step_chunk *c, uint32_t bl
     for (uint32_t i = 0; i < p->n && !p->is_timed; i++) {
         step_operation *op = &p->operation[i];
 
-        op->ticks = op->unit == STEP_UNIT_COMPUTE ? step_clock_kernel(m->clock, &op->kernel) : time_of(m, &op->collective);
+        if (op->unit == STEP_UNIT_COMPUTE) {
+            op->ticks = step_clock_kernel(m->clock, &op->kernel);
+        } else {
+            const sim_alone alone = time_of(m, &op->collective);
+
+            op->ticks = alone.ticks;
+            op->compute_share = alone.compute_share;
+        }
     }
     p->is_timed = true;
     return p;
@@ -134,7 +145,8 @@ static step_work work_of(const step_program *p)
 /* An operation of a block that begins with `begin`. */
 static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin)
 {
-    step_pass_operation new = {.name = op->module->name, .ticks = op->ticks, .unit = (uint8_t)op->unit};
+    step_pass_operation new = {
+        .name = op->module->name, .ticks = op->ticks, .compute_share = op->compute_share, .unit = (uint8_t)op->unit};
 
     if (op->unit == STEP_UNIT_COMPUTE)
         new.kernel = op->kernel.bytes ? &op->kernel : NULL;

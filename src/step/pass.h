@@ -27,7 +27,8 @@ typedef struct {
     const wl_kernel *kernel;           /* NULL: no computation */
     const step_collective *collective; /* NULL: no communication. Without both it is a joint: no unit does it, it ends
                                           with what it needs */
-    dse_time ticks;
+    dse_time ticks;                    /* of a kernel beside no collective */
+    double compute_share;              /* of a collective: what it takes from kernels beside it */
     uint32_t first_need, n_needs; /* earlier operations; none: it begins with the pass */
     uint8_t unit;
 } step_pass_operation;

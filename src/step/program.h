@@ -64,7 +64,8 @@ typedef struct {
     bool is_again;             /* recomputation */
     wl_kernel kernel;          /* of STEP_UNIT_COMPUTE */
     step_collective collective; /* of the others */
-    dse_time ticks;            /* alone, where pass.c has found it */
+    dse_time ticks;            /* alone, where pass.c has found it, */
+    double compute_share;      /* and what a collective takes from kernels beside it */
 } step_operation;
 
 typedef struct {

@@ -2,6 +2,7 @@
 
 #include "step/unroll.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a pass takes if its first gatherings may begin `early` ticks before it, and the unit of gradients and parameters
@@ -9,10 +10,24 @@
 typedef struct {
     bool is_known;
     dse_time early, busy;
+    double busy_share;   /* of the compute, which that unit takes meanwhile */
     dse_time ticks;      /* from the begin of the pass */
     dse_time busy_until; /* of that unit, from `early` before the begin on; 0 if it did nothing */
+    double share_until;  /* of the compute, until then */
     dse_time compute, exposed[STEP_N_GROUPS];
 } pass_time;
+
+/* A unit at work, which takes a share of the compute. */
+typedef struct {
+    dse_time begin, end;
+    double share;
+} span;
+
+/* Of a unit in the pass at hand, in order. */
+typedef struct {
+    uint32_t n, next; /* those before `next` have ended when the next kernel begins */
+    span *at;
+} spans;
 
 /* To the next rank, to the one before, or around the end: what a rank sends in a pipeline of one direction. */
 enum { TO_NEXT, TO_PREVIOUS, AROUND, N_NEIGHBOURS };
@@ -27,11 +42,16 @@ typedef struct {
     pass_time *time;    /* per pass */
     dse_time *end;      /* per operation of the pass at hand */
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
+    spans spans[STEP_N_UNITS];
     dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
+    double *busy_share;   /* per rank: of the compute, which it takes */
     dse_time *free_at;    /* per rank: when its next pass can begin */
     dse_time (*transfer)[N_NEIGHBOURS]; /* per rank: how long a tensor takes; DSE_TIME_NONE: not known yet */
     dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
 } runner;
+
+/* Of the compute, which collectives take at most, however many run beside each other. */
+#define MOST_SHARE 0.9
 
 static dse_time later(dse_time a, dse_time b) { return a > b ? a : b; }
 
@@ -54,15 +74,65 @@ static dse_time ready(const runner *r, const step_pass *p, const step_pass_opera
     return at;
 }
 
-static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, pass_time *out)
+static void add_span(runner *r, uint32_t unit, dse_time begin, dse_time end, double share)
+{
+    spans *s = &r->spans[unit];
+
+    if (share > 0 && end > begin)
+        s->at[s->n++] = (span){begin, end, share};
+}
+
+/* What collectives take of the compute at a time, and until when that stays so. */
+static double share_at(runner *r, dse_time at, dse_time *until)
+{
+    double share = 0;
+
+    *until = DSE_TIME_NONE;
+    for (int u = 0; u < STEP_N_UNITS; u++) {
+        spans *s = &r->spans[u];
+
+        while (s->next < s->n && s->at[s->next].end <= at)
+            s->next++;
+        if (s->next == s->n)
+            continue;
+        if (s->at[s->next].begin <= at) {
+            share += s->at[s->next].share;
+            *until = s->at[s->next].end < *until ? s->at[s->next].end : *until;
+        } else if (s->at[s->next].begin < *until) {
+            *until = s->at[s->next].begin;
+        }
+    }
+    return share < MOST_SHARE ? share : MOST_SHARE;
+}
+
+/* When a kernel ends that would last so long by itself. Collectives that run beside it are issued before it. */
+static dse_time end_of_kernel(runner *r, dse_time begin, dse_time ticks)
+{
+    double left = (double)ticks;
+
+    for (;;) {
+        dse_time until;
+        const double rate = 1 - share_at(r, begin, &until), most = until == DSE_TIME_NONE ? INFINITY : rate * (double)(until - begin);
+
+        if (left <= most)
+            return begin + dse_ticks(left / rate);
+        left -= most;
+        begin = until;
+    }
+}
+
+static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, double busy_share, pass_time *out)
 {
     const uint32_t shard = r->one_unit ? STEP_UNIT_LAYER : STEP_UNIT_SHARD;
     dse_time free_at[STEP_N_UNITS] = {[0] = 0};
     step_group waited;
 
-    *out = (pass_time){.is_known = true, .early = early, .busy = busy};
+    *out = (pass_time){.is_known = true, .early = early, .busy = busy, .busy_share = busy_share};
     free_at[STEP_UNIT_COMPUTE] = early;
     free_at[shard] = busy;
+    for (int u = 0; u < STEP_N_UNITS; u++)
+        r->spans[u].n = r->spans[u].next = 0;
+    add_span(r, shard, 0, busy, busy_share);
     for (uint32_t i = 0; i < p->n; i++) {
         const step_pass_operation *op = &p->operation[i];
         dse_time begin = ready(r, p, op, &waited), *unit;
@@ -74,11 +144,18 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, p
         if (!op->kernel && !op->collective)
             continue;
         unit = &free_at[op->unit == STEP_UNIT_SHARD ? shard : op->unit];
-        if (op->kernel) {
+        if (op->kernel)
             out->exposed[waited] += begin > *unit ? begin - *unit : 0;
-            out->compute += op->ticks;
+        begin = later(begin, *unit);
+        if (op->kernel) {
+            *unit = end_of_kernel(r, begin, op->ticks);
+            out->compute += *unit - begin;
+        } else {
+            *unit = begin + op->ticks;
+            add_span(r, op->unit, begin, *unit, op->compute_share);
+            out->share_until = unit == &free_at[shard] ? op->compute_share : out->share_until;
         }
-        *unit = r->end[i] = later(begin, *unit) + op->ticks;
+        r->end[i] = *unit;
         r->waited[i] = op->kernel ? STEP_GROUP_NONE : op->collective->group;
     }
     if (p->over != DSE_NONE) {
@@ -90,7 +167,7 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, p
 
 /* Of an action that begins at `start`, on a rank that has done nothing since `idle_since`. */
 static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_since, dse_time start,
-                                  dse_time *busy_until)
+                                  dse_time *busy_until, double *busy_share)
 {
     uint32_t number = r->passes->pass_of[action];
     const step_pass *p = &r->passes->pass[number];
@@ -99,10 +176,14 @@ static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_sinc
     dse_time early = ahead < idle ? ahead : idle, from = start - early;
     dse_time busy = *busy_until > from && (r->one_unit || p->has_shard) ? *busy_until - from : 0;
 
-    if (!t->is_known || t->early != early || t->busy != busy)
-        walk(r, p, early, busy, t);
-    if (t->busy_until)
+    const double share = busy ? *busy_share : 0;
+
+    if (!t->is_known || t->early != early || t->busy != busy || t->busy_share < share || t->busy_share > share)
+        walk(r, p, early, busy, share, t);
+    if (t->busy_until) {
         *busy_until = from + t->busy_until;
+        *busy_share = t->share_until;
+    }
     return t;
 }
 
@@ -137,7 +218,8 @@ static void run_action(runner *r, const sched_step *s, sched_times *t)
 
     if (s->with_next && s[1].producer != DSE_NONE)
         start = later(start, r->arrival[s[1].producer]);
-    ticks = time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank])->ticks;
+    ticks =
+        time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank], &r->busy_share[s->rank])->ticks;
     t->start[s->action] = start;
     t->end[s->action] = t->last[s->rank] = start + ticks;
     r->free_at[s->rank] = start + ticks;
@@ -261,12 +343,13 @@ static void add_parts(runner *r, step_result *out)
     const sched_plan *plan = &out->plan;
     const sched_times *t = &out->times;
     dse_time ended = 0, busy_until = 0;
+    double busy_share = 0;
     uint32_t before = DSE_NONE; /* the action whose own tensor is waited for */
 
     for (uint32_t i = plan->first[out->slowest]; i < plan->first[out->slowest + 1]; i++) {
         dse_time waited = t->start[i] - ended;
         dse_time moving = later(ticks_moving(r, t, r->passes->tensors.producer[i]), ticks_moving(r, t, before));
-        const pass_time *p = time_pass(r, i, ended, t->start[i], &busy_until);
+        const pass_time *p = time_pass(r, i, ended, t->start[i], &busy_until, &busy_share);
 
         moving = waited < moving ? waited : moving;
         if (r->one_unit && r->passes->tensors.receiver[i] != DSE_NONE)
@@ -319,6 +402,9 @@ static void prepare(runner *r, const step_result *out)
     r->waited = DSE_ARENA_RAW(r->arena, step_group, most);
     r->time = DSE_ARENA_NEW(r->arena, pass_time, r->passes->n_passes);
     r->busy_until = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
+    r->busy_share = DSE_ARENA_NEW(r->arena, double, out->plan.n_ranks);
+    for (int u = 0; u < STEP_N_UNITS; u++)
+        r->spans[u].at = DSE_ARENA_RAW(r->arena, span, most + 1);
     r->free_at = DSE_ARENA_NEW(r->arena, dse_time, out->plan.n_ranks);
     r->transfer = dse_arena_raw(r->arena, out->plan.n_ranks, sizeof *r->transfer);
     memset(r->transfer, 0xff, out->plan.n_ranks * sizeof *r->transfer); /* DSE_TIME_NONE */

@@ -35,7 +35,7 @@ static int end(void **state)
     return 0;
 }
 
-static step_result run(const step_options *o, const char *schedule)
+static step_result run_on(const step_options *o, const char *schedule, step_machine machine)
 {
     const sched_options order = {.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
     step_model *m = DSE_ARENA_NEW(&arena, step_model, 1);
@@ -44,11 +44,13 @@ static step_result run(const step_options *o, const char *schedule)
     dse_error err = {0};
 
     *m = small_model(4, &arena);
-    assert_ok(step_run(m, kept, sched_find(schedule), &order, NULL, step_clock_new(&set, &net, &arena), STEP_UNITS, &arena, r,
+    assert_ok(step_run(m, kept, sched_find(schedule), &order, NULL, step_clock_new(&set, &net, &arena), machine, &arena, r,
                        &err),
               &err);
     return *r;
 }
+
+static step_result run(const step_options *o, const char *schedule) { return run_on(o, schedule, STEP_UNITS); }
 
 static step_options two_stages(void)
 {
@@ -153,11 +155,40 @@ CLAIM(parameters_are_gathered_again_from_the_neighbours_alone)
     assert_string_equal(err.text, "reshard ranks 3 does not divide the 4 ranks that shard them; take 2 or 4");
 }
 
+/* Gradients and parameters on the wire take half of the compute; a simulator of messages knows nothing of it. */
+CLAIM(collectives_slow_the_kernels_beside_them)
+{
+    step_options o = small_options();
+    step_result alone, beside, one_unit[2];
+    dse_time sum = 0;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.dp = 4;
+    o.zero = 3;
+    o.reshard_after_forward = true;
+    net.is_measured = true;
+    net.dim[0].reach = (net_reach){.efficiency = 1, .step_ns = 10};
+    net.table = (net_table){.pair = 1};
+    alone = run(&o, "1f1b");
+    one_unit[0] = run_on(&o, "1f1b", STEP_ONE_UNIT);
+    net.dim[0].reach.compute_share = 0.5;
+    beside = run(&o, "1f1b");
+    one_unit[1] = run_on(&o, "1f1b", STEP_ONE_UNIT);
+    assert_true(beside.compute > alone.compute && beside.compute <= 2 * alone.compute);
+    assert_true(beside.step >= alone.step);
+    for (int i = 0; i < STEP_N_PARTS; i++)
+        sum += beside.part[i];
+    assert_u64(sum, beside.step);
+    assert_u64(one_unit[0].step, one_unit[1].step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
+        cmocka_unit_test_teardown(collectives_slow_the_kernels_beside_them, end),
         cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
     };
