@@ -11,7 +11,7 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *quantization;
+        *recompute;
     int64_t local_batch, accumulation, checkpointing, optimizer_sharding, experts;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
@@ -64,6 +64,7 @@ typedef struct {
     bool unfused;               /* attention, with the scores in memory */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
     const char *cp_comm;        /* the strategy's word */
+    const char *fp8_recipe;     /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
 } msr_framework;
 
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");

@@ -47,7 +47,8 @@ bool msr_word_is_absent(const char *text)
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
- * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch). */
+ * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch, and its amp_fp8 is Transformer
+ * Engine's delayed scaling, as --fp8-recipe of Megatron-LM; recipe_name of TorchTitan is tensorwise). */
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -64,7 +65,8 @@ static const msr_framework frameworks[] = {
      .chunks = 2,
      .sequence_parallel = true,
      .overlaps = true,
-     .cp_comm = "all-gather"},
+     .cp_comm = "all-gather",
+     .fp8_recipe = "tensorwise"},
     {.name = "megatrondeepspeed",
      .title = "Megatron-DeepSpeed",
      .like = "deepspeed",
@@ -84,7 +86,8 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "nemo",
      .title = "NeMo",
      .like = "megatron",
@@ -94,7 +97,8 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
      .like = "megatron",
@@ -113,7 +117,8 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "deepspeed",
      .title = "DeepSpeed",
      .like = "deepspeed",
@@ -134,7 +139,8 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "fmsfsdp",
      .title = "fms-fsdp",
      .like = "torchtitan",
