@@ -1,8 +1,9 @@
 /* card_device -- how long the kernels of a device last, which systems with that device share.
  *
- * configs/devices/<device>.yaml has the keys `kernels` of a system card (`ccldse systems --keys`), and `source`. What a
- * system card says itself wins. The factors are of the card's peak and memory bandwidth, so that models of a device with
- * other memories have one file. */
+ * configs/devices/<device>.yaml has the keys `kernels` of a system card (`ccldse systems --keys`), its peaks by type of
+ * elements, and `source`. What a system card says itself wins. The factors are of the card's peak and memory bandwidth, so that
+ * models of a device with other memories have one file. The file's peaks of 8 and 4 bits are for its own compute.peak_perf: a
+ * card with another one, so with another clock, has them in the same proportion. */
 #ifndef DSE_CARDS_DEVICE_H
 #define DSE_CARDS_DEVICE_H
 

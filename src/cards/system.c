@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "cards/device.h"
 
 #include <inttypes.h>
@@ -34,6 +35,10 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
+/* By type of elements; that of compute.peak_perf is 16 bits. */
+#define PEAK(type_)                                                                                    \
+    .key = "compute.peak_" #type_, .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_FLOPS, 1e12, "TFLOPS", 1e-12, 1e12),  \
+    FIELD(peak_##type_), .fallback = "", .omit_default = true
 /* The law of a class of kernels, key by key. */
 #define FACTOR(class, name, f, text)                                                                         \
     {                                                                                                        \
@@ -224,6 +229,10 @@ static const cfg_param rows[] = {
      .fallback = "",
      .help = "peak operations per second of an NPU; the roofline needs it",
      ASTRA("peak-perf", "")},
+    {PEAK(fp8),
+     .help = "the same of products of matrices in 8 bits; absent: the device has none"},
+    {PEAK(nvfp4),
+     .help = "the same in 4 bits with 16 elements a scale (NVFP4)"},
     {.key = "memory.bandwidth",
      .type = CFG_T_DOUBLE,
      QUANTITY(DSE_UNIT_BYTES_PER_S, 1e9, "GB/s", 1e-9, 1e12),
@@ -264,6 +273,9 @@ static const cfg_param rows[] = {
     LAW(WL_KERNEL_NORMALISATION, "normalisation"),
     LAW(WL_KERNEL_LOOKUP, "lookup"),
     LAW(WL_KERNEL_OPTIMIZER, "optimizer"),
+    LAW(WL_KERNEL_MATMUL_FP8, "matmul_fp8"),
+    LAW(WL_KERNEL_MATMUL_FP8_BLOCK, "matmul_fp8_block"),
+    LAW(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
 
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),
@@ -416,8 +428,34 @@ dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_err
     return read_card(doc, NULL, true, out, err);
 }
 
+void card_system_follow_clock(card_system *s, double before, const cfg_settings *except)
+{
+    double *peak[] = {&s->peak_fp8, &s->peak_nvfp4};
+    static const char *const keys[] = {"compute.peak_fp8", "compute.peak_nvfp4"};
+
+    for (size_t k = 0; k < DSE_COUNT(peak); k++) {
+        bool is_set = false;
+
+        for (size_t i = 0; except && i < except->n; i++)
+            is_set |= !strcmp(except->item[i].path, keys[k]);
+        if (!is_set && before > 0 && s->peak_perf != before)
+            *peak[k] *= s->peak_perf / before;
+    }
+}
+
+double card_system_peak(const card_system *s, wl_kernel_class c)
+{
+    switch (c) {
+    case WL_KERNEL_MATMUL_FP8:
+    case WL_KERNEL_MATMUL_FP8_BLOCK: return s->peak_fp8;
+    case WL_KERNEL_MATMUL_NVFP4: return s->peak_nvfp4;
+    default: return s->peak_perf;
+    }
+}
+
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err)
 {
+    const double peak = s->peak_perf;
     dse_status st = DSE_OK;
 
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
@@ -425,6 +463,7 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
             st = cfg_table_set(&card_system_table, &settings->item[i], s, err);
     if (st != DSE_OK)
         return st;
+    card_system_follow_clock(s, peak, settings);
     clear_lists(s, settings);
     spread_all(s);
     return card_system_check(s, NULL, err);
@@ -497,9 +536,12 @@ static dse_status build_implementations(const card_system *s, const cfg_param *p
 
 static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
 
-static sim_law law_of(const card_law *l)
+static sim_law law_of(const card_system *s, wl_kernel_class c)
 {
-    return (sim_law){.is_given = card_law_is_given(l),
+    const card_law *l = &s->kernels[c];
+
+    return (sim_law){.is_given = card_law_is_given(l) && strcmp(s->laws, "device") == 0,
+                     .peak_ops_per_s = wl_kernel_is_low(c) ? given_or(card_system_peak(s, c), 0) * 1e12 : 0,
                      .flop_factor = given_or(l->flop_factor, 0),
                      .byte_factor = given_or(l->byte_factor, 0),
                      .overhead_ns = given_or(l->overhead, 0),
@@ -540,8 +582,8 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .step_overhead = dse_ticks(s->per_step),
         .track_memory = s->track_local_mem,
     };
-    for (int i = WL_KERNEL_MATMUL; !strcmp(s->laws, "device") && i < WL_N_KERNEL_CLASSES; i++)
-        set->law[i] = law_of(&s->kernels[i]);
+    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
+        set->law[i] = law_of(s, (wl_kernel_class)i);
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
         st = build_implementations(s, cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
                                    net->n_dims, in, &set->implementations[i], err);

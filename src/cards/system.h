@@ -30,6 +30,7 @@ typedef struct {
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
     cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
     double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
+    double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
@@ -80,7 +81,14 @@ bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
  * file. */
 bool card_system_has_any(const cfg_settings *settings);
 
-/* Sets values of a system that has been read, and checks it again. */
+/* The peak of a class of kernels, which have a type of elements; TFLOPS, NaN: the device does not multiply in it. */
+double card_system_peak(const card_system *s, wl_kernel_class c);
+
+/* A peak of 16 bits that is another than `before` is another clock: those of other types of elements go with it, but those
+ * that `except` (NULL: none) sets. */
+void card_system_follow_clock(card_system *s, double before, const cfg_settings *except);
+
+/* Sets values of a system that has been read, and checks it again; peaks follow the clock. */
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);
 
 /* Without what profile train alone reads of the network, so that results of profile stage, which are no function of it, keep

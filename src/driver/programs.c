@@ -20,6 +20,7 @@ enum { SYNC_DEFAULT, SYNC_EACH, SYNC_LAST, SYNC_LAST_GATHERED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
+enum { FP8_NONE, FP8_ROWWISE = 3 };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
 /* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
@@ -99,6 +100,8 @@ static bool context_by_ulysses(const strategy *p) { return p->cp > 1 && p->cp_co
 static bool one_stage_without_bubble(const strategy *p) { return p->schedule == SCHEDULE_ZERO_BUBBLE && p->vp == 1; }
 static bool says_transfers(const strategy *p) { return p->pp > 1 && p->overlap_p2p != P2P_DEFAULT; }
 static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON; }
+static bool scales_rows(const strategy *p) { return p->fp8_recipe == FP8_ROWWISE; }
+static bool multiplies_in_8_bits(const strategy *p) { return p->fp8_recipe != FP8_NONE; }
 static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
 
 static const struct {
@@ -122,6 +125,9 @@ static const struct {
      "Megatron overlaps the transfers of virtual stages alone; take vp above 1, or overlap_p2p default"},
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), two_stages_waited_for,
      "Megatron runs virtual stages on pp 2 only with overlap_p2p on; take that, or vp 1"},
+    {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), scales_rows,
+     "Megatron does not scale by rows; take fp8_recipe tensorwise, or none"},
+    {BIT(DRV_DEEPSPEED), multiplies_in_8_bits, "DeepSpeed has no recipe for 8 bits; take fp8_recipe none"},
 };
 
 dse_status drv_program_check(const strategy *p, dse_error *err)

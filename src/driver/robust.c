@@ -269,6 +269,7 @@ static dse_status evaluate(void *user, const double *factor, const size_t *which
     s->study.system = s->system;
     for (size_t k = 0; k < s->n_places; k++)
         *number_at(&s->place[k], &s->study.system) *= factor[k];
+    card_system_follow_clock(&s->study.system, s->system.peak_perf, NULL);
     s->round++;
     s->which = which;
     s->outcome = outcome;

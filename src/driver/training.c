@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "driver/programs.h"
+#include "driver/recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,6 +87,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .reduce_bytes = own.gradients,
                       .optimizer_bytes = own.optimizer};
 
+    drv_recipe_set(p, &o);
     drv_program_set_habits(p, schedule_of(p) == sched_find("1f1b"), card_model_is_mixed(&s->model), &o);
     return o;
 }
@@ -195,6 +197,7 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
     if ((st = check_schedule(p, err)) != DSE_OK ||
+        (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
     st = sched_check(schedule_of(p), &order, err ? &why : NULL);
@@ -344,7 +347,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
                           store_metrics *out)
 {
     const double seconds = (double)r->step * 1e-9, npus = (double)strategy_ranks(p);
-    const double peak = s->training->settings.peak_ops_per_s;
+    const double peak = drv_recipe_peak(p, &s->training->settings);
 
     store_metrics_clear(out);
     out->wall_time = out->wall_time_rank0 = r->step;

@@ -32,6 +32,7 @@ typedef struct {
     int64_t micro_batches; /* that a rank runs in a step */
     int64_t sequence;
     const char *precision; /* as written: "bf16", "float16" */
+    const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
     trace_phase phase;
     const char *granularity; /* of cards */

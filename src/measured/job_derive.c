@@ -216,8 +216,8 @@ static void derive_model(deriving *d)
         j->d_ff = times(d->row->ff_ratio, j->d_model);
     if (!GIVEN(j->moe) && GIVEN(d->row->experts))
         j->moe = d->row->experts > 1;
-    if (!GIVEN(j->float8) && d->row->quantization)
-        j->float8 = !strncasecmp(d->row->quantization, float8, sizeof float8 - 1);
+    if (!GIVEN(j->float8) && j->quantization)
+        j->float8 = !strncasecmp(j->quantization, float8, sizeof float8 - 1);
 }
 
 /* ---- what was measured --------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *quantization, *mlp, *activation;
+        *recompute, *mlp, *activation;
     int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
@@ -71,6 +71,7 @@ typedef struct {
     bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
     bool is_llama;              /* models are built as a Llama's unless their names say another family */
     int64_t llama3_sequence;    /* tokens of a sequence in its configurations of Llama 3 and 3.1; 0: none */
+    const char *fp8_recipe;     /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
 } msr_framework;
 
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");

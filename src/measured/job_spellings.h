@@ -49,7 +49,7 @@ typedef enum {
     F(ACCUMULATION, INT, accumulation, 1)                                                                    \
     F(SEQUENCE, INT, job.sequence, 1)                                                                        \
     F(PRECISION, TEXT, job.precision, 0)                                                                     \
-    F(QUANTIZATION, TEXT, quantization, 0)                                                                   \
+    F(QUANTIZATION, TEXT, job.quantization, 0)                                                               \
     F(FLOAT8, FLAG, job.float8, 0)                                                                           \
     F(RECOMPUTE, WORDS, recompute, 0)                                                                        \
     F(CHECKPOINTING, FLAG, checkpointing, 0)                                                                 \

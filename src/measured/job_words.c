@@ -47,7 +47,8 @@ bool msr_word_is_absent(const char *text)
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
- * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch), fms-fsdp 0d319983
+ * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch, and its amp_fp8 is Transformer
+ * Engine's delayed scaling, as --fp8-recipe of Megatron-LM; recipe_name of TorchTitan is tensorwise), fms-fsdp 0d319983
  * (selective_checkpointing 1: all blocks), InternEvo 00de6134 (configs/7B_sft.py: zero1, overlap_sync_grad, tensor mode
  * mtp, which splits no sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
  * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is split over
@@ -74,7 +75,8 @@ static const msr_framework frameworks[] = {
      .overlaps = true,
      .cp_comm = "all-gather",
      .rates_a_device = true,
-     .llama3_sequence = 8192},
+     .llama3_sequence = 8192,
+     .fp8_recipe = "tensorwise"},
     {.name = "megatrondeepspeed",
      .title = "Megatron-DeepSpeed",
      .like = "deepspeed",
@@ -94,7 +96,8 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "nemo",
      .title = "NeMo",
      .like = "megatron",
@@ -104,7 +107,8 @@ static const msr_framework frameworks[] = {
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
      .like = "megatron",
@@ -123,7 +127,8 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "deepspeed",
      .title = "DeepSpeed",
      .like = "deepspeed",
@@ -144,7 +149,8 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .overlaps = true,
-     .cp_comm = "ring"},
+     .cp_comm = "ring",
+     .fp8_recipe = "delayed"},
     {.name = "fmsfsdp",
      .title = "fms-fsdp",
      .like = "torchtitan",

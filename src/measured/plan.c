@@ -189,12 +189,9 @@ static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena
                               {"the degree 'tp'", j->tp},
                               {"the degree 'pp'", j->pp},
                               {"the degree 'cp'", j->cp}};
-    const bool is_8_bit = j->precision && msr_precision_is_8_bit(j->precision);
 
-    if (j->float8 == 1 || is_8_bit)
-        msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
     msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
-    if (!o->precision && j->precision && !msr_precision_word(j->precision) && !is_8_bit)
+    if (!o->precision && j->precision && !msr_precision_word(j->precision) && !msr_precision_is_low(j->precision))
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
                      j->precision);
 }

@@ -37,8 +37,11 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
 /* The card's word for a precision, "mixed"; NULL: none that is known. */
 const char *msr_precision_word(const char *text);
 
-/* Whether a text says 8-bit floating point. */
-bool msr_precision_is_8_bit(const char *text);
+/* Whether a text says floating point of 8 or 4 bits. */
+bool msr_precision_is_low(const char *text);
+
+/* The strategy's word for its recipe, "delayed"; "": the text says no more than 8 bits. NULL: none that is known. */
+const char *msr_recipe_word(const char *text);
 
 /* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */
 void msr_device_form(const char *text, char *out, size_t size);

@@ -29,6 +29,8 @@ static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena
 {
     const msr_job *j = p->job;
 
+    if (j->float8 == 1 || (j->precision && msr_precision_is_low(j->precision)))
+        msr_plan_gap(p, MSR_GAP_FLOAT8, a, "matrices are multiplied in 8 bits");
     if (o->recompute < 0 && j->recompute == MSR_RECOMPUTE_SELECTIVE)
         msr_plan_gap(p, MSR_GAP_SELECTIVE, a, "a part of the activations is recomputed");
     if (j->sequence_parallel == 1 && j->tp > 1)

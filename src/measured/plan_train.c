@@ -298,6 +298,31 @@ static void choose_attention(planning *p)
     by_default(p, "attention with its scores in memory");
 }
 
+/* In its own words, or as its program does. */
+static void choose_recipe(planning *p)
+{
+    const msr_job *j = p->job;
+    const char *text = j->quantization && msr_precision_is_low(j->quantization) ? j->quantization
+                       : j->precision && msr_precision_is_low(j->precision)     ? j->precision
+                                                                                : NULL;
+    const char *word = text ? msr_recipe_word(text) : "";
+
+    if (!text && j->float8 != 1)
+        return;
+    if (!word) {
+        msr_plan_gap(p->plan, MSR_GAP_FLOAT8, p->arena, "the recipe '%.60s' is none of ours", text);
+    } else if (*word) {
+        p->point->fp8_recipe = choice(STRATEGY_fp8_recipe, word);
+    } else if (p->program && p->program->fp8_recipe) {
+        p->point->fp8_recipe = choice(STRATEGY_fp8_recipe, p->program->fp8_recipe);
+        msr_plan_assume(p->plan, p->arena, "matrices scaled by recipe %s, the default of %s: the source does not say",
+                        p->program->fp8_recipe, p->program->title);
+    } else {
+        msr_plan_gap(p->plan, MSR_GAP_FLOAT8, p->arena,
+                     "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");
+    }
+}
+
 static void check_precision(planning *p, const msr_plan_options *o)
 {
     const char *word = o->precision        ? o->precision
@@ -343,6 +368,7 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     choose_recomputation(&t, o);
     choose_splits(&t);
     choose_attention(&t);
+    choose_recipe(&t);
     check_precision(&t, o);
     return check_order(&t, err);
 }

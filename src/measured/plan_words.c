@@ -19,7 +19,31 @@ static const struct {
                   {"half", "mixed"},  {"mixed", "mixed"},    {"fp32", "fp32"},  {"float32", "fp32"},
                   {"single", "fp32"}, {"tf32", "fp32"}};
 
-static const char *const eight_bits[] = {"fp8", "mxfp8", "float8", "e4m3", "e5m2"};
+static const char *const low[] = {"fp8", "mxfp8", "float8", "e4m3", "e5m2", "nvfp4"};
+
+/* In normal form. Current scaling ("FP8-CS" of Megatron-Bridge's tables) is one of tensors; its sub-channels are blocks. A text
+ * that says more than its recipe, "NVFP4 in layers 0-26", is none of them. */
+static const struct {
+    const char *spelling, *recipe;
+} recipes[] = {{"fp8", ""},
+               {"float8", ""},
+               {"fp8hybrid", ""},
+               {"fp8delayed", "delayed"},
+               {"fp8delayedscaling", "delayed"},
+               {"fp8delayedscalingassumed", "delayed"},
+               {"fp8hybriddelayedscaling", "delayed"},
+               {"fp8cs", "tensorwise"},
+               {"fp8currentscaling", "tensorwise"},
+               {"fp8tensorwise", "tensorwise"},
+               {"float8tensorwise", "tensorwise"},
+               {"float8rowwise", "rowwise"},
+               {"fp8rowwise", "rowwise"},
+               {"fp8blockwise", "blockwise"},
+               {"fp8sc", "blockwise"},
+               {"fp8subchannel", "blockwise"},
+               {"mxfp8", "mxfp8"},
+               {"fp8mx", "mxfp8"},
+               {"nvfp4", "nvfp4"}};
 
 /* The first word: letters and digits. */
 static void first_word(const char *text, char out[WORD_MAX])
@@ -44,15 +68,26 @@ const char *msr_precision_word(const char *text)
     return NULL;
 }
 
-bool msr_precision_is_8_bit(const char *text)
+bool msr_precision_is_low(const char *text)
 {
     char word[WORD_MAX];
 
     first_word(text, word);
-    for (size_t i = 0; i < DSE_COUNT(eight_bits); i++)
-        if (!strcmp(word, eight_bits[i]))
+    for (size_t i = 0; i < DSE_COUNT(low); i++)
+        if (!strcmp(word, low[i]))
             return true;
     return false;
+}
+
+const char *msr_recipe_word(const char *text)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(text, form, sizeof form);
+    for (size_t i = 0; i < DSE_COUNT(recipes); i++)
+        if (!strcmp(form, recipes[i].spelling))
+            return recipes[i].recipe;
+    return NULL;
 }
 
 /* ---- devices ------------------------------------------------------------------------------- */

@@ -27,6 +27,16 @@ typedef struct {
     bool memory_bound;
 } sim_cost;
 
+/* The device as kernels of a law see it: with the peak of their type of elements. */
+static inline sim_device sim_device_for(const sim_device *d, const sim_law *law)
+{
+    sim_device own = *d;
+
+    if (law->peak_ops_per_s > 0)
+        own.peak_ops_per_s = law->peak_ops_per_s;
+    return own;
+}
+
 /* The roofline, which looks at operations and bytes alone. The kernel moves bytes. */
 sim_cost sim_kernel_time(const wl_kernel *k, const sim_device *d);
 

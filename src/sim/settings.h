@@ -62,6 +62,7 @@ typedef struct {
     double flop_factor, byte_factor; /* 1: as fast as the data sheet; 0: no such part */
     double overhead_ns;
     double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
+    double peak_ops_per_s; /* of its type of elements, also for the roofline; 0: that of 16 bits */
 } sim_law;
 
 typedef struct {

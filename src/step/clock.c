@@ -86,10 +86,11 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
 {
     const sim_law *law = &c->set->law[k->class];
+    const sim_device device = sim_device_for(&c->device, law);
 
     if (!k->bytes)
         return 0;
-    return law->is_given ? sim_kernel_law(k, &c->device, law) : sim_kernel_time(k, &c->device).ticks;
+    return law->is_given ? sim_kernel_law(k, &device, law) : sim_kernel_time(k, &device).ticks;
 }
 
 bool step_clock_has_laws(const step_clock *c)

@@ -2,12 +2,17 @@
 
 void step_keep_input(step_keeper *k, uint64_t features, step_layout layout)
 {
+    step_keep_tensor(k, features, layout, k->shape->options->activation_bytes);
+}
+
+void step_keep_tensor(step_keeper *k, uint64_t features, step_layout layout, double element_bytes)
+{
     const step_shape *s = k->shape;
     uint64_t tokens = layout == STEP_KEPT_HIDDEN ? s->split_tokens : s->tokens;
 
     if (layout == STEP_KEPT_SPLIT)
         features /= s->options->tp;
-    step_keep_bytes(k, s->options->activation_bytes * (double)tokens * (double)features);
+    step_keep_bytes(k, element_bytes * (double)tokens * (double)features);
 }
 
 void step_keep_bytes(step_keeper *k, double bytes) { k->bytes += (uint64_t)bytes; }

@@ -153,15 +153,26 @@ static void take_loss(const step_memory *s, const step_module *m, mem_unit *u)
         u->kept.of[STEP_HOLDS_LOGITS] += logits;
 }
 
-/* Matrices of 8 bits: a copy where they are stored in more, and one that is transposed. */
-static int64_t copied_matrices(const step_block *b, const step_options *o)
+uint64_t step_matrix_elements(const step_block *b, uint32_t tp)
 {
     uint64_t elements = 0;
 
     for (uint32_t i = 0; i < b->n_parameters; i++)
         if (b->module[b->parameter[i].module].kind == &step_module_linear && b->parameter[i].columns > 1)
-            elements += step_parameter_share(&b->parameter[i], o->tp);
-    return (int64_t)elements * (o->kept_weight_bytes > 1 ? 2 : 1);
+            elements += step_parameter_share(&b->parameter[i], tp);
+    return elements;
+}
+
+/* Matrices of 8 bits: a copy where they are stored in more, and one that is transposed. */
+static int64_t copied_matrices(const step_block *b, const step_options *o)
+{
+    return (int64_t)step_matrix_elements(b, o->tp) * (o->kept_weight_bytes > 1 ? 2 : 1);
+}
+
+/* The same of matrices that are multiplied in fewer bits than they are stored in. */
+static int64_t low_matrices(const step_block *b, const step_options *o)
+{
+    return (int64_t)(2 * o->low.bytes * (double)step_matrix_elements(b, o->tp));
 }
 
 void mem_make_unit(step_memory *s, mem_unit_kind kind)
@@ -193,4 +204,6 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
         take_loss(s, &b->module[b->n - 1], u);
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
+    for (int k = SCHED_F; wl_kernel_is_low(o->low.class) && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
+        u->moment[k].of[STEP_HOLDS_WORKING] += low_matrices(b, o);
 }

@@ -269,6 +269,8 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
         return st;
     for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
         st = read_block(&r, cfg_get(blocks, names[i]), cfg_get(define, names[i]), &out->block[i]);
+    for (uint32_t i = 0; st == DSE_OK && i < out->block[STEP_LAYER].n; i++)
+        out->block[STEP_LAYER].module[i].is_of_layer = true;
     if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
         st = read_size(&r, hidden, &out->hidden);
     return st;

@@ -33,6 +33,7 @@ typedef struct {
     bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool is_causal;      /* a token attends to those before it alone */
     bool is_again;       /* selective recomputation makes it again in the backward pass */
+    bool is_of_layer;    /* and not of the embedding or the head */
 } step_module;
 
 /* A parameter of a module: a matrix of rows x columns, or a vector. */

@@ -52,12 +52,20 @@ static inline uint64_t step_kv_heads(const step_options *o, const step_module *m
     return m->kv_heads > o->tp ? m->kv_heads / o->tp : 1;
 }
 
+/* Whether the products of a module are in fewer bits. */
+static inline bool step_is_low(const step_options *o, const step_module *m)
+{
+    return wl_kernel_is_low(o->low.class) && m->is_of_layer;
+}
+
 /* Elements of queries, keys and values on a rank. module_attention.c */
 uint64_t step_heads_input(const step_module *m, const step_shape *s);
 
 /* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own input
  * only, so that each tensor counts once. */
 void step_keep_input(step_keeper *k, uint64_t features, step_layout layout);
+/* The same of a tensor with another type of elements. */
+void step_keep_tensor(step_keeper *k, uint64_t features, step_layout layout, double element_bytes);
 void step_keep_bytes(step_keeper *k, double bytes);
 
 /* Bytes that a micro-batch keeps of a block until its backward pass; without what the next block reads of it.
@@ -68,6 +76,9 @@ uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recomput
 uint64_t step_module_kept(const step_module *m, const step_shape *s);
 uint64_t step_module_deferred(const step_module *m, const step_shape *s);
 uint64_t step_module_input(const step_module *m, const step_shape *s); /* bytes */
+
+/* Elements of the matrices of a block's linear modules on a rank. memory_unit.c */
+uint64_t step_matrix_elements(const step_block *b, uint32_t tp);
 
 /* Whether a layer is made again whole in the backward pass; its number within the stage. */
 bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage);

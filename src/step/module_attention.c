@@ -212,7 +212,8 @@ static void backward(step_builder *b, const step_module *m)
 
 /* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit
  * seeds, else the probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022,
- * arXiv 2205.05198, section 4: 5 a s^2 b), unless they are made again. The result is the next module's input. */
+ * arXiv 2205.05198, section 4: 5 a s^2 b), unless they are made again. The result is the next module's input; where that is
+ * kept in fewer bits, a fused kernel keeps its own. */
 static void keep(step_keeper *k, const step_module *m)
 {
     const step_shape *s = k->shape;
@@ -222,6 +223,8 @@ static void keep(step_keeper *k, const step_module *m)
 
     step_keep_bytes(k, of_head * (double)step_heads(o, m));
     step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m)));
+    if (o->fused_attention && step_is_low(o, m))
+        step_keep_bytes(k, of_head * (double)step_heads(o, m));
     if (o->fused_attention)
         step_keep_bytes(k, 4.0 * tokens * (double)step_heads(o, m) + 16);
     else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)

@@ -12,7 +12,11 @@
  * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered input
  * do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of keys and
  * values than tp, the products for queries, keys and values are gathered over tp (attention.py,
- * get_query_key_value_tensors). */
+ * get_query_key_value_tensors).
+ *
+ * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the backward products, each
+ * in one kernel that also makes the transposed copy which the weight's gradient reads; an input is kept as it was cast. Gathered
+ * tokens travel as activations do. */
 #include "step/module.h"
 
 static uint64_t outputs(const step_module *m)
@@ -68,6 +72,19 @@ static void exchange_heads(step_builder *b, const step_module *m, uint32_t type)
     step_add_collective(b, &c, true);
 }
 
+/* A kernel that casts so many elements, if the module's products have fewer bits. */
+static void cast(step_builder *b, const step_module *m, uint64_t elements, double bytes)
+{
+    if (step_is_low(b->shape->options, m) && bytes > 0)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, elements, 1, bytes);
+}
+
+static void cast_weight(step_builder *b, const step_module *m, uint64_t elements)
+{
+    if (b->shape->options->low.casts_weights_in_passes)
+        cast(b, m, elements, b->shape->options->low.cast_weight);
+}
+
 static void forward(step_builder *b, const step_module *m)
 {
     uint64_t in, out;
@@ -75,6 +92,8 @@ static void forward(step_builder *b, const step_module *m)
     share(b, m, &in, &out);
     if (m->split == STEP_SPLIT_COLUMN && b->shape->options->sequence_parallel)
         step_gather_tokens(b, m->in, true);
+    cast(b, m, tokens(b, m) * in, b->shape->options->low.cast_input);
+    cast_weight(b, m, in * out);
     step_add_product(b, tokens(b, m), out, in);
     if (m->split == STEP_SPLIT_ROW)
         step_reduce_tokens(b, outputs(m), true);
@@ -107,6 +126,8 @@ static void backward(step_builder *b, const step_module *m)
     if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel && o->gathers_again)
         saved = step_gather_tokens(b, m->in, false);
     if (b->parts & STEP_PART_INPUT) {
+        cast(b, m, tokens(b, m) * out, o->low.cast_gradient);
+        cast_weight(b, m, in * out);
         step_add_product(b, tokens(b, m), in, out);
         if (m->split == STEP_SPLIT_COLUMN)
             reduced = step_reduce_tokens(b, m->in, false);
@@ -119,16 +140,23 @@ static void backward(step_builder *b, const step_module *m)
     step_join(b, reduced);
 }
 
+static void keep_operand(step_keeper *k, const step_module *m, uint64_t features, step_layout layout)
+{
+    const step_options *o = k->shape->options;
+
+    step_keep_tensor(k, features, layout, step_is_low(o, m) ? o->low.bytes : o->activation_bytes);
+}
+
 static void keep(step_keeper *k, const step_module *m)
 {
     const step_options *o = k->shape->options;
 
     if (m->split == STEP_SPLIT_ROW)
-        step_keep_input(k, m->in, STEP_KEPT_SPLIT);
+        keep_operand(k, m, m->in, STEP_KEPT_SPLIT);
     else if (m->split == STEP_SPLIT_COLUMN && o->sequence_parallel && !o->gathers_again)
-        step_keep_input(k, m->in, STEP_KEPT_WHOLE);
+        keep_operand(k, m, m->in, STEP_KEPT_WHOLE);
     else
-        step_keep_input(k, m->in, STEP_KEPT_HIDDEN);
+        keep_operand(k, m, m->in, STEP_KEPT_HIDDEN);
 }
 
 /* The gradient of the output; that of tokens which sequence parallelism had split is there whole. */
@@ -139,7 +167,7 @@ static void defer(step_keeper *k, const step_module *m)
     keep(k, m);
     if (m->split != STEP_SPLIT_NONE)
         layout = m->split == STEP_SPLIT_COLUMN ? STEP_KEPT_SPLIT : STEP_KEPT_WHOLE;
-    step_keep_input(k, outputs(m), layout);
+    keep_operand(k, m, outputs(m), layout);
 }
 
 static uint64_t input(const step_module *m, const step_shape *s)

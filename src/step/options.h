@@ -3,8 +3,7 @@
 #ifndef DSE_STEP_OPTIONS_H
 #define DSE_STEP_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "workload/kernel.h"
 
 typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FULL } step_recompute;
 
@@ -26,6 +25,17 @@ typedef enum {
                                   its gradients after its last (torch's pipelines: UNSHARD, REDUCE_GRAD; of their
                                   RESHARD, with more than three chunks of a rank, nothing is known here) */
 } step_sync;
+
+/* Products of a layer's matrices in fewer bits than 16, forward and backward, as Transformer Engine (Megatron-LM) and torchao
+ * (TorchTitan) run them. Attention, the head's logits, the embedding and what travels between ranks stay as they are. Operands
+ * are cast by kernels that are bound by memory; a product writes the type of the activations. */
+typedef struct {
+    wl_kernel_class class;     /* of the products; WL_KERNEL_OTHER: they are of the activations' type */
+    double bytes;              /* of an element of an operand, with its share of the scales */
+    /* Moved to cast an element, besides what the kernels around do anyway. */
+    double cast_input, cast_gradient, cast_weight;
+    bool casts_weights_in_passes; /* of each micro-batch (torchao); else once a step, with the update (Megatron-LM) */
+} step_low;
 
 typedef struct {
     uint32_t dp, tp, cp, pp;
@@ -99,6 +109,8 @@ typedef struct {
                                  gradient_as_bucket_view */
     uint64_t workspace_bytes; /* of the matrix library: torch asks cuBLAS for 8,519,680, on sm_90 for
                                  33,554,432 (aten/src/ATen/cuda/CublasHandlePool.cpp) */
+
+    step_low low;
 
     /* Bytes of an element. */
     double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;

@@ -433,6 +433,18 @@ static wl_kernel adam(const step_options *o, uint64_t elements)
                        .bytes = (uint64_t)(bytes * (double)elements)};
 }
 
+/* Moved to cast the matrices of a stage's layers to fewer bits, if that is done once a step: all of them, as each rank
+ * multiplies by all. */
+static uint64_t cast_bytes(const maker *m, const step_chunk *c)
+{
+    const step_options *o = m->options;
+
+    if (!wl_kernel_is_low(o->low.class) || o->low.casts_weights_in_passes)
+        return 0;
+    return (uint64_t)(o->low.cast_weight *
+                      (double)(c->stage.n_layers * step_matrix_elements(&m->model->block[STEP_LAYER], o->tp)));
+}
+
 /* Adds the collectives of the items that send something. */
 static void add_items(const maker *m, step_collective **list, uint32_t *n)
 {
@@ -453,7 +465,7 @@ static void make_ending(maker *m, uint32_t rank)
     const sched_plan *p = m->out->plan;
     step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
     uint32_t n = 0;
-    uint64_t elements = 0;
+    uint64_t elements = 0, cast = 0;
 
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const step_chunk *c = &m->chunk[s];
@@ -461,6 +473,7 @@ static void make_ending(maker *m, uint32_t rank)
         if (p->stage_rank[s] != rank)
             continue;
         chunk[n++] = *c;
+        cast += cast_bytes(m, c);
         for (uint32_t k = 0; k < c->buckets.n; k++)
             elements += c->buckets.bucket[k].elements;
         if (!step_chunk_overlaps(c) && !m->is_reduced[s]) {
@@ -481,6 +494,7 @@ static void make_ending(maker *m, uint32_t rank)
     }
     e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
     e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
+    e->optimizer.bytes += cast;
     e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }
 
@@ -497,7 +511,7 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
                          .waits_for_sends = o->waits_for_sends,
-                         .has_laws = step_clock_has_laws(clock),
+                         .has_laws = step_clock_has_laws(clock) || wl_kernel_is_low(o->low.class),
                          .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);

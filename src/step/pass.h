@@ -75,7 +75,7 @@ typedef struct {
     step_collective transfer; /* of a tensor to the next stage: a STEP_SEND */
     step_work work;
     bool waits_for_sends;
-    bool has_laws; /* kernels last as laws say, not all as the roofline does */
+    bool has_laws; /* kernels last as laws say, or have peaks of their own: not all as the device's roofline says */
     bool is_even; /* all groups of a kind, and all ranks in them, take the same time for all collectives */
 } step_passes;
 

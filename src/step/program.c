@@ -113,11 +113,13 @@ void step_join(step_builder *b, uint32_t operation)
 void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
 {
     const step_options *o = b->shape->options;
-    wl_kernel kernel = {.class = WL_KERNEL_MATMUL,
+    const bool is_low = step_is_low(o, b->module);
+    const double operand = is_low ? o->low.bytes : o->activation_bytes;
+    wl_kernel kernel = {.class = is_low ? o->low.class : WL_KERNEL_MATMUL,
                         .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
-                        .element_bytes = o->activation_bytes,
+                        .element_bytes = operand,
                         .operations = 2 * m * n * k,
-                        .bytes = (uint64_t)(o->activation_bytes * (double)(m * k + k * n + m * n))};
+                        .bytes = (uint64_t)(operand * (double)(m * k + k * n) + o->activation_bytes * (double)(m * n))};
 
     step_add_kernel(b, &kernel);
 }
@@ -183,7 +185,8 @@ static void drop_trailing_collective(step_builder *b, uint32_t first)
     step_program *p = b->program;
 
     while (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
-           p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL)
+           p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL &&
+           !wl_kernel_is_low(p->operation[p->n - 1].kernel.class))
         p->n--;
     if (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
         p->n--;

@@ -38,7 +38,7 @@ STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .profiles = STRATEGY
                    .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")
 STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .profiles = STRATEGY_PROFILE_STAGE, .order = 6, .omit_default = true,
                    .help = "order of the axes, innermost first: tp-sp-dp-pp as Megatron has it",
-                   .help_of_list = "orders of the axes, innermost first: tp-sp-dp-pp")
+                   .help_of_list = "orders of axes, inner first: tp-sp-dp-pp")
 STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .profiles = STRATEGY_PROFILE_STAGE, .order = 7, .omit_default = true,
                    .choices = (const char *const[]){"turns", "neighbours", NULL},
                    .help = "layers of a stage, dealt out in turn as by STAGE, or neighbours as in Megatron",
@@ -58,7 +58,7 @@ STRATEGY_PARAMETER(schedule, .kind = STRATEGY_CHOICE, .order = 11, TRAIN_ONLY,
                    .help_of_list = "orders of a pipeline's micro-batches")
 STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 12, TRAIN_ONLY,
                    .help = "micro-batches that pass a virtual stage before the next one's turn; 0: pp",
-                   .help_of_list = "micro-batches that pass a virtual stage before the next one's turn")
+                   .help_of_list = "micro-batches in a virtual stage's turn")
 STRATEGY_PARAMETER(zero, .kind = STRATEGY_DEGREE, .min = 0, .max = 3, .fallback = 1, .order = 13, TRAIN_ONLY,
                    .help = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, too, 3 "
                            "parameters, too (FSDP)",
@@ -72,7 +72,7 @@ STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, 
                    .help_of_list = "what is made again in the backward pass")
 STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15, TRAIN_ONLY,
                    .help = "of each stage the first so many layers are made again; 0: all",
-                   .help_of_list = "of each stage the first so many layers are made again; 0: all")
+                   .help_of_list = "first layers of each stage to make again; 0: all")
 STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 16, TRAIN_ONLY,
                    .help = "every so many-th layer is made again", .help_of_list = "every so many-th layer is made again")
 STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_ONLY,
@@ -93,7 +93,7 @@ STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .
 STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
                    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
-                           "stay gathered until then); default: each, or a whole stage after its last in a pipeline that keeps parameters gathered",
+                           "stay until then); default: each, or a stage after its last",
                    .help_of_list = "with zero 3, when gradients are reduced")
 STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", "gradients", NULL},
@@ -103,16 +103,20 @@ STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
 STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
                    .choices = (const char *const[]){"default", "on", "off", NULL},
                    .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
-                   .help_of_list = "transfers beside the passes")
+                   .help_of_list = "transfers beside passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge", NULL},
-                   .help = "the program whose rules, defaults and habits count; any: what is possible, with "
-                           "Megatron's habits",
+                   .help = "the program whose rules, defaults and habits count; any: all, Megatron's habits",
                    .help_of_list = "programs whose habits count")
 STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
                    .choices = (const char *const[]){"fused", "unfused", NULL},
-                   .help = "attention as one kernel (FlashAttention), or as products, softmax and dropout of scores in memory",
+                   .help = "attention in one kernel (FlashAttention), or with its scores in memory",
                    .help_of_list = "kernels of attention")
+STRATEGY_PARAMETER(fp8_recipe, .kind = STRATEGY_CHOICE, .order = 26, TRAIN_ONLY,
+                   .choices = (const char *const[]){"none", "delayed", "tensorwise", "rowwise", "blockwise",
+                                                    "mxfp8", "nvfp4", NULL},
+                   .help = "how the layers' matrices are scaled to be multiplied in 8 bits, or 4",
+                   .help_of_list = "scales of layers' matrices in 8 or 4 bits")
 #undef TRAIN_ONLY
 
 #undef STRATEGY_AXIS

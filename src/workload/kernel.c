@@ -16,6 +16,9 @@ const char *wl_kernel_class_name(wl_kernel_class c)
         [WL_KERNEL_OPTIMIZER] = "optimizer",
         [WL_KERNEL_ATTENTION_BACKWARD] = "attention_backward",
         [WL_KERNEL_ATTENTION_PRODUCT] = "attention_product",
+        [WL_KERNEL_MATMUL_FP8] = "matmul_fp8",
+        [WL_KERNEL_MATMUL_FP8_BLOCK] = "matmul_fp8_block",
+        [WL_KERNEL_MATMUL_NVFP4] = "matmul_nvfp4",
     };
 
     return names[c];

@@ -37,13 +37,23 @@ typedef enum {
     /* Of the training step alone (step/), where attention is a kernel of its own, or is not. */
     WL_KERNEL_ATTENTION_BACKWARD, /* fused */
     WL_KERNEL_ATTENTION_PRODUCT, /* a product of one head each, of queries and keys, or of scores and values */
+    /* Products of matrices whose operands have 8 bits, with a scale for each tensor (or row), or for each block; and 4. */
+    WL_KERNEL_MATMUL_FP8,
+    WL_KERNEL_MATMUL_FP8_BLOCK,
+    WL_KERNEL_MATMUL_NVFP4,
     WL_N_KERNEL_CLASSES
 } wl_kernel_class;
+
+/* Whether it multiplies in fewer bits than 16. */
+static inline bool wl_kernel_is_low(wl_kernel_class c)
+{
+    return c == WL_KERNEL_MATMUL_FP8 || c == WL_KERNEL_MATMUL_FP8_BLOCK || c == WL_KERNEL_MATMUL_NVFP4;
+}
 
 /* Whether its operations count for the use of the hardware: products of matrices, and attention. */
 static inline bool wl_kernel_multiplies(wl_kernel_class c)
 {
-    return c == WL_KERNEL_MATMUL || c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD ||
+    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD ||
            c == WL_KERNEL_ATTENTION_PRODUCT;
 }
 

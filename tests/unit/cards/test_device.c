@@ -4,9 +4,10 @@
 
 #include <math.h>
 
-#define REST                                                                                                 \
+#define OF_CARD                                                                                              \
     "network: {topology: [Ring], npus_count: [4], bandwidth: [50], latency: [1]}\n"                          \
-    "collectives: {all: [ring]}\ncompute: {peak_perf: 312}\nmemory: {bandwidth: 2039}\n"
+    "collectives: {all: [ring]}\nmemory: {bandwidth: 2039}\n"
+#define REST OF_CARD "compute: {peak_perf: 312}\n"
 
 static dse_arena arena;
 static dse_error err;
@@ -101,12 +102,44 @@ CLAIM(a_card_may_take_the_roofline)
     done();
 }
 
+CLAIM(peaks_of_fewer_bits_follow_the_clock)
+{
+    cfg_setting setting = {"compute.peak_perf", "500"};
+    sim_settings set;
+    net_network net;
+
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: nvidia_h100\n" REST), &err); /* a slow one: 312 of 989.5, so 312 / 989.5 x 1979 = 624 */
+    assert_double(card.peak_fp8, 624);
+    assert_true(isnan(card.peak_nvfp4));
+    assert_double(card_system_peak(&card, WL_KERNEL_MATMUL_FP8_BLOCK), 624);
+    assert_ok(card_system_build(&card, &net, &set, &err), &err);
+    assert_double(set.law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s, 624e12);
+    assert_true(set.law[WL_KERNEL_MATMUL_FP8].is_given);
+    assert_double(set.law[WL_KERNEL_MATMUL_NVFP4].peak_ops_per_s, 0);
+    assert_double(set.law[WL_KERNEL_MATMUL].peak_ops_per_s, 0); /* the system's */
+    assert_ok(card_system_set(&card, &(cfg_settings){1, &setting}, &err), &err);
+    assert_double(card.peak_fp8, 1000);
+    card_system_drop_laws(&card);
+    assert_true(isnan(card.peak_fp8));
+    done();
+    assert_ok(fill("device: nvidia_h100\nkernels: {laws: roofline}\n" OF_CARD "compute: {peak_perf: 312, peak_fp8: 700}\n"), &err);
+    assert_double(card.peak_fp8, 700); /* the card's own */
+    done();
+    assert_ok(fill("device: nvidia_b200\nkernels: {laws: roofline}\n" REST), &err);
+    assert_double(card.peak_nvfp4, 4 * 312);
+    assert_ok(card_system_build(&card, &net, &set, &err), &err);
+    assert_double(set.law[WL_KERNEL_MATMUL_NVFP4].peak_ops_per_s, 4 * 312e12);
+    assert_false(set.law[WL_KERNEL_MATMUL_NVFP4].is_given);
+    done();
+}
+
 CLAIM(a_device_file_has_kernels_alone)
 {
     configs(TEST_SOURCE "/tests/data/devices");
     assert_failure(fill("device: with_a_network\n" REST), &err, DSE_E_CONFIG,
                    TEST_SOURCE "/tests/data/devices/devices/with_a_network.yaml",
-                   "a device file has source and kernels; 'network.latency' belongs in the system card");
+                   "a device file has source, peaks and kernels; 'network.latency' belongs in the system card");
     done();
     assert_failure(
         fill("device: misspelt\n" REST), &err, DSE_E_CONFIG,
@@ -122,6 +155,7 @@ int main(void)
         cmocka_unit_test(what_was_filled_is_taken_out_again),
         cmocka_unit_test(without_a_file_there_is_the_roofline),
         cmocka_unit_test(a_card_may_take_the_roofline),
+        cmocka_unit_test(peaks_of_fewer_bits_follow_the_clock),
         cmocka_unit_test(a_device_file_has_kernels_alone),
     };
 

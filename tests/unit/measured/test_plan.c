@@ -489,8 +489,8 @@ CLAIM(precisions_have_a_word)
     assert_string_equal(msr_precision_word("fp32"), "fp32");
     assert_null(msr_precision_word("int8"));
     assert_null(msr_precision_word(""));
-    assert_true(msr_precision_is_8_bit("fp8") && msr_precision_is_8_bit("Float8 rowwise"));
-    assert_false(msr_precision_is_8_bit("fp16"));
+    assert_true(msr_precision_is_low("fp8") && msr_precision_is_low("Float8 rowwise"));
+    assert_false(msr_precision_is_low("fp16"));
 }
 
 static void assert_device(const char *text, const char *form)

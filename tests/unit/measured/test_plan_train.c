@@ -1,4 +1,5 @@
 /* Jobs as points of the training step: what a job says, what its program does by default, and what is in the way. */
+#include "base/array.h"
 #include "measured/plan.h"
 #include "step/options.h"
 #include "unit/unit.h"
@@ -342,11 +343,47 @@ CLAIM(a_fact_that_neither_source_nor_program_says_is_named)
 CLAIM(what_the_step_does_not_have_is_a_gap)
 {
     GAP(j.moe = 1, MSR_GAP_EXPERTS, "a mixture of experts");
-    GAP(j.float8 = 1, MSR_GAP_FLOAT8, "matrices are multiplied in 8 bits");
-    GAP(j.precision = "MXFP8", MSR_GAP_FLOAT8, "matrices are multiplied in 8 bits");
+    GAP(j.precision = "MXFP8 and bf16", MSR_GAP_FLOAT8, "the recipe 'MXFP8 and bf16' is none of ours");
+    GAP((j.float8 = 1, j.framework = "fms-fsdp", j.recompute = MSR_RECOMPUTE_NONE), MSR_GAP_FLOAT8,
+        "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");
     GAP(j.precision = "fp32", MSR_GAP_FLOAT32,
         "the training step computes in 16 bits, with optimizer state in 32, and not in 'fp32'");
     GAP(j.rank_order = "dp,tp,cp,pp", MSR_GAP_RANK_ORDER, "the order of ranks is 'dp,tp,cp,pp'");
+}
+
+CLAIM(arithmetic_in_8_bits_has_a_recipe)
+{
+    const struct {
+        const char *precision, *quantization, *framework;
+        int64_t float8;
+        const char *recipe, *assumed;
+    } rows[] = {
+        {"FP8-CS", NULL, "NeMo", NONE, "tensorwise", NULL},
+        {"MXFP8", NULL, "NeMo", NONE, "mxfp8", NULL},
+        {"NVFP4", NULL, "NeMo", NONE, "nvfp4", NULL},
+        {"FP8 (hybrid, delayed scaling)", NULL, "Megatron-LM", NONE, "delayed", NULL},
+        {"bf16", "float8 rowwise", "torchtitan", 1, "rowwise", NULL},
+        {"FP8", NULL, "NeMo", NONE, "delayed",
+         "matrices scaled by recipe delayed, the default of NeMo: the source does not say"},
+        {"bf16", NULL, "torchtitan", 1, "tensorwise",
+         "matrices scaled by recipe tensorwise, the default of TorchTitan: the source does not say"},
+        {"bf16", NULL, "NeMo", 0, "none", NULL},
+    };
+    char recipe[STRATEGY_VALUE_MAX];
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        msr_job j = plain();
+
+        j.precision = rows[i].precision;
+        j.quantization = rows[i].quantization;
+        j.framework = rows[i].framework;
+        j.float8 = rows[i].float8;
+        assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
+        assert_true(plan.can_run);
+        strategy_print(&strategy_parameters[STRATEGY_fp8_recipe], plan.point.fp8_recipe, recipe);
+        assert_string_equal(recipe, rows[i].recipe);
+        assert_true(!rows[i].assumed || assumes(rows[i].assumed));
+    }
 }
 
 CLAIM(what_has_no_effect_is_neither_asked_nor_said)
@@ -422,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_group_that_shares_an_optimizer_is_repeated),
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
+        cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
         cmocka_unit_test(what_the_step_refuses_is_left_with_its_rule),
     };

@@ -38,12 +38,23 @@ CLAIM(the_fixed_cost_of_a_system_comes_on_top)
     assert_u64(sim_kernel_law(&kernel, &slow, &law), 2035);
 }
 
+CLAIM(a_type_of_elements_has_its_peak)
+{
+    const sim_law law = {.is_given = true, .flop_factor = 1, .peak_ops_per_s = 200e9};
+    const sim_device own = sim_device_for(&device, &law), same = sim_device_for(&device, &(sim_law){0});
+
+    assert_u64(sim_kernel_law(&kernel, &own, &law), 1000);
+    assert_u64(sim_kernel_time(&kernel, &own).ticks, 1000); /* the roofline: bytes take 300 */
+    assert_u64(sim_kernel_time(&kernel, &same).ticks, 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_terms_add_up),
         cmocka_unit_test(attention_reaches_half_at_the_half_length),
         cmocka_unit_test(the_fixed_cost_of_a_system_comes_on_top),
+        cmocka_unit_test(a_type_of_elements_has_its_peak),
     };
 
     return RUN_TESTS(tests);

@@ -106,6 +106,44 @@ CLAIM(a_gated_activation_that_is_not_fused_is_several_kernels)
     dse_arena_free(&arena);
 }
 
+CLAIM(a_layers_matrices_are_cast_and_multiplied_in_8_bits)
+{
+    step_options o = megatron();
+
+    dse_arena_init(&arena);
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false};
+    /* fc: a cast of 4 x 8 inputs at 2 bytes, then operands of 1 byte and a result of 2: 4 x 8 + 8 x 16 + 2 x 4 x 16 = 288. */
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
+                           "attention elementwise 128, fc elementwise 64, fc matmul_fp8 288, act elementwise 256"));
+    /* The output's gradient, 4 x 16, at 4 bytes. That of the input: 4 x 16 + 16 x 8 + 2 x 4 x 8 = 256, of the weight: 4 x 16 +
+     * 4 x 8 + 2 x 16 x 8 = 352. */
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
+                           "act elementwise 384, fc elementwise 256, fc matmul_fp8 256, fc matmul_fp8 352, fc "
+                           "elementwise 128, attention attention_backward 640"));
+    /* torchao casts the 8 x 16 weights in both passes, too. */
+    o.low.casts_weights_in_passes = true;
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
+                           "fc elementwise 64, fc elementwise 512, fc matmul_fp8 288, act"));
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
+                           "fc elementwise 256, fc elementwise 512, fc matmul_fp8 256, fc matmul_fp8 352, fc"));
+    dse_arena_free(&arena);
+}
+
+CLAIM(logits_stay_in_16_bits)
+{
+    step_options o = megatron();
+    const step_model m = (dse_arena_init(&arena), small_model(1, &arena));
+    const step_shape s = step_shape_of(&m, &o);
+    step_program p;
+
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true};
+    step_program_forward(&m.block[STEP_HEAD], &s, &arena, &p);
+    assert_int_equal(p.operation[1].kernel.class, WL_KERNEL_MATMUL);
+    /* 2 (4 x 8 + 8 x 40 + 4 x 40). */
+    assert_u64(p.operation[1].kernel.bytes, 1024);
+    dse_arena_free(&arena);
+}
+
 /* 4 tokens x 40 words = 160 logits. */
 CLAIM(a_loss_goes_over_its_logits_several_times)
 {
@@ -128,6 +166,8 @@ int main(void)
         cmocka_unit_test(a_layer_moves_what_its_modules_read_and_write),
         cmocka_unit_test(unfused_attention_has_its_scores_in_memory),
         cmocka_unit_test(a_gated_activation_that_is_not_fused_is_several_kernels),
+        cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),
+        cmocka_unit_test(logits_stay_in_16_bits),
         cmocka_unit_test(a_loss_goes_over_its_logits_several_times),
     };
     return RUN_TESTS(tests);

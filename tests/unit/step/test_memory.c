@@ -389,6 +389,35 @@ CLAIM(matrices_of_8_bits_are_copied_and_transposed)
     dse_arena_free(&f.arena);
 }
 
+CLAIM(products_of_8_bits_keep_their_inputs_in_8_bits)
+{
+    fixture f;
+    uint64_t working;
+
+    begin(&f, 1, 8);
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(f.seen.kept, EMBEDDING + LAYER + HEAD);
+    f.options.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1};
+    run_actions(&f, "F0 B0", 1);
+    /* Half of the inputs of four matrices, 64 + 64 + 64 + 128; the head's stays. */
+    assert_u64(f.seen.kept, EMBEDDING + LAYER - 160 + HEAD);
+    f.options.fused_attention = true;
+    run_actions(&f, "F0 B0", 1);
+    /* The kernel's own result, 64, and what it keeps besides: 4 bytes a token and head, and its seeds. */
+    assert_u64(f.seen.kept, EMBEDDING + LAYER - 160 + HEAD + 64 + 4 * 8 * 2 + 16);
+    dse_arena_free(&f.arena);
+
+    begin(&f, 1, 1);
+    f.model.block[STEP_HEAD].n = f.model.block[STEP_HEAD].n_parameters = 0;
+    run_actions(&f, "F0 B0", 1);
+    working = held(&f, STEP_HOLDS_WORKING);
+    f.options.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1};
+    run_actions(&f, "F0 B0", 1); /* a copy and its transpose of 48 + 16 + 32 + 32 elements */
+    assert_int_equal(f.seen.block, STEP_LAYER);
+    assert_u64(held(&f, STEP_HOLDS_WORKING), working + 2 * 128);
+    dse_arena_free(&f.arena);
+}
+
 CLAIM(a_pair_needs_what_both_need)
 {
     fixture f;
@@ -535,6 +564,7 @@ int main(void)
         cmocka_unit_test(gradients_of_weights_that_wait_keep_inputs_and_gradients),
         cmocka_unit_test(logits_count_in_their_type_and_in_32_bits),
         cmocka_unit_test(matrices_of_8_bits_are_copied_and_transposed),
+        cmocka_unit_test(products_of_8_bits_keep_their_inputs_in_8_bits),
         cmocka_unit_test(a_pair_needs_what_both_need),
         cmocka_unit_test(forward_gathers_a_unit_beside_the_buffer_of_the_one_before),
         cmocka_unit_test(backward_gathers_the_next_unit_and_reduces_the_one_before),
