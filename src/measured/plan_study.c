@@ -38,14 +38,28 @@ static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
                             work[i].simulated, work[i].measured);
 }
 
+/* The source says of such a pipeline how many stages it has, and not what each of them holds. */
+static void say_stages(msr_plan *p, const card_model *m, dse_arena *a)
+{
+    const int64_t stages = (int64_t)p->point.pp * p->point.vp;
+
+    if (m->layers % stages)
+        msr_plan_assume(p, a,
+                        "one layer fewer in the first and in the last of %" PRId64 " stages, as %" PRId64
+                        " layers do not divide: the source does not say",
+                        stages, m->layers);
+}
+
 /* What the step refuses is the run's alone. */
 static dse_status check_step(msr_plan *p, const drv_study *s, dse_arena *a, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
     dse_status st = drv_point_check(s, &p->point, &why);
 
-    if (st == DSE_OK)
+    if (st == DSE_OK) {
+        say_stages(p, &s->model, a);
         return DSE_OK;
+    }
     if (st != DSE_E_RANGE)
         return dse_fail_at(err, st, why.where, "%s", why.text);
     p->can_run = false;

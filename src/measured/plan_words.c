@@ -92,11 +92,48 @@ const char *msr_recipe_word(const char *text)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* In a text in normal form; longer names first, as "gh200" has "h200" in it. */
-static const char *const devices[] = {"gh200",  "gb200",    "gb300",  "mi300x", "mi325x", "mi355x",
-                                      "mi250x", "dgxspark", "tpuv5p", "tpuv5e", "tpuv6e", "tpuv4",
-                                      "tpuv3",  "a100",     "a800",   "h100",   "h200",   "h800",
-                                      "b200",   "b300",     "v100",   "a10g",   "l40s",   "p100"};
+/* In a text in normal form; longer names first, as "gh200" has "h200" in it. A device of several names has the one of its
+ * card. */
+static const struct {
+    const char *part, *name; /* NULL: the same */
+} devices[] = {
+    {"gh200", NULL},
+    {"gb200", NULL},
+    {"gb300", NULL},
+    {"mi300a", NULL},
+    {"mi300x", NULL},
+    {"mi325x", NULL},
+    {"mi355x", NULL},
+    {"mi250x", NULL},
+    {"dgxspark", NULL},
+    {"ironwood", "tpuironwood"},
+    {"tpu7x", "tpuironwood"},
+    {"tpuv7", "tpuironwood"},
+    {"trillium", "tpuv6e"},
+    {"tpuv5p", NULL},
+    {"tpuv5e", NULL},
+    {"tpuv5lite", "tpuv5e"},
+    {"tpuv6", "tpuv6e"},
+    {"v6e", "tpuv6e"},
+    {"v5p", "tpuv5p"},
+    {"v5e", "tpuv5e"},
+    {"v5lite", "tpuv5e"},
+    {"tpuv4", NULL},
+    {"tpuv3", NULL},
+    {"a100", NULL},
+    {"a800", NULL},
+    {"h100", NULL},
+    {"h200", NULL},
+    {"h800", NULL},
+    {"h20", NULL},
+    {"b200", NULL},
+    {"b300", NULL},
+    {"v100", NULL},
+    {"a10g", NULL},
+    {"a40", NULL},
+    {"l40s", NULL},
+    {"p100", NULL},
+};
 
 void msr_device_form(const char *text, char *out, size_t size)
 {
@@ -104,8 +141,8 @@ void msr_device_form(const char *text, char *out, size_t size)
 
     msr_normal_form(text, form, sizeof form);
     for (size_t i = 0; i < DSE_COUNT(devices); i++)
-        if (strstr(form, devices[i])) {
-            snprintf(out, size, "%s", devices[i]);
+        if (strstr(form, devices[i].part)) {
+            snprintf(out, size, "%s", devices[i].name ? devices[i].name : devices[i].part);
             return;
         }
     snprintf(out, size, "%s", form);

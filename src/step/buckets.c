@@ -4,12 +4,27 @@
 
 #include <string.h>
 
+/* Where the stages are not equal, the embedding and the head count as a layer each: Megatron-LM's
+ * account_for_embedding_in_pipeline_split and _loss_, DeepSpeed's partition by "type:transformer|embedding", and TorchTitan's
+ * input_weight and output_weight of 1. */
+static bool ends_count(const step_model *m, uint32_t n_stages)
+{
+    return m->n_layers % n_stages && (m->n_layers + 2) % n_stages == 0;
+}
+
+bool step_stages_fit(const step_model *m, uint32_t n_stages)
+{
+    return m->n_layers % n_stages == 0 || ends_count(m, n_stages);
+}
+
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
 {
     step_stage s = {.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages),
                     .has_embedding = number == 0,
                     .has_head = number + 1 == n_stages};
 
+    if (ends_count(m, n_stages))
+        s.n_layers = (m->n_layers + 2) / n_stages - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
     return s;
 }

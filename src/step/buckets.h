@@ -19,7 +19,11 @@ typedef struct {
     uint32_t n_blocks;
 } step_stage;
 
-/* Layers that do not divide by the stages go to the first ones. */
+/* Whether the layers can be cut into so many stages: into equal ones, or so that the first and the last have one layer
+ * fewer than the others. */
+bool step_stages_fit(const step_model *m, uint32_t n_stages);
+
+/* Of stages that do not fit, the first ones have a layer more. */
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages);
 step_block_kind step_stage_block(const step_stage *s, uint32_t position);
 

@@ -1,5 +1,6 @@
 #include "step/run.h"
 
+#include "step/buckets.h"
 #include "step/module.h"
 
 #include <inttypes.h>
@@ -35,6 +36,13 @@ static dse_status check_split(const char *name, uint64_t value, const char *what
     return divides(value, of) ? DSE_OK
                               : dse_fail(err, DSE_E_RANGE, "%s %" PRIu64 " does not divide the %" PRIu64 " %s; take %s",
                                          name, value, of, what, nearest(value, of, divides, near));
+}
+
+static dse_status check_stages(const step_model *m, uint64_t n_stages, dse_error *err)
+{
+    if (n_stages <= m->n_layers + 2 && step_stages_fit(m, (uint32_t)n_stages))
+        return DSE_OK;
+    return check_split("pp x vp", n_stages, "layers", m->n_layers, err);
 }
 
 static dse_status check_module(const step_module *m, const step_options *o, dse_error *err)
@@ -89,8 +97,7 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
     if (o->vp > 1 && o->pp == 1)
         return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
     if ((st = check_batch(o, batch, err)) != DSE_OK ||
-        (st = check_split("pp x vp", (uint64_t)o->pp * o->vp, "layers", m->n_layers, err)) != DSE_OK ||
-        (st = check_context(o, m->sequence, err)) != DSE_OK)
+        (st = check_stages(m, (uint64_t)o->pp * o->vp, err)) != DSE_OK || (st = check_context(o, m->sequence, err)) != DSE_OK)
         return st;
     if (o->sequence_parallel &&
         (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank", m->sequence / o->cp,

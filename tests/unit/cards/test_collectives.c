@@ -115,6 +115,26 @@ CLAIM(collectives_in_a_node_last_as_long_as_nccls)
     }
 }
 
+/* Machines whose tables have one number of GPUs: a tray of GB200 and GB300, a pair of L40S. */
+CLAIM(so_do_those_of_a_table_with_one_number_of_gpus)
+{
+    static const struct {
+        const char *card, *file;
+        uint32_t npus, n;
+        double most; /* percent */
+    } of[] = {{"gb200", "nccl_gb200.csv", 64, 4, 3}, {"gb300", "nccl_gb300.csv", 64, 4, 3}, {"l40s", "nccl_l40s.csv", 8, 2, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        double error;
+
+        load(of[i].card, of[i].npus);
+        error = mean_error(of[i].file, "%63[^,],%*[^,],%31[^,],%u,%lf,%lf", "", of[i].n);
+        print_message("%s: %.1f %% of %u GPUs\n", of[i].card, error, of[i].n);
+        assert_true(error < of[i].most);
+    }
+}
+
 /* Another source, other machines; 4 GPUs are in no table that the cards were made of. */
 CLAIM(they_last_as_long_as_those_of_another_source)
 {
@@ -185,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(collectives_in_a_node_last_as_long_as_nccls, begin, end),
+        cmocka_unit_test_setup_teardown(so_do_those_of_a_table_with_one_number_of_gpus, begin, end),
         cmocka_unit_test_setup_teardown(they_last_as_long_as_those_of_another_source, begin, end),
         cmocka_unit_test_setup_teardown(so_do_those_of_every_number_of_gpus, begin, end),
     };

@@ -9,22 +9,41 @@
 /* Measured runs of the machine: by how many devices; 0 ends the list. */
 static const struct {
     const char *name, *device;
-    uint32_t node; /* NPUs of the innermost dimension; a host of tpu_v6e has two */
+    uint32_t node; /* NPUs of the innermost dimension; a host of TPU v6e has two */
     uint64_t runs[MAX_RUN];
 } machines[] = {
     {"dgx_spark", "nvidia_dgx_spark", 2, {2}},
     {"dgx_v100", "nvidia_v100", 8, {2, 4, 8}},
     {"h100_torchtitan", "nvidia_h100", 8, {8, 64, 128, 256, 512}},
     {"h200", "nvidia_h200", 8, {32, 64}},
-    {"hgx_b200", "nvidia_b200", 8, {8}},
-    {"hgx_h100", "nvidia_h100", 8, {2, 8, 64, 256}},
+    {"hgx_b200", "nvidia_b200", 8, {8, 64, 256, 1024}},
+    {"hgx_h100", "nvidia_h100", 8, {2, 8, 64, 256, 2304, 6144}},
     {"hgx_h100_astra", "nvidia_h100", 8, {2, 4, 8}},
     {"hgx_h800", "nvidia_h800", 8, {64, 2048}},
     {"mi300x", "amd_mi300x", 8, {2, 8}},
     {"perlmutter_a100_40gb", "nvidia_a100", 4, {2, 4, 8, 12, 16, 32, 64, 128, 256}},
     {"selene_a100_80gb", "nvidia_a100", 8, {2, 8, 16, 64, 280, 512, 1024, 2240}},
-    {"tpu_v6e", "tpu_v6e", 2, {2, 4, 8}},
+    {"tpu_v6e", "tpu_v6e", 16, {2, 4, 8, 32, 64, 256, 512}},
     {"vtrain_a100", "nvidia_a100", 8, {2, 4, 8, 16, 64, 128, 256, 512}},
+    {"tpu_v6e_host", "tpu_v6e", 2, {2, 4, 8}},
+    {"tpu_v5e", "tpu_v5e", 16, {256, 512, 8192}},
+    {"tpu_v5p", "tpu_v5p", 4, {64, 128, 256, 512, 1024, 2048, 4096}},
+    {"tpu_ironwood", "tpu_ironwood", 4, {64, 128, 256, 2048}},
+    {"gb200", "nvidia_gb200", 64, {4, 8, 64, 128, 256, 512}},
+    {"gb300", "nvidia_gb300", 64, {8, 64, 128, 256, 512}},
+    {"hgx_b300", "nvidia_b300", 8, {8, 64, 256}},
+    {"hgx_h200", "nvidia_h200", 8, {8, 64, 512}},
+    {"dgx_a100", "nvidia_a100", 8, {8, 64, 512, 1024}},
+    {"dgx_a100_40gb", "nvidia_a100", 8, {8, 64, 128}},
+    {"jean_zay_a100_80gb", "nvidia_a100", 8, {8, 320, 336, 352, 360, 384}},
+    {"internevo_a100_80gb", "nvidia_a100", 8, {8, 16, 512, 1024}},
+    {"vela_a100_80gb", "nvidia_a100", 8, {128}},
+    {"gcp_a3_high", "nvidia_h100", 8, {8, 16, 64, 128}},
+    {"gcp_a3_mega", "nvidia_h100", 8, {8, 64, 1024}},
+    {"l40s", "nvidia_l40s", 8, {2, 4, 8}},
+    {"hgx_b200_node", "nvidia_b200", 8, {8}},
+    {"gb200_nvl72", "nvidia_gb200", 72, {4, 8, 64, 72}},
+    {"gb300_nvl72", "nvidia_gb300", 72, {4, 8, 64, 72}},
 };
 #define N_MACHINES (sizeof machines / sizeof machines[0])
 
@@ -139,6 +158,25 @@ static const struct {
     {"selene_a100_80gb", 8, 1872.5, 300, 2039},
     {"tpu_v6e", 2, 1000, 100, 1640},
     {"vtrain_a100", 8, 1872.5, 150, 1555},
+    {"tpu_v6e_host", 2, 1000, 100, 1640},
+    {"tpu_v5e", 2, 1000, 50, 819},
+    {"tpu_v5p", 2, 1000, 100, 2765},
+    {"tpu_ironwood", 2, 1000, 100, 7380},
+    {"gb200", 4, 1872.5, 900, 8000},
+    {"gb300", 8, 1872.5, 900, 8000},
+    {"hgx_b300", 8, 1872.5, 900, 8000},
+    {"hgx_h200", 8, 1872.5, 450, 4800},
+    {"dgx_a100", 8, 1872.5, 300, 2039},
+    {"dgx_a100_40gb", 8, 1872.5, 300, 1555},
+    {"jean_zay_a100_80gb", 8, 1872.5, 300, 2039},
+    {"internevo_a100_80gb", 8, 1872.5, 300, 2039},
+    {"vela_a100_80gb", 8, 1872.5, 300, 2039},
+    {"gcp_a3_high", 8, 1872.5, 450, 3350},
+    {"gcp_a3_mega", 8, 1872.5, 450, 3350},
+    {"l40s", 8, 1900, 32, 864},
+    {"hgx_b200_node", 8, 1872.5, 900, 8000},
+    {"gb200_nvl72", 8, 1872.5, 900, 8000},
+    {"gb300_nvl72", 8, 1872.5, 900, 8000},
 };
 #define N_NODES (sizeof nodes / sizeof nodes[0])
 _Static_assert(N_NODES + 1 == N_MACHINES, "all but hgx_h100_astra, which is as its authors have it");

@@ -509,6 +509,18 @@ CLAIM(devices_have_a_normal_form)
     assert_device("H100 SXM 96GB HBM2e, 2.4 TB/s", "h100");
     assert_device("NVIDIA GH200", "gh200");
     assert_device("tpu_v6e", "tpuv6e");
+    assert_device("TPU v6e (Trillium)", "tpuv6e");
+    assert_device("Trillium", "tpuv6e");
+    assert_device("TPU v7x (Ironwood)", "tpuironwood");
+    assert_device("tpu_ironwood", "tpuironwood");
+    assert_device("tpu7x-128", "tpuironwood");
+    assert_device("v5p-128", "tpuv5p");
+    assert_device("TPU v5e", "tpuv5e");
+    assert_device("NVIDIA H200 SXM", "h200");
+    assert_device("NVIDIA H20", "h20");
+    assert_device("B300 SXM", "b300");
+    assert_device("GB300", "gb300");
+    assert_device("NVIDIA L40S", "l40s");
     assert_device("My Own-1", "myown1");
 }
 

@@ -409,6 +409,26 @@ CLAIM(what_has_no_effect_is_neither_asked_nor_said)
     assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=0_recompute_granularity=selective");
 }
 
+/* 126 layers, the embedding and the head are 8 times 16. */
+CLAIM(stages_that_are_not_equal_are_said)
+{
+    msr_job j = plain();
+    card_system machine;
+    const char *stem;
+    drv_study study;
+
+    j.family = "llama-3.1-405b";
+    j.dp = j.dp_replicate = j.interleaving = 1;
+    j.pp = 8;
+    j.micro_batches = 16;
+    assert_ok(make(&j, &as_said), &err);
+    assert_ok(drv_system_load("selene_a100_80gb", NULL, &arena, &machine, &stem, &err), &err);
+    assert_ok(msr_plan_study(&plan, &machine, stem, &as_said, &arena, &study, &err), &err);
+    assert_true(plan.can_run);
+    assert_true(assumes("one layer fewer in the first and in the last of 8 stages, as 126 layers do not divide: the source does "
+                        "not say"));
+}
+
 /* 96 layers are no 4 x 5 stages. */
 CLAIM(what_the_step_refuses_is_left_with_its_rule)
 {
@@ -461,6 +481,7 @@ int main(void)
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
         cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
+        cmocka_unit_test(stages_that_are_not_equal_are_said),
         cmocka_unit_test(what_the_step_refuses_is_left_with_its_rule),
     };
 

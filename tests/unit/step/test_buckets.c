@@ -36,12 +36,10 @@ static void assert_elements(const step_buckets *b, uint32_t n, const uint64_t *e
         assert_u64(b->bucket[i].elements, elements[i]);
 }
 
-CLAIM(layers_that_do_not_divide_go_to_the_first_stages)
+static void assert_stages(uint32_t n_layers, const uint32_t layers[3])
 {
-    static const uint32_t layers[3] = {3, 2, 2};
-    const step_model m = small_model(7, &arena);
+    const step_model m = small_model(n_layers, &arena);
 
-    (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         step_stage s = step_stage_of(&m, i, 3);
 
@@ -50,6 +48,23 @@ CLAIM(layers_that_do_not_divide_go_to_the_first_stages)
         assert_int_equal(step_stage_block(&s, 0), i == 0 ? STEP_EMBEDDING : STEP_LAYER);
         assert_int_equal(step_stage_block(&s, s.n_blocks - 1), i == 2 ? STEP_HEAD : STEP_LAYER);
     }
+}
+
+CLAIM(layers_that_do_not_divide_go_to_the_first_stages)
+{
+    (void)state;
+    assert_stages(8, (const uint32_t[3]){3, 3, 2});
+}
+
+/* 7 layers, the embedding and the head are three times 3. */
+CLAIM(the_embedding_and_the_head_count_as_layers_where_that_divides)
+{
+    const step_model seven = small_model(7, &arena), eight = small_model(8, &arena);
+
+    (void)state;
+    assert_stages(7, (const uint32_t[3]){2, 3, 2});
+    assert_true(step_stages_fit(&seven, 3) && step_stages_fit(&seven, 7) && step_stages_fit(&seven, 9));
+    assert_false(step_stages_fit(&seven, 2) || step_stages_fit(&eight, 3));
 }
 
 CLAIM(without_overlap_there_is_one_bucket)
@@ -220,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(layers_that_do_not_divide_go_to_the_first_stages, begin, end),
+        cmocka_unit_test_setup_teardown(the_embedding_and_the_head_count_as_layers_where_that_divides, begin, end),
         cmocka_unit_test_setup_teardown(without_overlap_there_is_one_bucket, begin, end),
         cmocka_unit_test_setup_teardown(buckets_are_closed_as_soon_as_they_are_full, begin, end),
         cmocka_unit_test_setup_teardown(the_first_stage_alone_may_have_several_buckets, begin, end),
