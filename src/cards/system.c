@@ -58,6 +58,9 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
     FACTOR(class, name, half_length,                                                                         \
            "keys at which it reaches half of what it does with very many: flop_factor (1 + half_length / "   \
            "keys)")
+#define UNALIGNED(class, name)                                                                               \
+    FACTOR(class, name, unaligned,                                                                           \
+           "factor on flop_factor where rows of the matrices, heads, are no multiples of 16 bytes")
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
     .omit_default = true
@@ -269,6 +272,7 @@ static const cfg_param rows[] = {
     LAW(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
     HALF_LENGTH(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
     LAW(WL_KERNEL_ATTENTION_PRODUCT, "attention_product"),
+    UNALIGNED(WL_KERNEL_ATTENTION_PRODUCT, "attention_product"),
     LAW(WL_KERNEL_ELEMENTWISE, "elementwise"),
     LAW(WL_KERNEL_NORMALISATION, "normalisation"),
     LAW(WL_KERNEL_LOOKUP, "lookup"),
@@ -545,7 +549,8 @@ static sim_law law_of(const card_system *s, wl_kernel_class c)
                      .flop_factor = given_or(l->flop_factor, 0),
                      .byte_factor = given_or(l->byte_factor, 0),
                      .overhead_ns = given_or(l->overhead, 0),
-                     .half_length = given_or(l->half_length, 0)};
+                     .half_length = given_or(l->half_length, 0),
+                     .unaligned = given_or(l->unaligned, 0)};
 }
 
 static dse_status build(const card_system *s, const card_places *in, net_network *net, sim_settings *set,

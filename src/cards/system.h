@@ -10,7 +10,7 @@
 
 /* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
 typedef struct {
-    double flop_factor, byte_factor, overhead, half_length; /* ns; keys */
+    double flop_factor, byte_factor, overhead, half_length, unaligned; /* ns; keys */
 } card_law;
 
 typedef struct {

@@ -197,6 +197,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->expands_kv = titan;
     o->fused_attention = !p->attention;
     o->calls_alone = o->sums_whole_gradients = megatron;
+    o->adds_gradients = o->keeps_gradients = megatron && p->zero < 2;
     o->buckets_first_stage = megatron && p->pp > 1 && p->zero < 2;
     o->aligns_gradients = megatron && p->pp > 1 && p->vp > 1 && p->zero < 2;
     o->batches_messages = megatron && p->vp > 1;

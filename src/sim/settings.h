@@ -56,13 +56,16 @@ typedef struct {
 
 /* How long the kernels of a class take on a device (kernel_law.c):
  *
- *   flop_factor (1 + half_length / keys) operations / peak + byte_factor bytes / memory bandwidth + overhead */
+ *   flop_factor (1 + half_length / keys) operations / peak + byte_factor bytes / memory bandwidth + overhead
+ *
+ * and the first term times `unaligned` for products whose rows do not begin at multiples of 16 bytes. */
 typedef struct {
     bool is_given;                   /* false: the roofline */
     double flop_factor, byte_factor; /* 1: as fast as the data sheet; 0: no such part */
     double overhead_ns;
     double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
     double peak_ops_per_s; /* of its type of elements, also for the roofline; 0: that of 16 bits */
+    double unaligned; /* of products: factor on flop_factor if rows of a matrix do not begin at 16 bytes; 0: none */
 } sim_law;
 
 typedef struct {

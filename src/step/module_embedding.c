@@ -63,7 +63,18 @@ static void add_rows(step_builder *b, const step_module *m, wl_kernel_class clas
     step_add_elementwise(b, class, b->shape->tokens * m->out[0], 1, moved * b->shape->options->activation_bytes);
 }
 
-static void embedding_backward(step_builder *b, const step_module *m) { add_rows(b, m, WL_KERNEL_LOOKUP, 3); }
+/* Rows add up in a gradient of the whole table, which is 0 before, and then goes to the buffer of gradients. */
+static void embedding_backward(step_builder *b, const step_module *m)
+{
+    const step_options *o = b->shape->options;
+    const uint64_t table = m->in / o->tp * m->out[0];
+
+    if (b->parts & STEP_PART_WEIGHT)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, table, 0, o->activation_bytes);
+    add_rows(b, m, WL_KERNEL_LOOKUP, 3);
+    if (b->parts & STEP_PART_WEIGHT)
+        step_add_gradient(b, table);
+}
 
 static uint64_t no_input(const step_module *m, const step_shape *s)
 {

@@ -110,6 +110,19 @@ static void sum_bias(step_builder *b, const step_module *m, uint64_t out)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, n * out, 1, b->shape->options->activation_bytes);
 }
 
+/* The product for the gradient of the weight. Where it adds to the buffer it reads and writes that, and not a gradient of its
+ * own. */
+static void make_gradient(step_builder *b, const step_module *m, uint64_t in, uint64_t out)
+{
+    const step_options *o = b->shape->options;
+    const double more = o->adds_gradients ? 2 * o->gradient_bytes - o->activation_bytes : 0;
+
+    step_add_product(b, out, in, tokens(b, m));
+    b->program->operation[b->ready].kernel.bytes += more > 0 ? (uint64_t)(more * (double)(in * out)) : 0;
+    if (!o->adds_gradients)
+        step_add_gradient(b, in * out);
+}
+
 static void backward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
@@ -134,7 +147,7 @@ static void backward(step_builder *b, const step_module *m)
     }
     step_join(b, saved);
     if (b->parts & STEP_PART_WEIGHT)
-        step_add_product(b, out, in, tokens(b, m));
+        make_gradient(b, m, in, out);
     if (b->parts & STEP_PART_WEIGHT && m->has_bias)
         sum_bias(b, m, out);
     step_join(b, reduced);

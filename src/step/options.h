@@ -92,6 +92,11 @@ typedef struct {
                                      Megatron-LM (send_forward_recv_backward), torch and DeepSpeed */
     bool whole_kv_heads;      /* refused: fewer heads of keys and values than ranks that share out heads, which are tp,
                                  and with Ulysses those of cp, too */
+    bool adds_gradients;      /* a product for the gradient of a weight adds it to the buffer of gradients (Megatron-LM,
+                                 gradient_accumulation_fusion); else a kernel of its own does, if there are
+                                 several micro-batches */
+    bool keeps_gradients;     /* the buffer of gradients lasts, is set to zero before each step, and is divided by the
+                                 ranks that sum it up (Megatron-LM, param_and_grad_buffer.py) */
     bool expands_kv;          /* attention keeps keys and values copied for each head */
     bool fused_attention;     /* scores are made again in the backward pass, not kept */
     bool fused_activation;    /* a gated activation keeps its inputs alone */

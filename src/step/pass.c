@@ -48,6 +48,7 @@ typedef struct {
     uint32_t *place;     /* of an operation of the block's program */
     size_t cap_places;
     uint32_t *gathered;  /* per block: the last gathering for it; DSE_NONE */
+    double *gathered_bytes; /* per block: of its gatherings that were not copied to their places yet */
     bool has_shard;
 } maker;
 
@@ -211,6 +212,42 @@ static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32
     return put_end(m, &so_far);
 }
 
+/* ---- copies ------------------------------------------------------------------------------------ */
+
+/* A kernel that only copies so many bytes, read and written. */
+static uint32_t put_copy(maker *m, double bytes, uint32_t after)
+{
+    const wl_kernel k = {.class = WL_KERNEL_ELEMENTWISE,
+                         .extent = {(uint64_t)bytes, 1, 1, 1},
+                         .element_bytes = m->options->weight_bytes,
+                         .operations = 1,
+                         .bytes = (uint64_t)bytes};
+
+    needs(m, after);
+    return put(m, &(step_pass_operation){.name = "copy",
+                                         .kernel = dse_arena_copy(m->arena, &k, 1, sizeof k),
+                                         .ticks = step_clock_kernel(m->clock, &k),
+                                         .unit = STEP_UNIT_COMPUTE});
+}
+
+/* What ZeRO-3 gathered for a block is copied to where the block's parameters are (torch, _fsdp_collectives.py,
+ * foreach_all_gather_copy_out). */
+static uint32_t put_copy_out(maker *m, uint32_t block, uint32_t begin)
+{
+    const double bytes = 2 * m->gathered_bytes[block];
+
+    m->gathered_bytes[block] = 0;
+    return m->options->zero == 3 && bytes > 0 ? put_copy(m, bytes, begin) : begin;
+}
+
+/* Gradients that are to be reduced are copied to where the collective reads them, in its type (chunk_cat). */
+static uint32_t put_copy_in(maker *m, const step_collective *c, uint32_t over)
+{
+    if (m->options->zero != 3 || c->type != WL_REDUCE_SCATTER || !step_clock_takes_time(&m->out->ranks, c))
+        return over;
+    return put_copy(m, (double)c->in_bytes * (1 + m->options->weight_bytes / c->element_bytes), over);
+}
+
 /* ---- passes ------------------------------------------------------------------------------------ */
 
 static bool is_gathering(const step_item *item) { return !item->is_block && item->collective.type == WL_ALL_GATHER; }
@@ -219,8 +256,10 @@ static void put_gathering(maker *m, const step_item *item, uint32_t after)
 {
     uint32_t put = put_shard(m, &item->collective, after);
 
-    if (put != DSE_NONE)
-        m->gathered[item->block] = put;
+    if (put == DSE_NONE)
+        return;
+    m->gathered[item->block] = put;
+    m->gathered_bytes[item->block] += (double)item->collective.out_bytes;
 }
 
 static uint32_t next_block(const step_items *items, uint32_t at)
@@ -256,11 +295,15 @@ static uint32_t put_pass(maker *m, const step_chunk *c, sched_kind kind)
         begin = put_joint(m);
         put_gatherings(m, from, false, begin);
         put_gatherings(m, i + 1, true, begin);
+        begin = put_copy_out(m, items->item[i].block, begin);
         over = put_block(m, c, kind, begin, &at);
         from = at + 1;
-        for (uint32_t k = from; k < items->n && !items->item[k].is_block; k++)
-            if (!is_gathering(&items->item[k]))
-                put_shard(m, &items->item[k].collective, over);
+        for (uint32_t k = from; k < items->n && !items->item[k].is_block; k++) {
+            if (is_gathering(&items->item[k]))
+                continue;
+            over = put_copy_in(m, &items->item[k].collective, over);
+            put_shard(m, &items->item[k].collective, over);
+        }
     }
     return over;
 }
@@ -274,6 +317,7 @@ static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
     m->n = m->n_needs = m->first_need = 0;
     m->has_shard = false;
     memset(m->gathered, 0xff, (c->stage.n_blocks + 1) * sizeof *m->gathered); /* DSE_NONE */
+    memset(m->gathered_bytes, 0, (c->stage.n_blocks + 1) * sizeof *m->gathered_bytes);
     over = put_pass(m, c, kind);
     for (uint32_t i = 0; i < m->n; i++)
         ahead += step_pass_is_ahead(&m->operation[i]) ? m->operation[i].ticks : 0;
@@ -414,23 +458,29 @@ static void make_stages(maker *m)
         }
     }
     m->gathered = DSE_ARENA_RAW(m->arena, uint32_t, most + 1);
+    m->gathered_bytes = DSE_ARENA_RAW(m->arena, double, most + 1);
 }
 
 /* ---- the end of the step ----------------------------------------------------------------------- */
 
-static wl_kernel adam(const step_options *o, uint64_t elements)
+/* Of the parameters on a rank, `whole` of them, and those that it updates. A buffer of gradients is set to zero, and divided
+ * before its sum. Gradients are read for their norm, and clipped: read and written. Then Adam reads the gradient and the
+ * state, and writes the state: two moments, and a master copy, which a kernel of its own copies to the weight; or else the
+ * weight is read and written itself. (Megatron-LM, optimizer/clip_grads.py and optimizer.py,
+ * _copy_main_params_to_model_params; torch, nn/utils/clip_grad.py. A norm below the limit is not clipped by Megatron-LM: at the
+ * begin of a training it is above.) */
+static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated, bool is_summed)
 {
-    /* Reads the gradient and the state, and writes the state: two moments, and a master copy from which the weight is
-     * written; or else the weight is read and written itself. */
-    bool has_copy = o->kept_weight_bytes < 4 && o->optimizer_bytes >= 12;
-    double weight = has_copy ? o->weight_bytes : 2 * o->kept_weight_bytes;
-    double bytes = o->gradient_bytes + 2 * o->optimizer_bytes + weight;
+    const bool has_copy = o->kept_weight_bytes < 4 && o->optimizer_bytes >= 12;
+    const double g = o->gradient_bytes, weight = has_copy ? 4 + o->weight_bytes : 2 * o->kept_weight_bytes;
+    const double of_whole = o->keeps_gradients ? g + (is_summed ? 2 * g : 0) : 0;
+    const double of_updated = g + 2 * g + g + 2 * o->optimizer_bytes + weight;
 
     return (wl_kernel){.class = WL_KERNEL_OPTIMIZER,
-                       .extent = {elements, 1, 1, 1},
-                       .element_bytes = o->gradient_bytes,
-                       .operations = 12 * elements,
-                       .bytes = (uint64_t)(bytes * (double)elements)};
+                       .extent = {updated, 1, 1, 1},
+                       .element_bytes = g,
+                       .operations = 12 * updated,
+                       .bytes = (uint64_t)(of_whole * (double)whole + of_updated * (double)updated)};
 }
 
 /* Moved to cast the matrices of a stage's layers to fewer bits, if that is done once a step: all of them, as each rank
@@ -493,7 +543,8 @@ static void make_ending(maker *m, uint32_t rank)
         *(sum->group == STEP_GROUP_TP ? &e->tp_sum : &e->ends_sum) = *sum;
     }
     e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
-    e->optimizer = adam(o, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements);
+    e->optimizer = update(o, elements, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements,
+                          m->out->ranks.size[STEP_GROUP_SHARD] > 1);
     e->optimizer.bytes += cast;
     e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }

@@ -135,6 +135,14 @@ void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t eleme
     step_add_kernel(b, &kernel);
 }
 
+void step_add_gradient(step_builder *b, uint64_t elements)
+{
+    const step_options *o = b->shape->options;
+
+    if (o->n_micro_batches > 1 && o->zero < 2)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, elements, 1, o->activation_bytes + 2 * o->gradient_bytes);
+}
+
 uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits)
 {
     const step_shape *s = b->shape;

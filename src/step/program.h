@@ -126,6 +126,10 @@ void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k);
 void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,
                           double bytes);
 
+/* Adds the gradient of so many parameters to the buffer of gradients, if there are several micro-batches and no collective
+ * does it. */
+void step_add_gradient(step_builder *b, uint64_t elements);
+
 /* Collectives of the hidden state of all tokens over tp, as sequence parallelism has them or not. */
 uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits);
 uint32_t step_reduce_tokens(step_builder *b, uint64_t features, bool waits);

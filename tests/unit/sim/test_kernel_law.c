@@ -29,6 +29,18 @@ CLAIM(attention_reaches_half_at_the_half_length)
     assert_u64(ticks((sim_law){.flop_factor = 2, .half_length = 250, .overhead_ns = 1}), 6001);
 }
 
+/* 500 elements of 2 bytes are 62.5 times 16 bytes, of 4 bytes 125 times. */
+CLAIM(a_product_of_unaligned_rows_is_slower)
+{
+    const sim_law law = {.is_given = true, .flop_factor = 1, .byte_factor = 1, .unaligned = 8};
+    wl_kernel k = kernel;
+
+    k.element_bytes = 2;
+    assert_u64(sim_kernel_law(&k, &device, &law), 16300);
+    k.element_bytes = 4;
+    assert_u64(sim_kernel_law(&k, &device, &law), 2300);
+}
+
 CLAIM(the_fixed_cost_of_a_system_comes_on_top)
 {
     sim_device slow = device;
@@ -53,6 +65,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_terms_add_up),
         cmocka_unit_test(attention_reaches_half_at_the_half_length),
+        cmocka_unit_test(a_product_of_unaligned_rows_is_slower),
         cmocka_unit_test(the_fixed_cost_of_a_system_comes_on_top),
         cmocka_unit_test(a_type_of_elements_has_its_peak),
     };

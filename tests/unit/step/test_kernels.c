@@ -73,6 +73,28 @@ CLAIM(a_layer_moves_what_its_modules_read_and_write)
     dse_arena_free(&arena);
 }
 
+/* Of 8 x 16 weights. Products: 448, as above; the one for the weights moves 4 + 4 instead of 2 for each of them. */
+CLAIM(gradients_are_added_to_those_of_the_micro_batches_before)
+{
+    step_options o = megatron();
+
+    dse_arena_init(&arena);
+    o.gradient_bytes = 4;
+    o.n_micro_batches = 2;
+    o.adds_gradients = true;
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, true), "fc matmul 448, fc matmul 1216, fc elementwise 128, attention"));
+    o.adds_gradients = false;
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
+                           "fc matmul 448, fc matmul 448, fc elementwise 1280, fc elementwise 128, attention"));
+    /* A table of 40 x 8: set to 0, then 4 tokens of 8, then added. */
+    assert_string_equal(kernels_of(&o, STEP_EMBEDDING, true),
+                        "token elementwise 640, token lookup 192, token elementwise 3200");
+    o.zero = 3;
+    assert_string_equal(kernels_of(&o, STEP_EMBEDDING, true), "token elementwise 640, token lookup 192");
+    dse_arena_free(&arena);
+}
+
 CLAIM(unfused_attention_has_its_scores_in_memory)
 {
     step_options o = megatron();
@@ -164,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_layer_moves_what_its_modules_read_and_write),
+        cmocka_unit_test(gradients_are_added_to_those_of_the_micro_batches_before),
         cmocka_unit_test(unfused_attention_has_its_scores_in_memory),
         cmocka_unit_test(a_gated_activation_that_is_not_fused_is_several_kernels),
         cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),

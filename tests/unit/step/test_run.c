@@ -183,11 +183,58 @@ CLAIM(collectives_slow_the_kernels_beside_them)
     assert_u64(one_unit[0].step, one_unit[1].step);
 }
 
+/* 40 x 8, four layers of 200, 8 + 40 x 8. A gradient is read for its norm, 4, clipped, 8, and read by Adam, 4; its state is
+ * read and written, 24, its master copy read, 4, the weight written, 2. Megatron's buffer is set to 0, and divided. */
+CLAIM(an_update_goes_over_gradients_and_state)
+{
+    step_options o = small_options();
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.dp = 4;
+    o.kept_weight_bytes = 2;
+    o.gradient_bytes = 4;
+    o.optimizer_bytes = 12;
+    assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 46 * 1448);
+    o.keeps_gradients = true;
+    assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 58 * 1448);
+    o.zero = 1;
+    assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 46 * 1448 / 4 + 12 * 1448);
+}
+
+static double copied(const step_passes *p, uint32_t pass)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < p->pass[pass].n; i++)
+        if (!strcmp(p->pass[pass].operation[i].name, "copy"))
+            bytes += (double)p->pass[pass].operation[i].kernel->bytes;
+    return bytes;
+}
+
+/* All parameters are gathered, and copied: 2 + 2. Backward all but the head's again, and gradients of all to 4 bytes. */
+CLAIM(sharded_parameters_and_gradients_are_copied)
+{
+    step_options o = small_options();
+    step_result r;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.dp = 4;
+    o.zero = 3;
+    o.reshard_after_forward = true;
+    r = run(&o, "1f1b");
+    assert_true(copied(&r.passes, r.passes.pass_of[0]) == 4 * 1448);
+    assert_true(copied(&r.passes, r.passes.pass_of[1]) == 4 * (1448 - 328) + 6 * 1448);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
+        cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
+        cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),
         cmocka_unit_test_teardown(collectives_slow_the_kernels_beside_them, end),
         cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
