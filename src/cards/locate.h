@@ -17,7 +17,8 @@ typedef enum {
     CARD_SPACES,
     CARD_SCORES,
     CARD_MEASURED,
-    CARD_DEVICES
+    CARD_DEVICES,
+    CARD_ERRORS
 } card_kind;
 
 /* A card as given on the command line: a path if a file is there (of a system also a folder, of a space also

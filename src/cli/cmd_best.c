@@ -3,8 +3,10 @@
 #include "cli/exit.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "driver/bands.h"
 #include "driver/robust.h"
 #include "driver/study.h"
+#include "report/band.h"
 #include "report/explain.h"
 #include "report/overview.h"
 #include "report/sizes.h"
@@ -49,10 +51,18 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
+/* The error band of the winner's step time; of profile train. */
+typedef struct {
+    cmp_band band;
+    const char *device;
+    const char *why; /* there is none; NULL: there is one, or none is to be said */
+} winner_band;
+
 /* Remarks on each study beside its ranking; NULL: not asked for. */
 typedef struct {
     report_explanation *why;
     report_robust *trust;
+    winner_band *error; /* of all */
 } remarks;
 
 /* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
@@ -78,6 +88,8 @@ static void put_remarks(const report_study *s, size_t index, void *user, report_
 {
     const remarks *m = user;
 
+    if (report_trains(s))
+        report_put_band(&m->error[index].band, s->n_ranked ? (double)s->ranked[0]->metrics.wall_time * 1e-9 : NAN, to);
     if (m->why)
         report_put_explanation(s, &m->why[index], report_object(to, "explanation"));
     if (m->trust)
@@ -116,6 +128,29 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
             names->data);
 }
 
+/* A line below a ranking; that nothing is known is said once for each reason. */
+static void print_band(const report_study *s, const winner_band *all, size_t index, dse_strbuf *out)
+{
+    const winner_band *b = &all[index];
+    dse_strbuf text;
+
+    for (size_t i = 0; b->why && i < index; i++)
+        if (all[i].why && !strcmp(all[i].why, b->why))
+            return;
+    if (b->band.level == CMP_BAND_NONE && !b->why)
+        return;
+    dse_strbuf_init(&text);
+    if (b->why)
+        dse_strbuf_addf(&text, "Error band: not known: %s.", b->why);
+    else
+        dse_strbuf_adds(&text, "Error band of the best: ");
+    if (!b->why)
+        report_band_say(&b->band, b->device, (double)s->ranked[0]->metrics.wall_time * 1e-9, &text);
+    dse_strbuf_add_wrapped(out, text.data, 2, 100);
+    dse_strbuf_addc(out, '\n');
+    dse_strbuf_free(&text);
+}
+
 static void print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
                   const best_options *o, command_run *r)
 {
@@ -136,6 +171,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
         if (i && !remarked)
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
+        print_band(&studies[i], m->error, i, out);
         if (sizes.differ) {
             report_sizes_print_one(&studies[i].row[0].sizes, out);
             dse_strbuf_addc(out, '\n');
@@ -158,6 +194,28 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
 }
 
 /* ---- remarks -------------------------------------------------------------------------------- */
+
+/* A stored configuration whose files are gone gives no band. */
+static dse_status find_bands(const report_study *studies, size_t n, dse_arena *a, winner_band **out, dse_error *err)
+{
+    cmp_bands bands;
+    dse_status st = drv_bands_load(a, &bands, err);
+
+    *out = DSE_ARENA_NEW(a, winner_band, n);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        const store_row *best = studies[i].n_ranked ? studies[i].ranked[0] : NULL;
+        winner_band *b = &(*out)[i];
+        drv_study study;
+        strategy point;
+
+        if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
+            drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
+            continue;
+        b->band = drv_band_of(&bands, &study, &point, a, &b->why);
+        b->device = dse_arena_strdup(a, study.system.device);
+    }
+    return st;
+}
 
 static dse_status robust_options(const best_options *o, drv_robust_options *out, dse_error *err)
 {
@@ -240,7 +298,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     }
-    if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK)
+    if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
+        (st = find_bands(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
     dse_strbuf_init(&names);
     warn_of_elements(studies, n, &names);

@@ -3,12 +3,15 @@
 #include "cards/device.h"
 #include "cli/simulated.h"
 #include "driver/links.h"
+#include "report/band.h"
 #include "report/parts.h"
 #include "report/tree.h"
 #include "step/list.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+#define WIDTH 100 /* columns of a line */
 
 /* The place of a rank in its pipeline: stages lie outermost. */
 static dse_status pipeline_rank(const training_shown *s, uint32_t rank, uint32_t *out, dse_error *err)
@@ -130,6 +133,7 @@ static void print_json(const training_shown *s, const training_lists *lists, con
     report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"), V_COUNT("tokens", s->result.tokens));
     for (size_t i = 0; i < n; i++)
         report_put_known(root, &s->metrics, &c[i]);
+    report_put_band(&s->band, (double)s->metrics.wall_time * 1e-9, root);
     put_stages(&s->result, report_lines(root, "pipeline"));
     if (lists->memory)
         put_memory(&s->result, report_lines(root, "memory"));
@@ -166,6 +170,21 @@ static void collectives_text(const step_list *l, uint32_t rank, dse_strbuf *out)
     report_table_end(&t, out);
 }
 
+static void band_text(const training_shown *s, dse_strbuf *out)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    if (s->band.level == CMP_BAND_NONE)
+        dse_strbuf_addf(&text, "not known: %s", s->why_no_band);
+    else
+        report_band_say(&s->band, s->study->system.device, (double)s->metrics.wall_time * 1e-9, &text);
+    dse_strbuf_addf(out, "  %-22s ", "error band");
+    dse_strbuf_add_wrapped(out, text.data, 25, WIDTH);
+    dse_strbuf_addc(out, '\n');
+    dse_strbuf_free(&text);
+}
+
 static void summary(const training_shown *s, dse_strbuf *out)
 {
     const drv_study *t = s->study;
@@ -175,6 +194,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
 
     simulated_heading(t, s->point, out);
     simulated_time("step time", m->wall_time, "", out);
+    band_text(s, out);
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " on each data parallel rank, each of %" PRIu32 " sequence%s\n",
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
@@ -223,14 +243,15 @@ static void print_text(const training_shown *s, const training_lists *lists, con
         drv_links_print(s->unrolled->result.load, run->arena, run->out);
 }
 
-dse_status training_print(const training_shown *s, const training_lists *lists, bool json, command_run *run,
-                          dse_error *err)
+dse_status training_print(training_shown *s, const training_lists *lists, bool json, command_run *run, dse_error *err)
 {
     step_list list = {0};
-    dse_status st = lists->collectives ? list_collectives(s, lists->rank, &list, err) : DSE_OK;
+    cmp_bands bands;
+    dse_status st = drv_bands_load(run->arena, &bands, err);
 
-    if (st != DSE_OK)
+    if (st != DSE_OK || (lists->collectives && (st = list_collectives(s, lists->rank, &list, err)) != DSE_OK))
         return st;
+    s->band = drv_band_of(&bands, s->study, s->point, run->arena, &s->why_no_band);
     (json ? print_json : print_text)(s, lists, &list, run);
     step_list_free(&list);
     return DSE_OK;

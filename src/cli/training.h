@@ -3,6 +3,7 @@
 #define DSE_CLI_TRAINING_H
 
 #include "cli/command.h"
+#include "driver/bands.h"
 #include "driver/unrolled.h"
 
 typedef struct {
@@ -11,6 +12,8 @@ typedef struct {
     step_result result;
     store_metrics metrics;
     const drv_unrolled *unrolled; /* that has been simulated besides; NULL */
+    cmp_band band;                /* training_print sets these two */
+    const char *why_no_band;
 } training_shown;
 
 /* What is listed besides. */
@@ -19,8 +22,8 @@ typedef struct {
     uint32_t rank; /* whose collectives */
 } training_lists;
 
-/* DSE_E_USAGE: there is no such rank. */
-dse_status training_print(const training_shown *s, const training_lists *lists, bool json, command_run *r,
+/* With the error band of the step time. DSE_E_USAGE: there is no such rank. And as drv_bands_load fails. */
+dse_status training_print(training_shown *s, const training_lists *lists, bool json, command_run *r,
                           dse_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "driver/recipe.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -377,6 +378,22 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
         *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
     out->mfu = 100 * r->model_operations / (seconds * peak * npus);
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
+}
+
+double drv_training_parameters(const drv_study *s)
+{
+    double sum = 0;
+
+    if (!s->training)
+        return NAN;
+    for (int b = 0; b < STEP_N_BLOCKS; b++) {
+        const step_block *block = &s->training->model.block[b];
+
+        for (uint32_t i = 0; i < block->n_parameters; i++)
+            sum += (double)step_parameter_elements(&block->parameter[i]) *
+                   (b == STEP_LAYER ? s->training->model.n_layers : 1);
+    }
+    return sum;
 }
 
 bool drv_training_has_laws(const drv_study *s) { return s->training && step_clock_has_laws(s->training->clock); }

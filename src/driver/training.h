@@ -42,6 +42,9 @@ void drv_training_axes(const drv_study *s, design_axes *axes);
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
                            dse_error *err);
 
+/* Parameters of the model of a study of profile train; NaN of another. */
+double drv_training_parameters(const drv_study *s);
+
 /* Whether its kernels last as laws say, and not all as the roofline does; not of profile stage. */
 bool drv_training_has_laws(const drv_study *s);
 

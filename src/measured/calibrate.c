@@ -439,6 +439,7 @@ static msr_calibrated conclude(const calibration *c, const cmp_problem *problem,
     msr_calibrated r = {.p = c->p,
                         .card = DSE_ARENA_NEW(a, double, c->p),
                         .parameter = DSE_ARENA_NEW(a, cmp_parameter, c->p),
+                        .same_as = DSE_ARENA_NEW(a, size_t, c->n),
                         .fit = *fit};
     double *value = DSE_ARENA_NEW(a, double, c->p);
 
@@ -447,14 +448,21 @@ static msr_calibrated conclude(const calibration *c, const cmp_problem *problem,
         r.card[j] = c->parameter[j].card;
         value[j] = fit->parameter[j].value;
     }
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         r.n_simulated += c->simulated[i];
+        r.same_as[i] = c->prepared[i].same_as;
+    }
     apply(c, c->machine, value, &r.fitted);
     for (size_t j = 0; j < c->p; j++)
         mark_given(&r.fitted, &c->parameter[j]);
     snprintf(r.fitted.source, sizeof r.fitted.source, "fitted to %zu measured run%s by ccldse calibrate",
              c->n, c->n == 1 ? "" : "s");
     return r;
+}
+
+static bool is_absolute(const msr_calibrate_options *o, const cmp_problem *p)
+{
+    return o->absolute || (o->absolute_of_one && p->p == 1 && !p->parameter->is_cost);
 }
 
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
@@ -476,7 +484,7 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     if (st != DSE_OK)
         return st;
     problem = problem_of(&c, a);
-    if ((st = (o->absolute ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
+    if ((st = (is_absolute(o, &problem) ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
         return st;
     *out = conclude(&c, &problem, &fit, a);
     return DSE_OK;

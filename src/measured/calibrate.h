@@ -30,7 +30,8 @@ typedef struct {
     const char *const *fit, *const *fix; /* n_fit 0: all there are; then without n_fix */
     size_t n_starts_known;
     const msr_calibrate_start *start_known;
-    bool absolute;   /* one rate, by the mean of absolute errors (cmp_fit_one) */
+    /* by the mean of absolute errors (cmp_fit_one): one rate alone; of_one: if there is one alone, else by squares */
+    bool absolute, absolute_of_one;
     double max_rate; /* times the card's: a rate is at most that. 1: the card says what nothing can exceed */
     uint32_t starts;
     uint64_t seed;
@@ -49,6 +50,7 @@ typedef struct {
     double *card;         /* p: what the card says; parameter[].start may be another value (start_known) */
     cmp_fit_result fit;   /* predictions in s */
     card_system fitted;   /* the card with the fitted values */
+    size_t *same_as;      /* n: the first run of the same configuration */
     uint64_t n_simulated; /* points; what was simulated before is not simulated again */
 } msr_calibrated;
 

@@ -68,6 +68,7 @@ static void put_starts(msr_gathered *g, dse_arena *a)
 typedef struct {
     const msr_runs *runs;
     dse_error *failed; /* of each run; its status is DSE_OK where it ended, or has no step time */
+    double *step_s;    /* of each that ended */
 } trying;
 
 static bool has_time(const msr_run *r) { return r->job.step_time_s > 0; }
@@ -84,13 +85,15 @@ static dse_status try_run(void *user, size_t i, dse_error *err)
     dse_arena_init(&arena);
     if (has_time(r))
         st = msr_point_run(&r->study, NULL, &r->plan.point, &arena, &m, why);
+    if (has_time(r) && st == DSE_OK)
+        t->step_s[i] = (double)m.wall_time * 1e-9;
     dse_arena_free(&arena);
     return st == DSE_OK || msr_runs_is_own_failure(st)
                ? DSE_OK
                : dse_fail_at(err, st, why->where, "%s: %s", r->job.name, why->text);
 }
 
-static void add(msr_gathered *out, const msr_run *r, const dse_error *failed, dse_arena *a)
+static void add(msr_gathered *out, const msr_run *r, const dse_error *failed, double step_s, dse_arena *a)
 {
     if (!has_time(r)) {
         msr_runs_leave(&out->runs, &r->job, msr_gap_rows[MSR_GAP_NOT_MEASURED].name, "there is no step time",
@@ -102,6 +105,7 @@ static void add(msr_gathered *out, const msr_run *r, const dse_error *failed, ds
         return;
     }
     out->of[out->n] = r;
+    out->step_s[out->n] = step_s;
     out->run[out->n++] = (msr_calibrate_run){.name = r->job.name,
                                              .study = &r->study,
                                              .point = r->plan.point,
@@ -123,11 +127,13 @@ dse_status msr_gather(const msr_runs_options *o, dse_arena *a, msr_gathered *out
         return st;
     out->run = DSE_ARENA_NEW(a, msr_calibrate_run, out->runs.n);
     out->of = DSE_ARENA_NEW(a, const msr_run *, out->runs.n);
+    out->step_s = DSE_ARENA_NEW(a, double, out->runs.n);
+    trial.step_s = DSE_ARENA_NEW(a, double, out->runs.n);
     trial.failed = DSE_ARENA_NEW(a, dse_error, out->runs.n);
     if ((st = exec_parallel(out->runs.n, o->read.n_threads, try_run, NULL, &trial, err)) != DSE_OK)
         return st;
     for (size_t i = 0; i < out->runs.n; i++)
-        add(out, out->runs.run[i], &trial.failed[i], a);
+        add(out, out->runs.run[i], &trial.failed[i], trial.step_s[i], a);
     put_starts(out, a);
     return DSE_OK;
 }

@@ -12,6 +12,7 @@ typedef struct {
     size_t n;
     msr_calibrate_run *run;
     const msr_run **of; /* n: what each was made of */
+    double *step_s;     /* n: as simulated on the machine as it is, s; of the slowest rank */
     size_t n_hockney;
     report_calibrated_hockney *hockney; /* one a trace */
     size_t n_starts;

@@ -1,5 +1,6 @@
 #include "measured/compare.h"
 
+#include "driver/bands.h"
 #include "driver/simulated.h"
 #include "exec/parallel.h"
 #include "measured/pairs.h"
@@ -16,6 +17,7 @@ typedef struct {
     report_compared_run *run; /* of each run: those of traces are compared while they are read */
     size_t cap, n_traces;
     dse_arena *of; /* of each row: threads do not share one */
+    cmp_bands bands;
 } comparing;
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -27,8 +29,11 @@ static bool in_bytes(const drv_study *s)
     return s->training || wl_in_bytes(&p);
 }
 
-static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
+static void describe(const comparing *c, const msr_run *r, report_compared_run *to)
 {
+    dse_arena *a = c->arena;
+    const char *why;
+
     *to = (report_compared_run){.name = r->job.name,
                                 .where = r->job.where,
                                 .model = r->plan.model_name,
@@ -38,6 +43,8 @@ static void describe(const msr_run *r, dse_arena *a, report_compared_run *to)
                                 .n_notes = r->n_notes,
                                 .note = r->note,
                                 .score = NAN};
+    to->band = drv_band_of(&c->bands, &r->study, &r->plan.point, a, &why);
+    to->device = r->study.system.device;
     to->sizes =
         in_bytes(&r->study) ? dse_arena_printf(a, "bytes (%s)", r->study.model.precision.word) : "elements";
 }
@@ -84,7 +91,7 @@ static dse_status see_trace(void *user, size_t i, msr_run *r, const drv_recordin
     DSE_GROW(c->run, c->cap, i + 1);
     to = &c->run[i];
     c->n_traces = i + 1;
-    describe(r, c->arena, to);
+    describe(c, r, to);
     st = compare_recording(r, traces, c->arena, to, &why);
     return conclude(st, &why, c->o->weights, c->arena, to, err);
 }
@@ -152,7 +159,7 @@ static dse_status compare_rows(comparing *c, dse_error *err)
     DSE_GROW(c->run, c->cap, c->runs.n);
     c->of = DSE_ARENA_NEW(c->arena, dse_arena, n);
     for (size_t i = c->n_traces; i < c->runs.n; i++)
-        describe(c->runs.run[i], c->arena, &c->run[i]);
+        describe(c, c->runs.run[i], &c->run[i]);
     st = exec_parallel(n, c->o->n_threads, compare_row, report_progress, c, err);
     for (size_t i = 0; i < n; i++) {
         if (st == DSE_OK)
@@ -211,7 +218,9 @@ dse_status msr_compare(const msr_compare_options *o, dse_arena *a, report_compar
 
     how.see = see_trace;
     how.seer = &c;
-    st = msr_runs_load(&how, a, &c.runs, err);
+    st = drv_bands_load(a, &c.bands, err);
+    if (st == DSE_OK)
+        st = msr_runs_load(&how, a, &c.runs, err);
     if (st == DSE_OK)
         st = compare_rows(&c, err);
     if (st == DSE_OK)

@@ -276,6 +276,15 @@ static int compare_work(const msr_job *a, const msr_job *b)
     return order ? order : compare_texts(a->framework, b->framework);
 }
 
+bool msr_runs_same_work(const msr_job *a, const msr_job *b, bool any_batch)
+{
+    msr_job x = *a;
+
+    if (any_batch)
+        x.batch = b->batch;
+    return !compare_work(&x, b);
+}
+
 typedef struct {
     const msr_job *job;
     size_t run;

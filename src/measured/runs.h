@@ -51,6 +51,10 @@ typedef struct {
  * arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
 
+/* Whether two runs are choices for the same work, as those of a group; any_batch: or for works that differ in the batch
+ * alone. */
+bool msr_runs_same_work(const msr_job *a, const msr_job *b, bool any_batch);
+
 /* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed;
  * else all fail. */
 bool msr_runs_is_own_failure(dse_status st);

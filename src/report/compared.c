@@ -1,6 +1,7 @@
 #include "report/compared.h"
 
 #include "base/names.h"
+#include "report/band.h"
 #include "report/compared_parts.h"
 
 #include <inttypes.h>
@@ -264,11 +265,24 @@ void compared_print_limit(const report_compared *c, dse_strbuf *out)
                         compared_signed_percent(compared_error(worst)).text);
 }
 
+static void add_band(const report_compared_run *r, dse_strbuf *out)
+{
+    dse_strbuf text;
+
+    if (r->band.level == CMP_BAND_NONE || isnan(compared_simulated(r)))
+        return;
+    dse_strbuf_init(&text);
+    report_band_say(&r->band, r->device, compared_simulated(r), &text);
+    compared_line("band", text.data, out);
+    dse_strbuf_free(&text);
+}
+
 static void print_run(const report_compared *c, dse_strbuf *out)
 {
     add_heading(c, &c->run[0], out);
     add_metrics(&c->run[0], out);
     add_score(c, &c->run[0], out);
+    add_band(&c->run[0], out);
     compared_print_limit(c, out);
     if (c->n_left)
         dse_strbuf_addc(out, '\n');

@@ -7,6 +7,7 @@
 #ifndef DSE_REPORT_COMPARED_H
 #define DSE_REPORT_COMPARED_H
 
+#include "compare/bands.h"
 #include "compare/score.h"
 #include "report/left.h"
 
@@ -25,6 +26,8 @@ typedef struct {
     double score;       /* NaN: none */
     size_t n_scored;    /* metrics that it is the mean of */
     const char *failed; /* why it could not be simulated; NULL */
+    cmp_band band;      /* of the simulated step time, by errors of other runs of its kind, and of it if it is among them */
+    const char *device; /* whose runs these are */
 } report_compared_run;
 
 typedef struct {

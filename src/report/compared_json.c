@@ -1,3 +1,4 @@
+#include "report/band.h"
 #include "report/compared_parts.h"
 
 #include <math.h>
@@ -34,6 +35,8 @@ static void add_run(const report_compared_run *r, report_node *list)
     report_put(run, V_REAL("simulated_s", compared_simulated(r)), V_REAL("measured_s", compared_measured(r)),
                V_REAL("error", compared_error(r)), V_REAL("score", r->score),
                V_COUNT("scored_metrics", r->n_scored), V_TEXT("failed", r->failed));
+    if (r->profile == STRATEGY_PROFILE_TRAIN)
+        report_put_band(&r->band, compared_simulated(r), run);
     report_texts(run, "notes", r->note, r->n_notes);
     metrics = report_lines(run, "metrics");
     for (size_t i = 0; i < r->n_pairs; i++)

@@ -113,6 +113,24 @@ static void add_worst(const report_compared *c, dse_strbuf *out)
                         worst->name);
 }
 
+/* How many of the measured step times lie in the band of their prediction. */
+static void add_bands(const report_compared *c, dse_strbuf *out)
+{
+    size_t n = 0, inside = 0;
+
+    for (size_t i = 0; i < c->n_runs; i++) {
+        const report_compared_run *r = &c->run[i];
+        const double simulated = compared_simulated(r), measured = compared_measured(r);
+
+        if (r->band.level == CMP_BAND_NONE || isnan(compared_error(r)))
+            continue;
+        n++;
+        inside += measured >= r->band.low * simulated && measured <= r->band.high * simulated;
+    }
+    if (n)
+        dse_strbuf_addf(out, "bands    %zu of %zu measured step times lie in the error bands of their predictions\n", inside, n);
+}
+
 void compared_print_summary(const report_compared *c, dse_strbuf *out)
 {
     compared_reasons reasons = {0};
@@ -128,6 +146,7 @@ void compared_print_summary(const report_compared *c, dse_strbuf *out)
     dse_strbuf_free(&why);
     dse_strbuf_addc(out, '\n');
     add_worst(c, out);
+    add_bands(c, out);
     compared_print_limit(c, out);
     dse_strbuf_addc(out, '\n');
     add_explanation(c, out);

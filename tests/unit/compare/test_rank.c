@@ -197,6 +197,49 @@ CLAIM(regret_takes_the_earlier_of_equals)
     assert_double(regret[0], 3); /* 4 / 1 - 1 */
 }
 
+/* Two things of one work: the first measured as 1 and e^0.2, the second as 3 once. Their means are e^0.1 and 3; deviations from
+ * the mean are 0.1 each, of one degree of freedom: sqrt(0.02). Errors of a tenth never turn 1.1 and 3 around. */
+CLAIM(repeats_say_what_is_possible)
+{
+    const cmp_run run[] = {{2, 1, 7}, {2, 3, 7}, {2, exp(0.2), 7}};
+    const size_t repeats[] = {0, 1, 0}, none[] = {0, 1, 2};
+    dse_arena a;
+    cmp_repeats r;
+
+    dse_arena_init(&a);
+    r = cmp_merge_repeats(run, repeats, 3, 1, &a);
+    assert_int_equal(r.n, 2);
+    assert_int_equal(r.n_repeated, 1);
+    NEAR(r.run[0].measured, exp(0.1));
+    NEAR(r.run[1].measured, 3);
+    assert_double(r.count[0], 2);
+    NEAR(r.deviation, sqrt(0.02));
+    assert_double(r.kendall, 1);
+    assert_double(r.regret, 0);
+    r = cmp_merge_repeats(run, none, 3, 1, &a);
+    assert_int_equal(r.n, 3);
+    assert_true(isnan(r.deviation) && isnan(r.kendall));
+    dse_arena_free(&a);
+}
+
+/* Two things whose times differ by 0.1 in the logarithm, as known as 0.1 allows: with the first measured twice, each is off by
+ * 0.1 / sqrt(2) and 0.1, their difference by sqrt(0.015): in the right order with the chance Phi(0.1 / 0.1225) = 0.793, so a
+ * tau of 0.586 on average; turned around, the choice loses e^0.1 - 1 with the chance 0.207: 2.2 %. */
+CLAIM(noise_limits_what_a_perfect_model_reaches)
+{
+    const cmp_run run[] = {{2, exp(-0.05 * sqrt(2)), 7}, {2, exp(0.1), 7}, {2, exp(0.05 * sqrt(2)), 7}};
+    const size_t repeats[] = {0, 1, 0};
+    dse_arena a;
+    cmp_repeats r;
+
+    dse_arena_init(&a);
+    r = cmp_merge_repeats(run, repeats, 3, 2, &a);
+    NEAR(r.deviation, 0.1);
+    assert_true(fabs(r.kendall - 0.586) < 0.1);
+    assert_true(fabs(r.regret - 0.207 * expm1(0.1)) < 0.006);
+    dse_arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +256,8 @@ int main(void)
         cmocka_unit_test(regret_is_what_the_best_of_the_first_few_costs_more),
         cmocka_unit_test(regret_needs_more_runs_than_are_tried),
         cmocka_unit_test(regret_takes_the_earlier_of_equals),
+        cmocka_unit_test(repeats_say_what_is_possible),
+        cmocka_unit_test(noise_limits_what_a_perfect_model_reaches),
     };
     return RUN_TESTS(tests);
 }

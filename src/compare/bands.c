@@ -1,0 +1,222 @@
+#include "compare/bands.h"
+
+#include "base/array.h"
+#include "base/names.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAIL 0.05 /* on either side */
+
+const char *const cmp_size_name[CMP_SIZES] = {"below 10e9", "10e9 to 100e9", "above 100e9"};
+
+cmp_size cmp_size_of(double parameters)
+{
+    return parameters < 10e9 ? CMP_SIZE_SMALL : parameters <= 100e9 ? CMP_SIZE_MIDDLE : CMP_SIZE_LARGE;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------- */
+
+static const char *const keys[] = {"table", "device", "program", "framework", "size", "ratios"};
+
+static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(row, "size");
+    const char *text;
+    cfg_place at;
+    dse_status st = cfg_string(doc, node ? node : row, "size", &text, err);
+
+    for (int i = 0; st == DSE_OK && i < CMP_SIZES; i++)
+        if (!strcmp(text, cmp_size_name[i])) {
+            *out = (cmp_size)i;
+            return DSE_OK;
+        }
+    return st == DSE_OK
+               ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "size", text, cmp_size_name, CMP_SIZES)
+               : st;
+}
+
+static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out, dse_error *err)
+{
+    const cfg_node *list = cfg_get(row, "ratios");
+    cfg_place at, seen;
+
+    if (!list || list->kind != CFG_LIST || !list->n)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list ? list : row, &at),
+                           "'ratios' must be a list of measured over simulated step times");
+    out->n = list->n;
+    out->ratio = DSE_ARENA_NEW(a, double, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
+        const cfg_node *v = list->item[i];
+
+        if (v->kind != CFG_SCALAR || dse_parse_double(v->text, &out->ratio[i], NULL) != DSE_OK ||
+            !(out->ratio[i] > 0) || !isfinite(out->ratio[i]))
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &at), "a ratio must be a number above 0, not %s",
+                               cfg_describe(v, &seen));
+    }
+    return DSE_OK;
+}
+
+static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out, dse_error *err)
+{
+    const struct {
+        const char *key, **to;
+    } texts[] = {{"table", &out->table},
+                 {"device", &out->device},
+                 {"program", &out->program},
+                 {"framework", &out->framework}};
+    const cfg_node *other;
+    cfg_place at, seen;
+
+    if (row->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "a kind of run must be a mapping, not %s",
+                           cfg_describe(row, &seen));
+    if ((other = cfg_other_key(row, 0, keys, DSE_COUNT(keys))))
+        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, keys,
+                                DSE_COUNT(keys));
+    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
+        const cfg_node *node = cfg_get(row, texts[i].key);
+        dse_status st;
+
+        if (!node)
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks '%s'", texts[i].key);
+        if ((st = cfg_string(doc, node, texts[i].key, texts[i].to, err)) != DSE_OK)
+            return st;
+    }
+    if (!cfg_get(row, "size"))
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks 'size'");
+    return read_size(doc, row, &out->size, err) == DSE_OK ? read_ratios(doc, row, a, out, err) : DSE_E_CONFIG;
+}
+
+dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err)
+{
+    const cfg_node *list = cfg_get(doc->root, "runs");
+    cmp_bands b = {0};
+    cfg_place at;
+
+    if (!list || list->kind != CFG_LIST)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
+                           "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
+    b.of = DSE_ARENA_NEW(a, cmp_evidence, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
+        dse_status st = read_row(doc, list->item[i], a, &b.of[b.n++], err);
+
+        if (st != DSE_OK)
+            return st;
+    }
+    *out = b;
+    return DSE_OK;
+}
+
+dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_error *err)
+{
+    cfg_doc doc;
+    dse_status st = cfg_load(path, a, &doc, err);
+
+    return st == DSE_OK ? cmp_bands_read(&doc, a, out, err) : st;
+}
+
+/* ---- a band ------------------------------------------------------------------------------------- */
+
+static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level level)
+{
+    const bool program = key->program && !strcmp(e->program, key->program);
+    const bool size = e->size == cmp_size_of(key->parameters);
+
+    if (strcmp(e->device, key->device) != 0)
+        return false;
+    switch (level) {
+    case CMP_BAND_ALIKE: return program && size;
+    case CMP_BAND_PROGRAM: return program;
+    case CMP_BAND_SIZE: return size;
+    default: return true;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of a sorted list: between two values in proportion. */
+static double quantile(const double *v, size_t n, double share)
+{
+    const double at = share * (double)(n - 1);
+    const size_t i = (size_t)at;
+
+    return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+typedef struct {
+    const char *framework;
+    size_t n;
+} counted;
+
+static int by_count(const void *a, const void *b)
+{
+    const counted *x = a, *y = b;
+
+    return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->framework, y->framework);
+}
+
+static const char *say_whom(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, dse_arena *a)
+{
+    counted *of = DSE_ARENA_NEW(a, counted, b->n);
+    const char *text = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n; i++) {
+        size_t k = 0;
+
+        if (!is_of(&b->of[i], key, level))
+            continue;
+        while (k < n && strcmp(of[k].framework, b->of[i].framework) != 0)
+            k++;
+        n += k == n;
+        of[k].framework = b->of[i].framework;
+        of[k].n += b->of[i].n;
+    }
+    qsort(of, n, sizeof *of, by_count);
+    for (size_t k = 0; k < n; k++)
+        text = dse_arena_printf(a, "%s%s%zu of %s", text, k ? ", " : "", of[k].n, of[k].framework);
+    return text;
+}
+
+static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, dse_arena *a)
+{
+    cmp_band band = {.level = level};
+    size_t n = 0;
+    double *ratio;
+
+    for (size_t i = 0; i < b->n; i++)
+        band.runs += is_of(&b->of[i], key, level) ? b->of[i].n : 0;
+    if (band.runs < CMP_BAND_LEAST)
+        return (cmp_band){.level = CMP_BAND_NONE};
+    ratio = DSE_ARENA_NEW(a, double, band.runs);
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t k = 0; is_of(&b->of[i], key, level) && k < b->of[i].n; k++)
+            ratio[n++] = b->of[i].ratio[k];
+    qsort(ratio, n, sizeof *ratio, by_value);
+    band.is_worst = n < CMP_BAND_QUANTILES;
+    band.low = quantile(ratio, n, band.is_worst ? 0 : TAIL);
+    band.high = quantile(ratio, n, band.is_worst ? 1 : 1 - TAIL);
+    band.whom = say_whom(b, key, level, a);
+    return band;
+}
+
+cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
+{
+    const bool named = key->program && strcmp(key->program, "any") != 0;
+    cmp_band band = {.level = CMP_BAND_NONE};
+
+    if (!key->device || !*key->device)
+        return band;
+    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_SIZE; band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE;
+         level++)
+        band = band_at(b, key, (cmp_band_level)level, a);
+    return band;
+}

@@ -1,0 +1,64 @@
+/* cmp_bands -- how far simulated step times have been from measured ones, by kind of run, and the band that this gives
+ * for another prediction.
+ *
+ * The evidence is a file (configs/errors/training.yaml), which `ccldse validate --errors` writes: of each table of
+ * measured runs, by device, program and size of the model, measured over simulated with nothing fitted. The band of a
+ * prediction has the runs of the nearest kind of which there are enough:
+ *
+ *   1  the device, the program and the size     2  the device and the program
+ *   3  the device and the size                  4  the device
+ *
+ * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
+ * program (--like any) begins with 3. */
+#ifndef DSE_COMPARE_BANDS_H
+#define DSE_COMPARE_BANDS_H
+
+#include "config/doc.h"
+
+/* Runs that a kind must have. From this many on a band leaves a twentieth of them out on either side; of fewer it is
+ * as wide as the worst of them. */
+#define CMP_BAND_LEAST     5
+#define CMP_BAND_QUANTILES 20
+
+/* By parameters: below 10e9, up to 100e9, above. */
+typedef enum { CMP_SIZE_SMALL, CMP_SIZE_MIDDLE, CMP_SIZE_LARGE, CMP_SIZES } cmp_size;
+extern const char *const cmp_size_name[CMP_SIZES]; /* "below 10e9", as in the file */
+cmp_size cmp_size_of(double parameters);
+
+/* A kind of run in one table. */
+typedef struct {
+    const char *table;                        /* "vtrain_a100" */
+    const char *device, *program, *framework; /* "nvidia_a100", "deepspeed", "Megatron-DeepSpeed" */
+    cmp_size size;
+    size_t n;
+    double *ratio; /* measured over simulated, ascending, > 0 */
+} cmp_evidence;
+
+typedef struct {
+    size_t n;
+    cmp_evidence *of;
+} cmp_bands;
+
+/* What a prediction is of; program NULL or "any": of none that is named. */
+typedef struct {
+    const char *device, *program;
+    double parameters;
+} cmp_band_key;
+
+typedef enum { CMP_BAND_NONE, CMP_BAND_ALIKE, CMP_BAND_PROGRAM, CMP_BAND_SIZE, CMP_BAND_DEVICE } cmp_band_level;
+
+typedef struct {
+    cmp_band_level level; /* NONE: there is no evidence; then the rest is not set */
+    size_t runs;
+    double low, high; /* factors of the simulated time; low may be above 1, high below */
+    bool is_worst;    /* of all runs; else nine of ten lie inside */
+    const char *whom; /* "66 of Megatron-DeepSpeed, 8 of Megatron-LM", the most first; in the arena */
+} cmp_band;
+
+/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with the place. All in the arena. */
+dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_error *err);
+dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err);
+
+cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a);
+
+#endif

@@ -1,0 +1,54 @@
+#include "driver/bands.h"
+
+#include "base/fs.h"
+#include "cards/locate.h"
+#include "driver/training.h"
+
+#include <string.h>
+
+dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
+{
+    const char **names, *folder, *path;
+    size_t n;
+
+    *out = (cmp_bands){0};
+    if (card_list(CARD_ERRORS, a, &names, &n, &folder, NULL) != DSE_OK)
+        return DSE_OK;
+    path = dse_arena_printf(a, "%s/training.yaml", folder);
+    return dse_is_file(path) ? cmp_bands_load(path, a, out, err) : DSE_OK;
+}
+
+/* What the evidence is not of; NULL: it may be. */
+static const char *other_kind(const drv_study *s)
+{
+    static const char fitted[] = "fitted to "; /* measured/calibrate.c */
+
+    if (!*s->system.device)
+        return "the system names no device, of which measured step times could be at hand";
+    if (!strncmp(s->system.source, fitted, sizeof fitted - 1))
+        return "the system is fitted: its card says how well";
+    if (strcmp(s->system.laws, "device") != 0)
+        return "it is known of kernels by the device's laws alone, and kernels.laws is another";
+    if (card_model_precision(&s->model).activations > 2)
+        return "it is known of 16-bit elements alone";
+    return NULL;
+}
+
+cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, dse_arena *a, const char **why)
+{
+    const cmp_band none = {.level = CMP_BAND_NONE};
+    char program[STRATEGY_VALUE_MAX];
+    cmp_band band;
+
+    *why = NULL;
+    if (!s->training || (*why = other_kind(s)))
+        return none;
+    band = cmp_band_of(b,
+                       &(cmp_band_key){s->system.device,
+                                       strategy_print(&strategy_parameters[STRATEGY_like], p->like, program),
+                                       drv_training_parameters(s)},
+                       a);
+    if (band.level == CMP_BAND_NONE)
+        *why = dse_arena_printf(a, "no step time measured on %s is at hand", s->system.device);
+    return band;
+}

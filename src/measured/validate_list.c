@@ -1,0 +1,146 @@
+#include "base/array.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "measured/validate.h"
+
+#include <math.h>
+#include <string.h>
+
+static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
+                             size_t n, dse_error *err)
+{
+    const cfg_node *other;
+    cfg_place at, seen;
+
+    if (map->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map, &at), "%s must be a mapping, not %s", what,
+                           cfg_describe(map, &seen));
+    other = cfg_other_key(map, 0, known, n);
+    return other ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, known, n) : DSE_OK;
+}
+
+static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char *key, const char **out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(map, key);
+    cfg_place at;
+
+    return node ? cfg_string(doc, node, key, out, err)
+                : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map, &at), "'%s' is missing", key);
+}
+
+/* Without the key *n and *out stay. */
+static dse_status read_texts(const cfg_doc *doc, const cfg_node *map, const char *key, dse_arena *a, const char ***out,
+                             size_t *n, dse_error *err)
+{
+    const cfg_node *list = cfg_get(map, key);
+    cfg_place at;
+    dse_status st = DSE_OK;
+
+    if (!list)
+        return DSE_OK;
+    if (list->kind != CFG_LIST)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at), "'%s' must be a list", key);
+    *out = DSE_ARENA_NEW(a, const char *, list->n);
+    *n = list->n;
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++)
+        st = cfg_string(doc, list->item[i], key, &(*out)[i], err);
+    return st;
+}
+
+/* A percentage as a fraction; NaN without the key. */
+static dse_status read_percent(const cfg_doc *doc, const cfg_node *map, const char *key, double *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(map, key);
+    cfg_place at, seen;
+
+    *out = NAN;
+    if (!node)
+        return DSE_OK;
+    if (node->kind != CFG_SCALAR || dse_parse_double(node->text, out, NULL) != DSE_OK)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "'%s' must be a number of percent, not %s", key,
+                           cfg_describe(node, &seen));
+    *out /= 100;
+    return DSE_OK;
+}
+
+static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t, dse_error *err)
+{
+    static const char *const known[] = {"name", "mean", "worst", "source"};
+    const cfg_node *list = cfg_get(row, "peers");
+    dse_status st = DSE_OK;
+
+    if (!list)
+        return DSE_OK;
+    t->peer = DSE_ARENA_NEW(a, report_validated_peer, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
+        report_validated_peer *p = &t->peer[t->n_peers++];
+
+        if ((st = check_keys(doc, list->item[i], "a peer", known, DSE_COUNT(known), err)) != DSE_OK ||
+            (st = read_text(doc, list->item[i], "name", &p->name, err)) != DSE_OK ||
+            (st = read_text(doc, list->item[i], "source", &p->source, err)) != DSE_OK ||
+            (st = read_percent(doc, list->item[i], "mean", &p->mean, err)) != DSE_OK ||
+            (st = read_percent(doc, list->item[i], "worst", &p->worst, err)) != DSE_OK)
+            return st;
+    }
+    return DSE_OK;
+}
+
+/* "choose: tokens", "profiled: true". */
+static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char *key, const char *word, bool *out,
+                            dse_error *err)
+{
+    const cfg_node *node = cfg_get(row, key);
+    cfg_place at, seen;
+
+    *out = node != NULL;
+    return !node || (node->kind == CFG_SCALAR && !strcmp(node->text, word))
+               ? DSE_OK
+               : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "'%s' is '%s' or not there, not %s", key, word,
+                             cfg_describe(node, &seen));
+}
+
+static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t, dse_error *err)
+{
+    static const char *const known[] = {"title", "measured", "system", "only",    "set",
+                                        "fit",   "choose",   "peers",  "profiled"};
+    dse_status st;
+
+    if ((st = check_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
+        (st = read_text(doc, row, "title", &t->title, err)) != DSE_OK ||
+        (st = read_text(doc, row, "measured", &t->measured, err)) != DSE_OK ||
+        (st = read_text(doc, row, "system", &t->system, err)) != DSE_OK ||
+        (st = read_texts(doc, row, "only", a, &t->only, &t->n_only, err)) != DSE_OK ||
+        (st = read_texts(doc, row, "set", a, &t->set, &t->n_set, err)) != DSE_OK ||
+        (st = read_texts(doc, row, "fit", a, &t->fit, &t->n_fit, err)) != DSE_OK ||
+        (st = read_word(doc, row, "choose", "tokens", &t->by_tokens, err)) != DSE_OK ||
+        (st = read_word(doc, row, "profiled", "true", &t->is_profiled, err)) != DSE_OK)
+        return st;
+    t->ships = !strchr(t->measured, '.');
+    return read_peers(doc, row, a, t, err);
+}
+
+dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_table **out, size_t *n, dse_error *err)
+{
+    static const char *const known[] = {"fit", "tables"};
+    const cfg_node *list;
+    const char **fit = NULL;
+    size_t n_fit = 0;
+    cfg_place at;
+    cfg_doc doc;
+    dse_status st;
+
+    if ((st = cfg_load(path, a, &doc, err)) != DSE_OK ||
+        (st = check_keys(&doc, doc.root, "a list of tables", known, DSE_COUNT(known), err)) != DSE_OK ||
+        (st = read_texts(&doc, doc.root, "fit", a, &fit, &n_fit, err)) != DSE_OK)
+        return st;
+    if (!(list = cfg_get(doc.root, "tables")) || list->kind != CFG_LIST)
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&doc, list ? list : doc.root, &at),
+                           "'tables' must be a list of tables");
+    *out = DSE_ARENA_NEW(a, msr_validate_table, list->n);
+    *n = list->n;
+    for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
+        (*out)[i] = (msr_validate_table){.fit = fit, .n_fit = n_fit};
+        st = read_table(&doc, list->item[i], a, &(*out)[i], err);
+    }
+    return st;
+}

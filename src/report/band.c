@@ -1,0 +1,34 @@
+#include "report/band.h"
+
+#include <math.h>
+
+static const struct {
+    const char *word, *runs; /* for programs; "measured runs ..." */
+} levels[] = {
+    [CMP_BAND_NONE] = {"none", ""},
+    [CMP_BAND_ALIKE] = {"alike", "like this"},
+    [CMP_BAND_PROGRAM] = {"program", "of this program"},
+    [CMP_BAND_SIZE] = {"size", "of models of this size"},
+    [CMP_BAND_DEVICE] = {"device", "of any kind"},
+};
+
+void report_band_say(const cmp_band *b, const char *device, double step_s, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s .. %s: ", report_seconds(b->low * step_s).text, report_seconds(b->high * step_s).text);
+    if (b->is_worst)
+        dse_strbuf_addf(out, "all %zu", b->runs);
+    else
+        dse_strbuf_adds(out, "nine of ten");
+    dse_strbuf_addf(out, " measured runs %s on %s lay inside: %s", levels[b->level].runs, device, b->whom);
+}
+
+void report_put_band(const cmp_band *b, double step_s, report_node *to)
+{
+    if (b->level == CMP_BAND_NONE || isnan(step_s)) {
+        report_put(to, V_UNKNOWN("step_time_band"));
+        return;
+    }
+    report_put(report_object(to, "step_time_band"), V_REAL("low_s", b->low * step_s),
+               V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word), V_COUNT("runs", b->runs),
+               V_TEXT("inside", b->is_worst ? "all" : "nine of ten"), V_TEXT("of", b->whom));
+}

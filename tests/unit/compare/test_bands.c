@@ -1,0 +1,133 @@
+/* Bands of a small file of errors; every figure is derived above its check. */
+#include "compare/bands.h"
+#include "unit/unit.h"
+
+#include <string.h>
+
+static dse_arena arena;
+
+static int begin(void **state)
+{
+    (void)state;
+    dse_arena_init(&arena);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dse_arena_free(&arena);
+    return 0;
+}
+
+static dse_status parse(const char *text, cmp_bands *out, dse_error *err)
+{
+    cfg_doc doc;
+
+    assert_int_equal(cfg_parse_yaml("errors.yaml", text, strlen(text), &arena, &doc, err), DSE_OK);
+    return cmp_bands_read(&doc, &arena, out, err);
+}
+
+#define KIND(table, device, program, framework, size)                                                        \
+    "  - {table: " table ", device: " device ", program: " program ", framework: " framework ", size: " size \
+    ", ratios: "
+
+/* On device a: megatron small 5 runs, megatron large 4, deepspeed large 11; on b one run. */
+static const char text[] = "runs:\n"
+    KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
+    KIND("t", "a", "megatron", "NeMo", "above 100e9") "[2, 2.1, 2.2, 2.3]}\n"
+    KIND("u", "a", "deepspeed", "DeepSpeed", "above 100e9") "[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]}\n"
+    KIND("u", "b", "deepspeed", "DeepSpeed", "above 100e9") "[1]}\n";
+
+static cmp_band band_of(const char *device, const char *program, double parameters)
+{
+    const cmp_band_key key = {device, program, parameters};
+    cmp_bands b;
+
+    assert_int_equal(parse(text, &b, NULL), DSE_OK);
+    assert_int_equal(b.n, 4);
+    return cmp_band_of(&b, &key, &arena);
+}
+
+CLAIM(runs_of_the_device_the_program_and_the_size_come_first)
+{
+    cmp_band b = band_of("a", "megatron", 8e9);
+
+    assert_int_equal(b.level, CMP_BAND_ALIKE);
+    assert_int_equal(b.runs, 5);
+    assert_true(b.is_worst);
+    assert_double(b.low, 0.9);
+    assert_double(b.high, 1.3);
+    assert_string_equal(b.whom, "5 of Megatron-LM");
+}
+
+/* Four large ones of Megatron are too few: with the small ones they are 9. */
+CLAIM(of_too_few_runs_a_wider_kind_is_taken)
+{
+    cmp_band b = band_of("a", "megatron", 175e9);
+
+    assert_int_equal(b.level, CMP_BAND_PROGRAM);
+    assert_int_equal(b.runs, 9);
+    assert_double(b.low, 0.9);
+    assert_double(b.high, 2.3);
+    assert_string_equal(b.whom, "5 of Megatron-LM, 4 of NeMo");
+}
+
+/* Without a program: 15 large ones; a program without runs, and a size without them: all 20, of which a twentieth is left out
+ * on either side. Ascending 0.9 1.0 ..: the place 0.05 x 19 = 0.95 is 0.9 + 0.95 x 0.1 = 0.995; 0.95 x 19 = 18.05 is 3. */
+CLAIM(without_a_program_the_size_counts_and_then_the_device)
+{
+    cmp_band b = band_of("a", "any", 175e9);
+
+    assert_int_equal(b.level, CMP_BAND_SIZE);
+    assert_int_equal(b.runs, 15);
+    assert_double(b.low, 2);
+    assert_double(b.high, 3);
+    assert_string_equal(b.whom, "11 of DeepSpeed, 4 of NeMo");
+    b = band_of("a", "torchtitan", 20e9);
+    assert_int_equal(b.level, CMP_BAND_DEVICE);
+    assert_int_equal(b.runs, 20);
+    assert_false(b.is_worst);
+    assert_true(fabs(b.low - 0.995) < 1e-12);
+    assert_double(b.high, 3);
+}
+
+CLAIM(without_evidence_there_is_no_band)
+{
+    assert_int_equal(band_of("b", "deepspeed", 175e9).level, CMP_BAND_NONE); /* of one run */
+    assert_int_equal(band_of("c", "any", 8e9).level, CMP_BAND_NONE);
+    assert_int_equal(band_of("", "any", 8e9).level, CMP_BAND_NONE);
+}
+
+static void refuse(const char *yaml, const char *where, const char *why)
+{
+    dse_error err = DSE_ERROR_INIT;
+    cmp_bands b;
+
+    assert_failure(parse(yaml, &b, &err), &err, DSE_E_CONFIG, where, why);
+}
+
+CLAIM(what_is_wrong_is_named_with_its_place)
+{
+    refuse("a: 1\n", "errors.yaml:1:1", "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
+    refuse("runs: [{table: t}]\n", "errors.yaml:1:8", "the kind of run lacks 'device'");
+    refuse("runs:\n" KIND("t", "a", "p", "f", "tiny") "[1]}\n", "errors.yaml:2:59",
+           "unknown size 'tiny'; known: below 10e9, 10e9 to 100e9, above 100e9");
+    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0]}\n", "errors.yaml:2:80",
+           "a ratio must be a number above 0, not '0'");
+    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[]}\n", "errors.yaml:2:79",
+           "'ratios' must be a list of measured over simulated step times");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_of_the_device_the_program_and_the_size_come_first),
+        cmocka_unit_test(of_too_few_runs_a_wider_kind_is_taken),
+        cmocka_unit_test(without_a_program_the_size_counts_and_then_the_device),
+        cmocka_unit_test(without_evidence_there_is_no_band),
+        cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
