@@ -80,7 +80,7 @@ static double upstream_dtype_bytes(const char *dtype)
 
 static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
-    later_kernels k = later_kernels_of(x, i, later_comm_plain);
+    later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
     out->call = DSE_ARENA_NEW(x->arena, comm_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {

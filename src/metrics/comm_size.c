@@ -34,7 +34,7 @@ static bool comes_out(const trace_rank *rank, const trace_args *a, metric_comm_t
 {
     const char *word = TRACE_NAME(rank, a->collective);
 
-    return type == METRIC_ALL_GATHER || (type == METRIC_OTHER_COMM && word && metric_has(word, "gather"));
+    return type == METRIC_ALL_GATHER || (type == METRIC_OTHER_COMM && word && metric_says(word, "gather"));
 }
 
 metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *e, metric_comm_type type)

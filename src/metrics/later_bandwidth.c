@@ -231,7 +231,7 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
 static const metric rows[] = {
     {LATER_VALUE("bandwidth_utilization", "", METRIC_ON_HOST,
                  "bus bandwidth of all-reduces over that of the card's links, mean"),
-     LATER_RULE(.gpu = add_utilization, .gpu_compat = upstream_utilization, .words = later_comm_plain,
+     LATER_RULE(.fold = add_utilization, .compat = upstream_utilization, .words = LATER_COMM_PLAIN,
                 .scale = 1, .why = "no all-reduce has a size and a known group")},
     {BANDWIDTH_ROW("bandwidth_utilization_allgather_group_6", METRIC_ALL_GATHER, "all-gathers")},
     {BANDWIDTH_ROW("bandwidth_utilization_allreduce_group_6", METRIC_ALL_REDUCE, "all-reduces")},

@@ -8,30 +8,19 @@
 
 enum { SAYS_COMM = 1, SAYS_COMPUTE = 2, SAYS_ALL_REDUCE = 4, ASKED = 8 };
 
-static const struct {
-    const char *word;
-    uint8_t says;
-} words[] = {
-    {"all-reduce", SAYS_COMM},       {"allreduce", SAYS_COMM},
-    {"all-gather", SAYS_COMM},       {"allgather", SAYS_COMM},
-    {"reduce-scatter", SAYS_COMM},   {"reducescatter", SAYS_COMM},
-    {"all-to-all", SAYS_COMM},       {"alltoall", SAYS_COMM},
-    {"collective", SAYS_COMM},       {"nccl", SAYS_COMM},
-    {"dot", SAYS_COMPUTE},           {"convolution", SAYS_COMPUTE},
-    {"gemm", SAYS_COMPUTE},          {"matmul", SAYS_COMPUTE},
-    {"fusion", SAYS_COMPUTE},        {"compute", SAYS_COMPUTE},
-    {"custom-call", SAYS_COMPUTE},   {"allreduce", SAYS_ALL_REDUCE},
-    {"all-reduce", SAYS_ALL_REDUCE}, {"all_reduce", SAYS_ALL_REDUCE},
-};
-
 static uint8_t says(const char *text)
 {
-    uint8_t all = ASKED;
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!(all & words[i].says) && metric_has(text, words[i].word))
-            all |= words[i].says;
-    return all;
+    return (uint8_t)(ASKED |
+                     (metric_says(
+                          text,
+                          "all-reduce|allreduce|all-gather|allgather|reduce-scatter|reducescatter|all-to-all|"
+                          "alltoall|collective|nccl")
+                          ? SAYS_COMM
+                          : 0) |
+                     (metric_says(text, "dot|convolution|gemm|matmul|fusion|compute|custom-call")
+                          ? SAYS_COMPUTE
+                          : 0) |
+                     (metric_says(text, "allreduce|all-reduce|all_reduce") ? SAYS_ALL_REDUCE : 0));
 }
 
 double tpu_upstream_time(const tpu_upstream_kind *k) { return k->n_timed ? k->timed_s : k->dur_s; }
