@@ -64,17 +64,25 @@ static void gpu_fraction(const metric_context *x, const later_kernels *k, later_
 static void tpu_upstream_fraction(const metric_context *x, later_result *r)
 {
     later_tpu t = later_tpu_of(x);
+    later_sums *of = DSE_ARENA_NEW(x->arena, later_sums, (size_t)t.rank->n_lanes + 1); /* seconds by lane */
 
+    for (size_t i = 0; i < t.rank->n_events; i++) {
+        const trace_event *e = &t.rank->event[i];
+        double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
+
+        if (!later_tpu_has(&t, e) || !(s > 0))
+            continue;
+        of[e->lane].all += s;
+        of[e->lane].comm += later_tpu_communicates(&t, e) ? s : 0;
+    }
     for (uint32_t i = 0; i < t.rank->n_lanes; i++) {
-        double comm = t.comm[i], all = t.total[i];
-
         for (uint32_t k = i + 1; k < t.rank->n_lanes; k++)
             if (t.rank->lane[k].pid == t.rank->lane[i].pid) {
-                comm += t.comm[k];
-                all += t.total[k];
-                t.comm[k] = t.total[k] = 0;
+                of[i].comm += of[k].comm;
+                of[i].all += of[k].all;
+                of[k] = (later_sums){0, 0};
             }
-        later_add(r, NULL, comm, all);
+        later_add(r, NULL, of[i].comm, of[i].all);
     }
 }
 

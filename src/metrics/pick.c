@@ -36,29 +36,29 @@ metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse
     return p;
 }
 
-static uint32_t rows_of_name(const metric_pick *pick, const char *name)
+uint32_t metric_picker_rows(metric_picker *p, uint32_t name)
 {
-    uint32_t rows = ASKED;
+    const metric_pick *pick = p->pick;
+    const char *text = name == DSE_NONE ? "" : p->rank->names.text[name];
+    uint32_t *rows = &p->by_name[name == DSE_NONE ? p->rank->names.n : name];
 
-    for (size_t i = 0; i < pick->n; i++)
-        if ((!pick->row[i].names || metric_says(name, pick->row[i].names)) &&
-            (!pick->row[i].is || pick->row[i].is(name)))
-            rows |= 1u << i;
-    return rows;
+    for (size_t i = 0; !(*rows & ASKED) && i < pick->n; i++)
+        if ((!pick->row[i].names || metric_says(text, pick->row[i].names)) &&
+            (!pick->row[i].is || pick->row[i].is(text)))
+            *rows |= 1u << i;
+    *rows |= ASKED;
+    return *rows & ~ASKED;
 }
 
 uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
 {
     const metric_pick *pick = p->pick;
-    uint32_t *rows = &p->by_name[e->name == DSE_NONE ? p->rank->names.n : e->name];
 
     if ((e->instant && !(pick->which & METRIC_INSTANTS)) ||
         (e->dur_ps <= 0 && (pick->which & METRIC_LASTING)) ||
         ((pick->which & METRIC_TIMED) && !metric_compat_is_timed(p->rank, e)) || !p->by_word[e->word])
         return METRIC_NOT_PICKED;
-    if (!*rows)
-        *rows = rows_of_name(pick, METRIC_TEXT_OF(p->rank, e));
-    for (uint32_t left = *rows & p->by_word[e->word]; left; left &= left - 1) {
+    for (uint32_t left = metric_picker_rows(p, e->name) & p->by_word[e->word]; left; left &= left - 1) {
         const metric_pick_row *row = &pick->row[__builtin_ctz(left)];
 
         if (!row->categories || row->categories >> e->category & 1)

@@ -52,6 +52,9 @@ typedef struct {
 
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a);
 
+/* The rows, a bit each, whose words are in a name of the rank; DSE_NONE is the name "". */
+uint32_t metric_picker_rows(metric_picker *p, uint32_t name);
+
 /* The class of an event; METRIC_NOT_PICKED. */
 uint8_t metric_picker_ask(metric_picker *p, const trace_event *e);
 
