@@ -8,6 +8,7 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
+#include "metrics/pick.h"
 
 typedef struct {
     int64_t window, bubble; /* ps */
@@ -193,56 +194,44 @@ static dse_status pipeline_bubble(const metric_context *x, metric_value *out, ds
 
 #define SIGNIFICANT_GAP_PS (1000 * (int64_t)TRACE_PS_PER_US)
 
-enum { IS_STEP = 1, IS_CALL = 2, IS_MARKER = 4 };
-
-static uint8_t name_flags(const char *name)
-{
-    bool marker = METRIC_HAS_ANY(name, "pp_", "pipeline", "stage", "microbatch", "p2p", "send", "recv");
-
-    return (uint8_t)((metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0) |
-                     (metric_compat_is_call(name) ? IS_CALL : 0) | (marker ? IS_MARKER : 0));
-}
+static const metric_pick steps =
+                             METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {.names = "=^" METRIC_STEP_PREFIX}),
+                         markers = METRIC_PICK(METRIC_TIMED | METRIC_INSTANTS,
+                                               {.names = "pp_|pipeline|stage|microbatch|p2p|send|recv"}),
+                         activities =
+                             METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {0, .words = "kernel|cpu_op"},
+                                         {0, "user_annotation", .names = METRIC_COMPAT_CALLS});
 
 typedef struct {
-    size_t n;
-    metric_span *span;
     int64_t last_step; /* duration of the last marker in the file; 0: none lasts */
     metric_span last;  /* the interval that starts last; of equal starts the last in the file */
+    metric_spans busy;
     bool has_marker;
 } activity;
 
-static void collect(const trace_rank *r, dse_arena *a, activity *out)
+static activity activity_of(const trace_rank *r, dse_arena *a)
 {
-    const metric_words activities = METRIC_WORDS(r, "kernel", "cpu_op"),
-                       annotation = METRIC_WORDS(r, "user_annotation");
-    metric_classes names;
+    metric_picked step = metric_pick_of(r, NULL, &steps, a), p = metric_pick_of(r, NULL, &activities, a);
+    activity out = {.last_step = step.list.n ? metric_picked_at(&step, step.list.n - 1)->dur_ps : 0,
+                    .last = {INT64_MIN, INT64_MIN},
+                    .busy = metric_picked_time(&p, METRIC_ANY_CLASS, a),
+                    .has_marker = metric_pick_of(r, NULL, &markers, a).list.n > 0};
 
-    *out = (activity){.span = DSE_ARENA_NEW(a, metric_span, r->n_events), .last = {INT64_MIN, INT64_MIN}};
-    names = metric_classes_of(r, name_flags, a);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t what = metric_class_of(&names, e);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
 
-        if (!metric_compat_is_timed(r, e))
-            continue;
-        out->has_marker = out->has_marker || (what & IS_MARKER);
-        if (e->dur_ps <= 0)
-            continue;
-        if (what & IS_STEP)
-            out->last_step = e->dur_ps;
-        if (!activities.is[e->word] && !(annotation.is[e->word] && (what & IS_CALL)))
-            continue;
-        out->span[out->n++] = (metric_span){e->start_ps, metric_end(e)};
-        if (e->start_ps >= out->last.start)
-            out->last = out->span[out->n - 1];
+        if (e->start_ps >= out.last.start)
+            out.last = (metric_span){metric_start(e), metric_end(e)};
     }
+    return out;
 }
 
-static idle compat_idle(const activity *a, const metric_spans *busy)
+static idle compat_idle(const activity *a)
 {
+    const metric_spans *busy = &a->busy;
     idle of = {0};
 
-    if (!a->n)
+    if (!busy->n)
         return of;
     if (a->last_step) {
         of.window = a->last_step;
@@ -281,13 +270,10 @@ static void pipeline_bubble_compat(const metric_context *x, metric_value *out)
     idle sum = {0};
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        metric_spans busy;
-        activity a;
-        idle one;
+        activity a = activity_of(x->view[i].rank, metric_scratch(x));
+        idle one = compat_idle(&a);
 
-        collect(x->view[i].rank, metric_scratch(x), &a);
-        busy = metric_spans_merge_any(a.span, a.n);
-        if ((one = compat_idle(&a, &busy)).window > 0) {
+        if (one.window > 0) {
             sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
             any = true;
             marked = marked || a.has_marker;

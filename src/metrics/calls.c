@@ -2,6 +2,7 @@
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,43 +46,28 @@ static void coll_call_num(const metric_context *x, metric_value *out)
 
 /* ---- as the original tool has it: every layer of each file ---------------------------------- */
 
-enum { AS_KERNEL = 1, AS_CALL = 2, TYPE_SHIFT = 2 };
+#define KERNELS(library)                                                                                     \
+    "=^" library "AllReduce|=^" library "ReduceScatter|=^" library "AllGather|=^" library "Broadcast|"       \
+    "=^" library "Reduce|=^" library "SendRecv|=^" library "AllToAll"
 
-/* How a name counts, and above that the type. */
-static uint8_t name_flags(const char *name)
+static const metric_pick all_calls =
+    METRIC_PICK(METRIC_INSTANTS, {.names = METRIC_COMPAT_CALLS},
+                {0, "kernel", .names = KERNELS("ncclDevKernel_") "|" KERNELS("ncclKernel_")});
+
+static uint64_t count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
 {
-    static const char *const collectives[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
-                                              "Reduce",    "SendRecv",      "AllToAll"};
-    static const char *const libraries[] = {"ncclDevKernel_", "ncclKernel_"};
-    uint8_t how = metric_compat_is_call(name) ? AS_CALL : 0;
+    metric_picked p = metric_pick_of(r, NULL, &all_calls, a);
 
-    for (size_t l = 0; l < sizeof libraries / sizeof libraries[0]; l++)
-        for (size_t c = 0;
-             metric_begins(name, libraries[l]) && c < sizeof collectives / sizeof collectives[0]; c++)
-            if (metric_begins(name + strlen(libraries[l]), collectives[c]))
-                how |= AS_KERNEL;
-    return how ? (uint8_t)(how | metric_comm_type_of_word(name) << TYPE_SHIFT) : 0;
-}
-
-static void count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
-{
-    const metric_words kernel = METRIC_WORDS(r, "kernel");
-    metric_classes names = metric_classes_of(r, name_flags, a);
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t how = metric_class_of(&names, e);
-
-        if ((how & AS_CALL) || ((how & AS_KERNEL) && kernel.is[e->word]))
-            by_type[how >> TYPE_SHIFT]++;
-    }
+    for (uint32_t i = 0; i < p.list.n; i++)
+        by_type[metric_comm_type_of_word(METRIC_TEXT_OF(r, metric_picked_at(&p, i)))]++;
+    return p.list.n;
 }
 
 /* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed
  * over. */
 static void coll_call_num_compat(const metric_context *x, metric_value *out)
 {
-    uint64_t by_type[METRIC_COMM_TYPES] = {0}, before = 0, total = 0;
+    uint64_t by_type[METRIC_COMM_TYPES] = {0}, total = 0;
     metric_value *sum = metric_put_count(out, "total_calls", 0), *file = NULL;
     metric_value *files = metric_put_object(out, "calls_per_rank");
     const char *last = NULL;
@@ -89,20 +75,18 @@ static void coll_call_num_compat(const metric_context *x, metric_value *out)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
+        uint64_t calls;
 
-        if (metric_has(metric_file_name(r), "metadata"))
+        if (metric_says(metric_file_name(r), "metadata"))
             continue;
-        count_file(r, x->arena, by_type);
         if (!last || strcmp(last, r->path) != 0) {
             file = metric_put_count(files, metric_file_name(r), 0);
             n++;
         }
         last = r->path;
-        total = 0;
-        for (int t = 0; t < METRIC_COMM_TYPES; t++)
-            total += by_type[t];
-        file->integer += (int64_t)(total - before);
-        before = total;
+        calls = count_file(r, x->arena, by_type);
+        file->integer += (int64_t)calls;
+        total += calls;
     }
     sum->integer = (int64_t)total;
     metric_put_types(out, "calls_by_type", by_type);

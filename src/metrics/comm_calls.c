@@ -12,22 +12,21 @@
 
 /* The tools recognise a collective by the part of a kernel's name after ncclDevKernel_ or ncclKernel_, or by
  * its "Collective name"; an all-to-all needs both, since it consists of sends and receives. */
+#define KERNEL(word) "=^ncclDevKernel_" word "|=^ncclKernel_" word
+
 static const struct {
     metric_comm_type type;
-    const char *kernel;
-    const char *collective[3];
+    const char *kernel, *collective;
     bool both;
     const char *hlo; /* hlo_category of a TPU */
-    double rounds;   /* of a ring: the factor is rounds (n - 1) / n */
 } known[] = {
-    {METRIC_ALL_REDUCE, "AllReduce", {"all_reduce", "allreduce"}, false, "all-reduce", 2},
-    {METRIC_ALL_GATHER, "AllGather", {"all_gather", "allgather"}, false, "all-gather", 1},
-    {METRIC_REDUCE_SCATTER, "ReduceScatter", {"reduce_scatter", "reducescatter"}, false, "reduce-scatter", 1},
-    {METRIC_ALL_TO_ALL, "SendRecv", {"all_to_allv", "all_to_all", "alltoall"}, true, "all-to-all", 1},
+    {METRIC_ALL_REDUCE, KERNEL("AllReduce"), "=^all_reduce$|=^allreduce$", false, "all-reduce"},
+    {METRIC_ALL_GATHER, KERNEL("AllGather"), "=^all_gather$|=^allgather$", false, "all-gather"},
+    {METRIC_REDUCE_SCATTER, KERNEL("ReduceScatter"), "=^reduce_scatter$|=^reducescatter$", false,
+     "reduce-scatter"},
+    {METRIC_ALL_TO_ALL, KERNEL("SendRecv"), "=^all_to_allv$|=^all_to_all$|=^alltoall$", true, "all-to-all"},
 };
 #define N_KNOWN (sizeof known / sizeof known[0])
-
-static double ring_factor(size_t k, double n) { return n > 0 ? known[k].rounds * (n - 1) / n : (double)NAN; }
 
 static const char *text_of(const trace_rank *r, const trace_event *e, uint32_t id)
 {
@@ -38,49 +37,21 @@ static const char *text_of(const trace_rank *r, const trace_event *e, uint32_t i
 
 /* ---- as the tools read a GPU's ------------------------------------------------------------- */
 
-static bool is_kernel_of(const char *name, const char *which)
-{
-    static const char *const begins[] = {"ncclDevKernel_", "ncclKernel_"};
-
-    for (size_t i = 0; i < 2; i++)
-        if (metric_begins(name, begins[i]) && metric_begins(name + strlen(begins[i]), which))
-            return true;
-    return false;
-}
-
 /* N_KNOWN: none of these. */
 static size_t upstream_kind(const char *name, const char *collective)
 {
     for (size_t k = 0; k < N_KNOWN; k++) {
-        bool kernel = is_kernel_of(name, known[k].kernel), word = false;
+        bool kernel = metric_says(name, known[k].kernel), word = metric_says(collective, known[k].collective);
 
-        for (size_t c = 0; c < 3; c++)
-            word = word || (known[k].collective[c] && strcmp(collective, known[k].collective[c]) == 0);
         if (known[k].both ? kernel && word : kernel || word)
             return k;
     }
     return N_KNOWN;
 }
 
-/* 0: they skip it. */
-static double upstream_dtype_bytes(const char *dtype)
-{
-    static const struct {
-        const char *dtype;
-        double bytes;
-    } sizes[] = {{"Float", 4},    {"Float32", 4}, {"Double", 8}, {"Float64", 8}, {"Half", 2},  {"Float16", 2},
-                 {"BFloat16", 2}, {"BF16", 2},    {"Int", 4},    {"Int32", 4},   {"Int64", 8}, {"Long", 8},
-                 {"Int16", 2},    {"Short", 2},   {"Int8", 1},   {"Byte", 1}};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (strcmp(dtype, sizes[i].dtype) == 0)
-            return sizes[i].bytes;
-    return 0;
-}
-
 static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
-    later_kernels k = later_kernels_of(x, i, later_comm_plain);
+    later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
     out->call = DSE_ARENA_NEW(x->arena, comm_call, k.n);
     for (uint32_t e = 0; e < k.n; e++) {
@@ -91,8 +62,10 @@ static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
 
         if (kind < N_KNOWN)
             out->call[out->n++] = (comm_call){
-                known[kind].type, a ? elements * upstream_dtype_bytes(text_of(k.rank, v, a->dtype)) : 0,
-                (double)v->dur_ps / TRACE_PS_PER_S, ring_factor(kind, a ? a->group_size : 0), 0};
+                known[kind].type,
+                a ? elements * metric_dtype_bytes(text_of(k.rank, v, a->dtype), METRIC_DTYPES_LATER) : 0,
+                (double)v->dur_ps / TRACE_PS_PER_S,
+                metric_bus_factor(known[kind].type, a ? a->group_size : 0), 0};
     }
 }
 
@@ -151,9 +124,9 @@ static void upstream_tpu(const metric_context *x, uint32_t i, comm_calls *out)
         if (kind == N_KNOWN)
             continue;
         bytes = r->args[v->args].bytes_accessed;
-        out->call[out->n++] =
-            (comm_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
-                        ps > 0 ? (double)ps / TRACE_PS_PER_S : 0, ring_factor(kind, members[v->name]), 0};
+        out->call[out->n++] = (comm_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
+                                          ps > 0 ? (double)ps / TRACE_PS_PER_S : 0,
+                                          metric_bus_factor(known[kind].type, members[v->name]), 0};
     }
 }
 
@@ -175,16 +148,6 @@ static void defined_gpu(const metric_context *x, uint32_t i, comm_calls *out)
     }
 }
 
-static const metric_comm_type of_tpu[TPU_COMMS] = {[TPU_ALL_REDUCE] = METRIC_ALL_REDUCE,
-                                                   [TPU_ALL_GATHER] = METRIC_ALL_GATHER,
-                                                   [TPU_REDUCE_SCATTER] = METRIC_REDUCE_SCATTER,
-                                                   [TPU_ALL_TO_ALL] = METRIC_ALL_TO_ALL,
-                                                   [TPU_RAGGED_ALL_TO_ALL] = METRIC_ALL_TO_ALL,
-                                                   [TPU_COLLECTIVE_PERMUTE] = METRIC_OTHER_COMM,
-                                                   [TPU_COLLECTIVE_BROADCAST] = METRIC_BROADCAST,
-                                                   [TPU_SEND] = METRIC_SEND_RECV,
-                                                   [TPU_RECV] = METRIC_SEND_RECV};
-
 static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, comm_calls *out)
 {
     const tpu_rank *t = &x->view[i].tpu;
@@ -202,9 +165,9 @@ static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, com
             if (op->work != TPU_COMMUNICATION)
                 continue;
             bytes = tpu_buffer_bytes(op, n);
-            out->call[out->n++] = (comm_call){of_tpu[op->comm], bytes > 0 ? bytes : 0,
+            out->call[out->n++] = (comm_call){tpu_comm_type(op->comm), bytes > 0 ? bytes : 0,
                                               (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
-                                              tpu_bus_factor((tpu_comm)op->comm, n), n};
+                                              metric_bus_factor(tpu_comm_type(op->comm), n), n};
         }
 }
 

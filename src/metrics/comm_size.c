@@ -4,24 +4,28 @@
 #include "metrics/parallel.h"
 
 #include <math.h>
+#include <string.h>
 #include <strings.h>
 
 #define MAX_ELEMENTS (UINT64_MAX / 16) /* more is no message: bytes of 8 an element must not overflow */
 
-uint32_t metric_dtype_bytes(const char *dtype)
+uint32_t metric_dtype_bytes(const char *dtype, metric_dtypes known)
 {
     static const struct {
         const char *name;
         uint32_t bytes;
-    } types[] = {{"Double", 8}, {"Float64", 8}, {"Long", 8}, {"Int64", 8},   {"Float", 4}, {"Float32", 4},
-                 {"Int", 4},    {"Int32", 4},   {"Half", 2}, {"Float16", 2}, {"Short", 2}, {"Int16", 2},
-                 {"Byte", 1},   {"Char", 1},    {"Int8", 1}, {"UInt8", 1},   {"Bool", 1},  {"BFloat16", 2}};
+        unsigned known; /* bits of metric_dtypes */
+    } types[] = {{"Double", 8, 7},  {"Float64", 8, 7},  {"Float", 4, 7}, {"Float32", 4, 7}, {"Half", 2, 7},
+                 {"Float16", 2, 7}, {"BFloat16", 2, 7}, {"BF16", 2, 6},  {"Long", 8, 3},    {"Int64", 8, 3},
+                 {"Int", 4, 3},     {"Int32", 4, 3},    {"Short", 2, 3}, {"Int16", 2, 3},   {"Byte", 1, 3},
+                 {"Int8", 1, 3},    {"Char", 1, 1},     {"UInt8", 1, 1}, {"Bool", 1, 1}};
     static const char float8[] = "Float8_"; /* Float8_e4m3fn, Float8_e5m2, ... */
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcasecmp(dtype, types[i].name) == 0)
+        if (types[i].known >> known & 1 &&
+            (known == METRIC_DTYPES ? strcasecmp : strcmp)(dtype, types[i].name) == 0)
             return types[i].bytes;
-    return strncasecmp(dtype, float8, sizeof float8 - 1) == 0 ? 1 : 0;
+    return known == METRIC_DTYPES && strncasecmp(dtype, float8, sizeof float8 - 1) == 0 ? 1 : 0;
 }
 
 static uint64_t bytes_of(uint64_t elements, uint32_t each)
@@ -34,7 +38,7 @@ static bool comes_out(const trace_rank *rank, const trace_args *a, metric_comm_t
 {
     const char *word = TRACE_NAME(rank, a->collective);
 
-    return type == METRIC_ALL_GATHER || (type == METRIC_OTHER_COMM && word && metric_has(word, "gather"));
+    return type == METRIC_ALL_GATHER || (type == METRIC_OTHER_COMM && word && metric_says(word, "gather"));
 }
 
 metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *e, metric_comm_type type)
@@ -49,7 +53,7 @@ metric_comm_size metric_comm_size_of(const trace_rank *rank, const trace_event *
     s.group_size = a->group_size ? a->group_size : metric_group_of(rank, a).size;
     if (a->dtype == DSE_NONE || (a->in_elements > MAX_ELEMENTS && a->out_elements > MAX_ELEMENTS))
         return s;
-    if (!(each = metric_dtype_bytes(TRACE_NAME(rank, a->dtype)))) {
+    if (!(each = metric_dtype_bytes(TRACE_NAME(rank, a->dtype), METRIC_DTYPES))) {
         s.state = METRIC_SIZE_UNKNOWN_DTYPE;
         return s;
     }

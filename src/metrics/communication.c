@@ -9,7 +9,6 @@
 #include "metrics/metric.h"
 
 #include <math.h>
-#include <strings.h>
 
 /* One collective of one rank, or of several. */
 typedef struct {
@@ -209,66 +208,46 @@ static void communication(const metric_context *x, metric_value *out)
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-/* Its words of operators and annotations, in the order of its tests; the first four are looked for in kernels
- * too. */
-static const struct {
-    const char *name, *with, *without; /* an underscore */
-} words[] = {{"all_gather", "all_gather", "allgather"},
-             {"all_reduce", "all_reduce", "allreduce"},
-             {"reduce_scatter", "reduce_scatter", "reducescatter"},
-             {"broadcast", "broadcast", "broadcast"},
-             {"barrier", "barrier", "barrier"},
-             {"send", "send", "send"},
-             {"recv", "recv", "recv"}};
+/* Operators and annotations by their words, in the order of its tests; behind them four kinds of kernels. */
+static const char *const class_name[] = {"all_gather",
+                                         "all_reduce",
+                                         "reduce_scatter",
+                                         "broadcast",
+                                         "barrier",
+                                         "send",
+                                         "recv",
+                                         "all_gather_kernel",
+                                         "all_reduce_kernel",
+                                         "reduce_scatter_kernel",
+                                         "broadcast_kernel"};
 
-#define N_WORDS  (sizeof words / sizeof words[0])
-#define N_KERNEL 4
-#define N_CLASS  (N_WORDS + N_KERNEL) /* the kernels' come behind */
-#define NO_CLASS 100
+#define N_WORDS 7
+#define N_CLASS (sizeof class_name / sizeof class_name[0])
 
-static uint8_t class_of_host(const char *name)
-{
-    for (uint8_t i = 0; i < N_WORDS; i++)
-        if (metric_has(name, words[i].with) || metric_has(name, words[i].without))
-            return i;
-    return NO_CLASS;
-}
+#define HOST               "user_annotation|cpu_op"
+#define KERNEL(collective) "ncclkernel*" collective "|nccldevkernel*" collective
 
-/* ncclKernel... or ncclDevKernel..., and the collective behind it */
-static uint8_t class_of_kernel(const char *name)
-{
-    for (; *name; name++)
-        if (strncasecmp(name, "ncclkernel", 10) == 0 || strncasecmp(name, "nccldevkernel", 13) == 0)
-            break;
-    for (uint8_t i = 0; *name && i < N_KERNEL; i++)
-        if (metric_has(name, words[i].without))
-            return (uint8_t)(N_WORDS + i);
-    return NO_CLASS;
-}
+static const metric_pick all_calls = METRIC_PICK(
+    0, {0, HOST, .names = "all_gather|allgather"}, {1, HOST, .names = "all_reduce|allreduce"},
+    {2, HOST, .names = "reduce_scatter|reducescatter"}, {3, HOST, .names = "broadcast"},
+    {4, HOST, .names = "barrier"}, {5, HOST, .names = "send"}, {6, HOST, .names = "recv"},
+    {7, "kernel", .names = KERNEL("allgather")}, {8, "kernel", .names = KERNEL("allreduce")},
+    {9, "kernel", .names = KERNEL("reducescatter")}, {10, "kernel", .names = KERNEL("broadcast")});
 
 typedef struct {
-    guide_sums of[N_CLASS];
+    metric_sums of[N_CLASS];
 } class_sums;
-
-static metric_value *put_class(metric_value *to, size_t class)
-{
-    char key[40];
-
-    snprintf(key, sizeof key, "%s%s", words[class < N_WORDS ? class : class - N_WORDS].name,
-             class < N_WORDS ? "" : "_kernel");
-    return metric_put_object(to, key);
-}
 
 static void put_operations_of(const class_sums *sums, metric_value *to)
 {
     for (size_t i = 0; i < N_CLASS; i++) {
-        const guide_sums *s = &sums->of[i];
+        const metric_sums *s = &sums->of[i];
         double us = guide_us(s->sum_ps);
         metric_value *o;
 
         if (!s->n)
             continue;
-        o = put_class(to, i);
+        o = metric_put_object(to, class_name[i]);
         metric_put_integer(o, "count", s->n);
         metric_put_number(o, "total_time_us", us);
         metric_put_number(o, "total_time_ms", us / 1000);
@@ -281,16 +260,13 @@ static void put_operations_of(const class_sums *sums, metric_value *to)
 static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
     const trace_rank *r = of->rank;
-    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op"),
-                       kernel = METRIC_WORDS(r, "kernel");
     const double recording_us = guide_recording_us(r);
     class_sums *sums = of->own;
     double time_us = 0;
     int64_t calls = 0;
 
     (void)x;
-    guide_add_classes(r, &host, class_of_host, scratch, sums->of, N_CLASS);
-    guide_add_classes(r, &kernel, class_of_kernel, scratch, sums->of, N_CLASS);
+    metric_pick_sum(r, &all_calls, scratch, sums->of);
     for (size_t i = 0; i < N_WORDS; i++) {
         time_us += guide_us(sums->of[i].sum_ps);
         calls += sums->of[i].n;
@@ -308,21 +284,21 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
 static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
 {
     for (size_t i = 0; i < N_CLASS; i++) {
-        guide_sums all = {0}, each = {0};
+        metric_sums all = {0}, each = {0};
         metric_value *o;
 
         for (uint32_t r = 0; r < ranks->n; r++) {
-            const guide_sums *s = &((const class_sums *)ranks->rank[r].own)->of[i];
+            const metric_sums *s = &((const class_sums *)ranks->rank[r].own)->of[i];
 
             if (!s->n)
                 continue;
             all.n += s->n;
             all.sum_ps += s->sum_ps;
-            guide_add(&each, s->sum_ps);
+            metric_sums_add(&each, s->sum_ps);
         }
         if (!all.n)
             continue;
-        o = put_class(to, i);
+        o = metric_put_object(to, class_name[i]);
         metric_put_integer(o, "total_count", all.n);
         metric_put_number(o, "total_time_ms", guide_us(all.sum_ps) / 1000);
         metric_put_number(o, "avg_time_per_rank_ms", guide_us(all.sum_ps) / ranks->n / 1000);

@@ -1,15 +1,5 @@
 #include "metrics/compat_kineto.h"
 
-
-bool metric_compat_is_call(const char *name)
-{
-    return METRIC_BEGINS_ANY(name, "nccl:all_reduce", "nccl:reduce_scatter", "nccl:all_gather",
-                             "nccl:broadcast", "nccl:reduce", "nccl:send", "nccl:recv", "nccl:coalesced",
-                             "nccl:all_to_all", "c10d::allreduce_", "c10d::allgather_", "c10d::broadcast_",
-                             "c10d::reduce_scatter_", "c10d::reduce_", "c10d::send", "c10d::recv_",
-                             "c10d::alltoall");
-}
-
 /* base_ns times a thousand need not fit: what is left of the event in nanoseconds does. */
 bool metric_compat_is_timed(const trace_rank *rank, const trace_event *e)
 {

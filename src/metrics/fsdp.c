@@ -49,28 +49,23 @@ static bool is_in(const metric_spans *steps, const trace_event *e)
            metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
 }
 
-/* Finds the ranges of the steps; the list is on the heap. */
+/* Finds the ranges of the steps. */
 static void find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
                         uint32_t *n)
 {
-    metric_classes classes;
-    size_t cap = 0;
+    metric_picked p = metric_pick_of(r, NULL, &fsdp_ranges, scratch);
 
-    *out = NULL;
+    *out = DSE_ARENA_NEW(scratch, range, p.list.n);
     *n = 0;
-    classes = metric_classes_of(r, fsdp_class_of, scratch);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
 
-        if (e->instant || (e->category != TRACE_CPU_OP && e->category != TRACE_ANNOTATION))
-            continue;
-        class = metric_class_of(&classes, e);
-        if (class == FSDP_CLASSES || !is_in(steps, e))
-            continue;
-        DSE_GROW(*out, cap, (size_t)*n + 1);
-        (*out)[(*n)++] = (range){
-            .start = metric_start(e), .end = metric_end(e), .lane = e->lane, .name = e->name, .class = class};
+        if (is_in(steps, e))
+            (*out)[(*n)++] = (range){.start = metric_start(e),
+                                     .end = metric_end(e),
+                                     .lane = e->lane,
+                                     .name = e->name,
+                                     .class = p.class[i]};
     }
     if (*n)
         qsort(*out, *n, sizeof **out, by_place);
@@ -257,7 +252,6 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 
     find_ranges(r->rank, &steps, a, &ranges, &n);
     fill(r->view, &steps, ranges, n, a, &c);
-    dse_free(ranges);
     metric_put_integer(r->aside, "ranges", n);
     metric_put_integer(r->aside, "launches", c.has_launches);
     put_rank(&c, a, r->out);

@@ -22,14 +22,14 @@ typedef enum {
     FSDP_POST_BACKWARD,
     FSDP_ACCUMULATE,
     FSDP_OTHER,
-    FSDP_CLASSES /* as a class: none of FSDP's */
+    FSDP_CLASSES
 } fsdp_class;
 
 /* "all_gather" */
 extern const char *const fsdp_class_name[FSDP_CLASSES];
 
-/* fsdp_class of a range's name. */
-uint8_t fsdp_class_of(const char *name);
+/* Ranges of the host by class; as the original finds them. */
+extern const metric_pick fsdp_ranges, fsdp_ranges_compat;
 
 /* Times of layers, which are named by the text in the first parentheses that hold any: "layers.26". On the
  * heap; starts zeroed but for the rank. */

@@ -4,22 +4,15 @@
 #include "metrics/guide.h"
 
 typedef struct {
-    guide_sums class[FSDP_CLASSES];
+    metric_sums class[FSDP_CLASSES];
     int64_t sum_ps;
     fsdp_layers layers;
 } compat_row;
 
-static void add(const trace_event *e, fsdp_class class, compat_row *row)
-{
-    guide_add(&row->class[class], e -> dur_ps);
-    row->sum_ps += e->dur_ps;
-    fsdp_layers_add(&row->layers, e->name, e->dur_ps);
-}
-
 static void put_classes(const compat_row *row, metric_value *to)
 {
     for (int i = 0; i < FSDP_CLASSES; i++) {
-        const guide_sums *s = &row->class[i];
+        const metric_sums *s = &row->class[i];
         metric_value *o;
 
         if (!s->n)
@@ -36,7 +29,7 @@ static void put_classes(const compat_row *row, metric_value *to)
 
 static void put_rank(const compat_row *row, const guide_rank *r, dse_arena *a)
 {
-    const guide_sums *c = row->class;
+    const metric_sums *c = row->class;
     const uint32_t *id = fsdp_layers_sorted(&row->layers, a);
     const double recording_us = guide_recording_us(r->rank), fsdp_us = guide_us(row->sum_ps);
     metric_value *to = r->out, *layers;
@@ -63,21 +56,16 @@ static void put_rank(const compat_row *row, const guide_rank *r, dse_arena *a)
 
 static bool measure(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
-    const trace_rank *r = of->rank;
-    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
-    metric_classes classes = metric_classes_of(r, fsdp_class_of, scratch);
-    compat_row row = {.layers.rank = r};
+    metric_picked p = metric_pick_of(of->rank, NULL, &fsdp_ranges_compat, scratch);
+    compat_row row = {.layers.rank = of->rank};
 
     (void)x;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
+    metric_picked_sum(&p, row.class);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
 
-        if (e->instant || !host.is[e->word] || e->name == DSE_NONE)
-            continue;
-        class = metric_class_of(&classes, e);
-        if (class != FSDP_CLASSES)
-            add(e, (fsdp_class) class, &row);
+        row.sum_ps += e->dur_ps;
+        fsdp_layers_add(&row.layers, e->name, e->dur_ps);
     }
     put_rank(&row, of, scratch);
     fsdp_layers_free(&row.layers);

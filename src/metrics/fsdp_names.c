@@ -22,58 +22,25 @@ static bool has_call(const char *name, const char *word)
     return false;
 }
 
-/* FSDP::, and the word somewhere behind it. */
-static bool has_after_prefix(const char *name, const char *word)
-{
-    const char *at = strstr(name, PREFIX);
+static bool is_all_gather(const char *name) { return has_call(name, PREFIX "all_gather"); }
 
-    return at && strstr(at + strlen(PREFIX), word);
-}
+#define PICK(HOST)                                                                                           \
+    METRIC_PICK(                                                                                             \
+        0, {FSDP_ALL_GATHER, HOST, .is = is_all_gather},                                                     \
+        {FSDP_REDUCE_SCATTER, HOST, .names = "=" PREFIX "reduce_scatter|=" PREFIX "post_backward_reduce"},   \
+        {FSDP_RESHARD, HOST, .names = "=" PREFIX "*reshard"},                                                \
+        {FSDP_PREFETCH, HOST, .names = "=" PREFIX "*prefetch"},                                              \
+        {FSDP_COPY_IN, HOST, .names = "=fsdp::all_gather_copy_in|=" PREFIX "all_gather_copy_in"},            \
+        {FSDP_COPY_OUT, HOST, .names = "=" PREFIX "all_gather_copy_out"},                                    \
+        {FSDP_PRE_FORWARD, HOST, .names = "=" PREFIX "pre_forward"},                                         \
+        {FSDP_POST_FORWARD, HOST, .names = "=" PREFIX "post_forward"},                                       \
+        {FSDP_PRE_BACKWARD, HOST, .names = "=" PREFIX "pre_backward"},                                       \
+        {FSDP_POST_BACKWARD, HOST, .names = "=" PREFIX "post_backward!_reduce!_reshard!_accumulate"},        \
+        {FSDP_ACCUMULATE, HOST, .names = "=" PREFIX "post_backward_accumulate"},                             \
+        {FSDP_OTHER, HOST, .names = "=" PREFIX "|=fsdp::"})
 
-/* post_backward itself, not what it is made of. */
-static bool is_post_backward(const char *name)
-{
-    static const char word[] = PREFIX "post_backward";
-    static const char *const parts[] = {"_reduce", "_reshard", "_accumulate"};
-
-    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
-        const char *at = name + sizeof word - 1;
-        bool part = false;
-
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-            part = part || strncmp(at, parts[i], strlen(parts[i])) == 0;
-        if (!part)
-            return true;
-    }
-    return false;
-}
-
-uint8_t fsdp_class_of(const char *name)
-{
-    static const struct {
-        const char *word;
-        fsdp_class class;
-    } words[] = {{"fsdp::all_gather_copy_in", FSDP_COPY_IN},    {PREFIX "all_gather_copy_in", FSDP_COPY_IN},
-                 {PREFIX "all_gather_copy_out", FSDP_COPY_OUT}, {PREFIX "pre_forward", FSDP_PRE_FORWARD},
-                 {PREFIX "post_forward", FSDP_POST_FORWARD},    {PREFIX "pre_backward", FSDP_PRE_BACKWARD}};
-
-    if (!strstr(name, PREFIX) && !strstr(name, "fsdp::"))
-        return FSDP_CLASSES;
-    if (has_call(name, PREFIX "all_gather"))
-        return FSDP_ALL_GATHER;
-    if (strstr(name, PREFIX "reduce_scatter") || strstr(name, PREFIX "post_backward_reduce"))
-        return FSDP_REDUCE_SCATTER;
-    if (has_after_prefix(name, "reshard"))
-        return FSDP_RESHARD;
-    if (has_after_prefix(name, "prefetch"))
-        return FSDP_PREFETCH;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strstr(name, words[i].word))
-            return (uint8_t)words[i].class;
-    if (is_post_backward(name))
-        return FSDP_POST_BACKWARD;
-    return strstr(name, PREFIX "post_backward_accumulate") ? FSDP_ACCUMULATE : FSDP_OTHER;
-}
+const metric_pick fsdp_ranges = PICK(.categories = 1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION),
+                  fsdp_ranges_compat = PICK(.words = "user_annotation|cpu_op");
 
 /* ---- layers -------------------------------------------------------------------------------- */
 

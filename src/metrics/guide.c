@@ -73,31 +73,6 @@ double guide_recording_us(const trace_rank *r)
     return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
-void guide_add(guide_sums *s, int64_t dur_ps)
-{
-    s->least_ps = !s->n || dur_ps < s->least_ps ? dur_ps : s->least_ps;
-    s->most_ps = !s->n || dur_ps > s->most_ps ? dur_ps : s->most_ps;
-    s->sum_ps += dur_ps;
-    s->n++;
-}
-
-void guide_add_classes(const trace_rank *r, const metric_words *words, metric_classify *classify,
-                       dse_arena *scratch, guide_sums *by_class, size_t n)
-{
-    metric_classes names = metric_classes_of(r, classify, scratch);
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
-
-        if (e->instant || (words && !words->is[e->word]))
-            continue;
-        class = metric_class_of(&names, e);
-        if (class < n)
-            guide_add(&by_class[class], e->dur_ps);
-    }
-}
-
 /* ---- figures ------------------------------------------------------------------------------- */
 
 static double number_of(const metric_value *v)

@@ -1,5 +1,5 @@
 /* guide -- what the nine tools of the metrics guide have in common: how the originals go through the ranks,
- * what they call one, how they take means, and names that are classified once each.
+ * what they call one, how they take means.
  *
  * Source: CCL-Bench's tools of the guide (tools/<tool>/metric.py at 33ae115), read for their rules. They
  * count in doubles of microseconds; where the trace has whole microseconds, as theirs have, so do the figures
@@ -7,9 +7,9 @@
 #ifndef DSE_METRICS_GUIDE_H
 #define DSE_METRICS_GUIDE_H
 
-#include "metrics/classes.h"
 #include "metrics/context.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 
 /* A rank, and what a metric says of it. */
 typedef struct {
@@ -45,18 +45,6 @@ void guide_put_ranks(const guide_ranks *ranks, const char *compat_key, metric_va
 
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
-
-/* What the durations of some events come to. */
-typedef struct {
-    int64_t n, sum_ps, least_ps, most_ps;
-} guide_sums;
-
-void guide_add(guide_sums *s, int64_t dur_ps);
-
-/* Adds the duration events whose category is literally one of the words (NULL: all of them) by the class of their
- * names; those of a class of n or above are left out. */
-void guide_add_classes(const trace_rank *r, const metric_words *words, metric_classify *classify,
-                       dse_arena *scratch, guide_sums *by_class, size_t n);
 
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 

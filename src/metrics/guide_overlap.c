@@ -59,32 +59,21 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-static uint8_t is_comm(const char *name)
-{
-    return METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast");
-}
+enum { COMPUTE, COMM };
+static const metric_pick work =
+    METRIC_PICK(METRIC_LASTING, {COMM, "kernel", .names = "nccl|allgather|allreduce|reducescatter|broadcast"},
+                {COMPUTE, .words = "kernel"});
 
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    enum { COMPUTE, COMM, NEITHER };
-    const metric_events *kernels = &r->view->kernels;
-    const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_classes classes = metric_classes_of(r->rank, is_comm, a);
-    uint8_t *class_of = DSE_ARENA_NEW(a, uint8_t, kernels->n);
-    uint32_t n[] = {0, 0, 0};
-    metric_spans compute, comm, all;
+    metric_picked p = metric_pick_of(r->rank, &r->view->kernels, &work, a);
+    metric_spans compute = metric_picked_time(&p, COMPUTE, a), comm = metric_picked_time(&p, COMM, a),
+                 all = metric_picked_time(&p, METRIC_ANY_CLASS, a);
+    metric_sums sums[2] = {{0}};
 
-    for (uint32_t i = 0; i < kernels->n; i++) {
-        const trace_event *e = &r->rank->event[kernels->event[i]];
-
-        class_of[i] = words.is[e->word] && e->dur_ps > 0 ? metric_class_of(&classes, e) : NEITHER;
-        n[class_of[i]]++;
-    }
-    compute = metric_union_of_class(r->rank, kernels, class_of, COMPUTE, a);
-    comm = metric_union_of_class(r->rank, kernels, class_of, COMM, a);
-    all = metric_spans_unite(&compute, &comm, a);
+    metric_picked_sum(&p, sums);
     put_times(x, r, &compute, &comm, &all);
-    put_counts(r, n[COMPUTE], n[COMM]);
+    put_counts(r, (uint32_t)sums[COMPUTE].n, (uint32_t)sums[COMM].n);
     return true;
 }
 

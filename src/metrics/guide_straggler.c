@@ -146,10 +146,10 @@ static void straggler(const metric_context *x, metric_value *out)
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-static uint8_t is_comm(const char *name)
-{
-    return METRIC_HAS_ANY(name, "all_gather", "all_reduce", "reduce_scatter", "broadcast", "nccl");
-}
+enum { COMM, KERNEL, COMM_KERNEL };
+static const metric_pick work = METRIC_PICK(
+    0, {COMM_KERNEL, "kernel", .names = "all_gather|all_reduce|reduce_scatter|broadcast|nccl"},
+    {COMM, .names = "all_gather|all_reduce|reduce_scatter|broadcast|nccl"}, {KERNEL, .words = "kernel"});
 
 /* Times of a rank, in milliseconds, and the statistics of each over ranks. */
 static const struct {
@@ -160,16 +160,13 @@ static const struct {
 
 static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
-    const trace_rank *r = of->rank;
-    const metric_words kernel = METRIC_WORDS(r, "kernel");
-    guide_sums all[2] = {{0}}, kernels[2] = {{0}}; /* by is_comm */
+    metric_sums s[3] = {{0}};
 
     (void)x;
-    guide_add_classes(r, NULL, is_comm, scratch, all, 2);
-    guide_add_classes(r, &kernel, is_comm, scratch, kernels, 2);
-    metric_put_number(of->out, times[0].time, guide_recording_us(r) / 1000);
-    metric_put_number(of->out, times[1].time, guide_us(kernels[0].sum_ps + kernels[1].sum_ps) / 1000);
-    metric_put_number(of->out, times[2].time, guide_us(all[1].sum_ps) / 1000);
+    metric_pick_sum(of->rank, &work, scratch, s);
+    metric_put_number(of->out, times[0].time, guide_recording_us(of->rank) / 1000);
+    metric_put_number(of->out, times[1].time, guide_us(s[KERNEL].sum_ps + s[COMM_KERNEL].sum_ps) / 1000);
+    metric_put_number(of->out, times[2].time, guide_us(s[COMM].sum_ps + s[COMM_KERNEL].sum_ps) / 1000);
     return true;
 }
 

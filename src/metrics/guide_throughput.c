@@ -6,8 +6,6 @@
 #include "metrics/metric.h"
 #include "metrics/steps.h"
 
-#include <string.h>
-
 /* ---- the definition ------------------------------------------------------------------------ */
 
 static double tokens_of(const trace_card *c) { return (double)c->batch_size * (double)c->seq_len; }
@@ -50,39 +48,28 @@ static dse_status throughput(const metric_context *x, metric_value *out, dse_err
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-enum { IS_START = 1, IS_END = 2 };
-
-static uint8_t marker_of(const char *name)
-{
-    if (metric_has(name, "iteration") && metric_has(name, "start"))
-        return IS_START;
-    if ((metric_has(name, "iteration") && metric_has(name, "end")) || strstr(name, "Record Window End"))
-        return IS_END;
-    return 0;
-}
+enum { IS_START, IS_END };
+static const metric_pick markers =
+    METRIC_PICK(METRIC_INSTANTS, {IS_START, .names = "iteration*start|start*iteration"},
+                {IS_END, .names = "iteration*end|end*iteration|=Record Window End"});
 
 /* The time from the last start marker to the last end marker, in seconds; without both, from the first to the
  * last start of all events. A result of 0 or less is not usable. */
-static double iteration_s(const trace_rank *r, metric_classes *markers)
+static double iteration_s(const trace_rank *r, dse_arena *scratch)
 {
-    int64_t start = 0, end = 0;
-    int seen = 0;
+    metric_picked p = metric_pick_of(r, NULL, &markers, scratch);
+    int64_t at[2] = {0, 0};
+    bool seen[2] = {false, false};
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t marker = metric_class_of(markers, e);
-
-        seen |= marker;
-        if (marker == IS_START)
-            start = e->start_ps;
-        else if (marker == IS_END)
-            end = e->start_ps;
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        seen[p.class[i]] = true;
+        at[p.class[i]] = metric_picked_at(&p, i)->start_ps;
     }
-    if (seen != (IS_START | IS_END)) {
-        start = r->any_first_ps;
-        end = r->any_last_start_ps;
+    if (!seen[IS_START] || !seen[IS_END]) {
+        at[IS_START] = r->any_first_ps;
+        at[IS_END] = r->any_last_start_ps;
     }
-    return end > start ? guide_us(end - start) / 1000000 : 0;
+    return at[IS_END] > at[IS_START] ? guide_us(at[IS_END] - at[IS_START]) / 1000000 : 0;
 }
 
 /* The defaults are the original's. */
@@ -96,8 +83,7 @@ static double tokens_compat(const trace_card *c)
 
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    metric_classes markers = metric_classes_of(r->rank, marker_of, scratch);
-    const double s = iteration_s(r->rank, &markers);
+    const double s = iteration_s(r->rank, scratch);
 
     (void)x;
     metric_put_number(r->aside, "s", s);

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define TOP 10
 
@@ -38,52 +37,32 @@ typedef struct {
     kind_sum of[METRIC_WORKS];
 } kind_sums;
 
-static bool counts(const trace_event *e, const metric_words *keep)
+/* The sums of the names of a list's kernels. kind_of NULL: they are those of the view. */
+static void sum_kernels(const guide_rank *r, const metric_events *list,
+                        metric_work (*kind_of)(const char *name), dse_arena *a, dse_arena *scratch,
+                        rank_kernels *out)
 {
-    return !keep || (keep->is[e->word] && e->dur_ps > 0);
-}
+    uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1); /* by name, plus 1 */
 
-/* Gives each name that counts a place in a list of *n; place is by name id, plus 1. */
-static uint32_t *find_names(const guide_rank *r, const metric_words *keep, dse_arena *scratch, uint32_t *n)
-{
-    const metric_events *list = &r->view->kernels;
-    uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1);
-
-    *n = 0;
+    *out = (rank_kernels){.n_kernels = list->n};
     for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->rank->event[list->event[i]];
+        uint32_t name = r->rank->event[list->event[i]].name;
 
-        if (!place[e->name] && counts(e, keep))
-            place[e->name] = ++*n;
+        place[name] = place[name] ? place[name] : ++out->n_names;
     }
-    return place;
-}
-
-/* keep: the category words that count, of kernels that last; NULL: all. kinds NULL: those of the view. */
-static void sum_kernels(const guide_rank *r, const metric_words *keep, metric_classes *kinds, dse_arena *a,
-                        dse_arena *scratch, rank_kernels *out)
-{
-    const metric_events *list = &r->view->kernels;
-    const uint32_t *place;
-
-    *out = (rank_kernels){0};
-    place = find_names(r, keep, scratch, &out->n_names);
     out->name = DSE_ARENA_NEW(a, name_sum, out->n_names);
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
-        name_sum *s;
+        name_sum *s = &out->name[place[e->name] - 1];
 
-        if (!counts(e, keep))
-            continue;
-        s = &out->name[place[e->name] - 1];
         if (!s->n++)
-            *s = (name_sum){.name = e->name,
-                            .first = DSE_NONE,
-                            .n = 1,
-                            .kind = kinds ? metric_class_of(kinds, e) : r->view->work[e->name]};
+            *s = (name_sum){
+                .name = e->name,
+                .first = DSE_NONE,
+                .n = 1,
+                .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[e->name]) : r->view->work[e->name])};
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;
-        out->n_kernels++;
         out->time_ps += e->dur_ps;
     }
 }
@@ -124,33 +103,21 @@ static const metric_work by_alphabet[METRIC_WORKS] = {
 
 /* ---- a rank -------------------------------------------------------------------------------- */
 
-/* flash, and attn after it */
-static bool is_flash_attention(const char *name)
-{
-    for (; *name; name++)
-        if (strncasecmp(name, "flash", 5) == 0)
-            return metric_has(name + 5, "attn");
-    return false;
-}
+/* Its kernels: those that the file spells so, and that last. */
+static const metric_pick literal = METRIC_PICK(METRIC_LASTING, {0, .words = "kernel"});
 
-static uint8_t kind_compat(const char *name)
+static metric_work kind_compat(const char *name)
 {
-    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "mm_", "_mm", "cutlass", "cublas"))
-        return METRIC_WORK_GEMM;
-    if (is_flash_attention(name) || METRIC_HAS_ANY(name, "attention", "softmax", "sdpa"))
-        return METRIC_WORK_ATTENTION;
-    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "add_", "mul_", "div_", "relu", "gelu", "silu",
-                       "sigmoid"))
-        return METRIC_WORK_ELEMENTWISE;
-    if (METRIC_HAS_ANY(name, "reduce", "sum", "mean", "norm"))
-        return METRIC_WORK_REDUCTION;
-    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
-        return METRIC_WORK_MEMORY;
-    if (METRIC_HAS_ANY(name, "nccl", "allgather", "allreduce", "reducescatter", "broadcast"))
-        return METRIC_WORK_COMM;
-    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
-        return METRIC_WORK_EMBEDDING;
-    return METRIC_WORK_OTHER;
+    static const metric_name_class kinds[] = {
+        {METRIC_WORK_GEMM, "gemm|gemv|matmul|mm_|_mm|cutlass|cublas"},
+        {METRIC_WORK_ATTENTION, "flash*attn|attention|softmax|sdpa"},
+        {METRIC_WORK_ELEMENTWISE, "elementwise|ewise|add_|mul_|div_|relu|gelu|silu|sigmoid"},
+        {METRIC_WORK_REDUCTION, "reduce|sum|mean|norm"},
+        {METRIC_WORK_MEMORY, "copy|memcpy|memset|transpose|permute|contiguous"},
+        {METRIC_WORK_COMM, "nccl|allgather|allreduce|reducescatter|broadcast"},
+        {METRIC_WORK_EMBEDDING, "embedding|lookup|gather|scatter|index"}};
+
+    return (metric_work)METRIC_CLASS_OF_NAME(kinds, name, METRIC_WORK_OTHER);
 }
 
 /* At most 80 characters (not bytes), then "...". */
@@ -205,13 +172,13 @@ typedef struct {
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
     const bool compat = x->options->compat;
-    const metric_words words = METRIC_WORDS(r->rank, "kernel");
-    metric_classes classes = metric_classes_of(r->rank, kind_compat, scratch);
+    const metric_events list =
+        compat ? metric_pick_of(r->rank, &r->view->kernels, &literal, scratch).list : r->view->kernels;
     own_sums *own = r->own;
     const rank_kernels *k = &own->k;
     metric_value *types;
 
-    sum_kernels(r, compat ? &words : NULL, compat ? &classes : NULL, x->arena, scratch, &own->k);
+    sum_kernels(r, &list, compat ? kind_compat : NULL, x->arena, scratch, &own->k);
     own->kinds = sum_kinds(k);
     metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
                       ms_of(x, k->time_ps));

@@ -1,5 +1,6 @@
 #include "metrics/kinds.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const char *const metric_comm_type_name[METRIC_COMM_TYPES] = {
@@ -8,28 +9,71 @@ const char *const metric_comm_type_name[METRIC_COMM_TYPES] = {
 const char *const metric_work_name[METRIC_WORKS] = {"nccl",        "memory",    "attention", "gemm",
                                                     "elementwise", "reduction", "embedding", "other"};
 
-/* Whether n letters of `word`, which is lower case, stand here in any case. Most places fail at the first: no
+/* Whether n letters of `word`, which is lower case unless its case counts, stand here. Most places fail at the first: no
  * call, then. */
-static bool is_here(const char *text, const char *word, size_t n)
+static bool is_here(const char *text, const char *word, size_t n, bool exact)
 {
     size_t i = 0;
 
-    while (i < n && (text[i] == word[i] || (word[i] >= 'a' && word[i] <= 'z' && (text[i] ^ 0x20) == word[i])))
+    while (i < n && (text[i] == word[i] ||
+                     (!exact && word[i] >= 'a' && word[i] <= 'z' && (text[i] ^ 0x20) == word[i])))
         i++;
     return i == n;
 }
 
-const char *metric_find_word(const char *text, const char *word, size_t n)
+static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool has_one(const char *name, const char *word, size_t n, bool exact);
+
+/* Whether what comes behind a word suits its signs. */
+static bool suits(const char *rest, const char *sign, size_t n, bool exact)
 {
-    for (; *text; text++)
-        if (is_here(text, word, n))
-            return text;
-    return NULL;
+    if (n && *sign == '*')
+        return has_one(rest, sign + 1, n - 1, exact);
+    if (n && *sign == '$')
+        return !*rest;
+    for (size_t k; n; sign += k, n -= k) { /* !a!b */
+        for (k = 1; k < n && sign[k] != '!'; k++)
+            ;
+        if (is_here(rest, sign + 1, k - 1, exact))
+            return false;
+    }
+    return true;
 }
 
-bool metric_has(const char *text, const char *word)
+/* Whether the word of n letters, with its signs but for the first, is in the name. */
+static bool has_one(const char *name, const char *word, size_t n, bool exact)
 {
-    return metric_find_word(text, word, strlen(word)) != NULL;
+    bool first = n && *word == '^', whole = n && *word == '<';
+    size_t length = 0, behind;
+
+    word += first || whole;
+    n -= first || whole;
+    while (length < n && !strchr("*$!>", word[length]))
+        length++;
+    behind = length + whole;
+    for (const char *s = name;; s++) {
+        if (is_here(s, word, length, exact) &&
+            (!whole || ((s == name || !of_word(s[-1])) && !of_word(s[length]))) &&
+            suits(s + length, word + behind, n - behind, exact))
+            return true;
+        if (first || !*s)
+            return false;
+    }
+}
+
+bool metric_says(const char *name, const char *words)
+{
+    for (;; words++) {
+        size_t n = strcspn(words, "|");
+        bool exact = *words == '=';
+
+        if (has_one(name, words + exact, n - exact, exact))
+            return true;
+        words += n;
+        if (!*words)
+            return false;
+    }
 }
 
 static bool has_within(const char *text, size_t n, const char *word)
@@ -37,15 +81,7 @@ static bool has_within(const char *text, size_t n, const char *word)
     size_t length = strlen(word);
 
     for (size_t i = 0; i + length <= n; i++)
-        if (is_here(text + i, word, length))
-            return true;
-    return false;
-}
-
-bool metric_has_any(const char *text, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (metric_has(text, words[i]))
+        if (is_here(text + i, word, length, false))
             return true;
     return false;
 }
@@ -55,22 +91,7 @@ bool metric_begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool metric_begins_any(const char *text, const char *const *prefixes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (metric_begins(text, prefixes[i]))
-            return true;
-    return false;
-}
-
 #define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
-
-static bool is_comm_kernel(const char *name)
-{
-    return METRIC_HAS_ANY(name, "nccl", "rccl", "oneccl", "hccl", "msccl", "cross_device_reduce", "allreduce",
-                          "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter",
-                          ALL_TO_ALL, "nvshmem", "deepep", "deep_ep", "ep::internode", "ep::intranode");
-}
 
 /* In this order: a reduce-scatter is no reduce. */
 static const struct {
@@ -121,24 +142,30 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
     return type_of(name, n);
 }
 
+uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char *name, uint8_t otherwise)
+{
+    for (size_t i = 0; i < n; i++)
+        if (metric_says(name, row[i].words))
+            return row[i].class;
+    return otherwise;
+}
+
 /* The original's shortest words are left out or lengthened, because they stand in kernels of other kinds:
  * `add_`, `mul_` and `div_` (fused_add_rms_norm is a norm), `mm_` (in comm_), a bare `sum` (a scan of cub has
  * the operator Sum). Checked against the counts and times of ten recordings. */
 metric_work metric_work_of(const char *name)
 {
-    if (is_comm_kernel(name))
-        return METRIC_WORK_COMM;
-    if (METRIC_HAS_ANY(name, "copy", "memcpy", "memset", "transpose", "permute", "contiguous"))
-        return METRIC_WORK_MEMORY;
-    if (METRIC_HAS_ANY(name, "flash", "attention", "softmax", "sdpa", "fmha"))
-        return METRIC_WORK_ATTENTION;
-    if (METRIC_HAS_ANY(name, "gemm", "gemv", "matmul", "cutlass", "cublas", "mma_", "wgmma", "xmma", "nvjet"))
-        return METRIC_WORK_GEMM;
-    if (METRIC_HAS_ANY(name, "elementwise", "ewise", "vectorized", "relu", "gelu", "silu", "sigmoid"))
-        return METRIC_WORK_ELEMENTWISE;
-    if (METRIC_HAS_ANY(name, "reduce", "sum_", "_sum", "mean", "norm"))
-        return METRIC_WORK_REDUCTION;
-    if (METRIC_HAS_ANY(name, "embedding", "lookup", "gather", "scatter", "index"))
-        return METRIC_WORK_EMBEDDING;
-    return METRIC_WORK_OTHER;
+    static const metric_name_class works[] = {
+        {METRIC_WORK_COMM,
+         "nccl|rccl|oneccl|hccl|msccl|cross_device_reduce|allreduce|all_reduce|allgather|all_gather|"
+         "reducescatter|reduce_scatter|alltoall|all_toall|allto_all|all_to_all|nvshmem|deepep|"
+         "deep_ep|ep::internode|ep::intranode"},
+        {METRIC_WORK_MEMORY, "copy|memcpy|memset|transpose|permute|contiguous"},
+        {METRIC_WORK_ATTENTION, "flash|attention|softmax|sdpa|fmha"},
+        {METRIC_WORK_GEMM, "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet"},
+        {METRIC_WORK_ELEMENTWISE, "elementwise|ewise|vectorized|relu|gelu|silu|sigmoid"},
+        {METRIC_WORK_REDUCTION, "reduce|sum_|_sum|mean|norm"},
+        {METRIC_WORK_EMBEDDING, "embedding|lookup|gather|scatter|index"}};
+
+    return (metric_work)METRIC_CLASS_OF_NAME(works, name, METRIC_WORK_OTHER);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum {
     METRIC_ALL_REDUCE,
@@ -38,24 +39,30 @@ typedef enum {
 /* "gemm" */
 extern const char *const metric_work_name[METRIC_WORKS];
 
-/* The first place of the n letters of `word`, which is lower case, in text, whose case is ignored; NULL. */
-const char *metric_find_word(const char *text, const char *word, size_t n);
+/* Whether a name has one of the words between bars: "nccl|=^c10d::|<gate>".
+ *
+ *     word      anywhere, whatever its case; the word is lower case
+ *     =word     its case counts
+ *     ^word     at the beginning only
+ *     <word>    as a whole word only, with no letter, digit or underscore beside it
+ *     word$     at the end only
+ *     word!a!b  where neither a nor b follows
+ *     word*next and the next somewhere behind it
+ *
+ * The signs stand in this order: "=^nccl:coalesced$". */
+bool metric_says(const char *name, const char *words);
 
-/* Whether text has such a word in it. */
-bool metric_has(const char *text, const char *word);
-bool metric_has_any(const char *text, const char *const *words, size_t n);
+/* The class of the first row that says so of a name; `otherwise`: none does. */
+typedef struct {
+    uint8_t class;
+    const char *words;
+} metric_name_class;
+uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char *name, uint8_t otherwise);
+#define METRIC_CLASS_OF_NAME(rows, name, otherwise)                                                          \
+    metric_class_of_name((rows), sizeof(rows) / sizeof(rows)[0], (name), (otherwise))
 
-#define METRIC_HAS_ANY(text, ...)                                                                            \
-    metric_has_any((text), (const char *const[]){__VA_ARGS__},                                               \
-                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-/* The case counts. */
+/* Whether it begins so; the case counts. */
 bool metric_begins(const char *text, const char *prefix);
-bool metric_begins_any(const char *text, const char *const *prefixes, size_t n);
-
-#define METRIC_BEGINS_ANY(text, ...)                                                                         \
-    metric_begins_any((text), (const char *const[]){__VA_ARGS__},                                            \
-                      sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 #define METRIC_STEP_PREFIX "ProfilerStep#" /* of the profiler's step markers: ProfilerStep#<number> */
 

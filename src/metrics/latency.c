@@ -1,9 +1,9 @@
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 
-#include "base/names.h"
 #include "metrics/compat_kineto.h"
 #include "metrics/order.h"
+#include "metrics/pick.h"
 #include "trace/benchmark.h"
 
 #include <ctype.h>
@@ -15,15 +15,7 @@
 
 #define VLLM_PREFIX "execute_context_"
 
-uint8_t metric_is_vllm_pass(const char *name) { return metric_begins(name, VLLM_PREFIX); }
-
-uint8_t metric_is_sglang_pass(const char *name)
-{
-    return strcmp(name, "run_batch") == 0 || dse_ends(name, ": run_batch");
-}
-
-/* "$core.py:331 step_with_batch_queue"; the line is that of one version of the engine. */
-uint8_t metric_is_engine_step(const char *name)
+bool metric_is_engine_step(const char *name)
 {
     static const char file[] = "$core.py:";
 
@@ -34,21 +26,22 @@ uint8_t metric_is_engine_step(const char *name)
     return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
 }
 
-static uint8_t is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
-
-#define ANY_CATEGORY (TRACE_OTHER + 1)
+bool metric_is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
 
 typedef struct {
     const char *name;
-    metric_classify *is, *is_compat;
-    unsigned category;
     unsigned kinds;
+    metric_pick pick, compat;
 } marker;
 
+#define MARKER(...) METRIC_PICK(0, {__VA_ARGS__}), METRIC_PICK(0, {__VA_ARGS__})
+
 static const marker markers[] = {
-    {"execute_context_*", metric_is_vllm_pass, metric_is_vllm_pass, TRACE_ANNOTATION, METRIC_ON_GPU},
-    {"run_batch", metric_is_sglang_pass, metric_is_sglang_pass, TRACE_PYTHON, METRIC_ON_GPU},
-    {"$core.py step", metric_is_engine_step, is_engine_line, ANY_CATEGORY, METRIC_ON(TRACE_XLA)},
+    {"execute_context_*", METRIC_ON_GPU,
+     MARKER(.categories = 1 << TRACE_ANNOTATION, .names = METRIC_VLLM_PASS)},
+    {"run_batch", METRIC_ON_GPU, MARKER(.categories = 1 << TRACE_PYTHON, .names = METRIC_SGLANG_PASS)},
+    {"$core.py step", METRIC_ON(TRACE_XLA), METRIC_PICK(0, {.is = metric_is_engine_step}),
+     METRIC_PICK(0, {.is = metric_is_engine_line})},
 };
 
 #define N_MARKERS (sizeof markers / sizeof markers[0])
@@ -99,20 +92,18 @@ static uint32_t outermost(metric_pass *p, uint32_t n)
 
 static void passes_of(const trace_rank *r, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    metric_events named;
+    metric_picked p;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(r->kind)))
         return;
-    named = metric_named(r, compat ? m->is_compat : m->is, a);
-    out->pass = DSE_ARENA_NEW(a, metric_pass, named.n);
-    for (uint32_t i = 0; i < named.n; i++) {
-        const trace_event *e = &r->event[named.event[i]];
+    p = metric_pick_of(r, NULL, compat ? &m->compat : &m->pick, a);
+    *out = (metric_passes){p.list.n, DSE_ARENA_NEW(a, metric_pass, p.list.n)};
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
 
-        if (e->instant || (m->category != ANY_CATEGORY && m->category != e->category))
-            continue;
-        out->pass[out->n] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
-        read_counts(METRIC_TEXT_OF(r, e), &out->pass[out->n++]);
+        out->pass[i] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
+        read_counts(METRIC_TEXT_OF(r, e), &out->pass[i]);
     }
     qsort(out->pass, out->n, sizeof *out->pass, by_start);
     if (!compat)

@@ -4,7 +4,6 @@
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +53,131 @@ dse_status later_end(later_result *r, int digits, const char *why, dse_error *er
     return DSE_OK;
 }
 
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+/* Under --compat those whose category is literally "kernel", as far as the file has categories. */
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, const char *words)
+{
+    const metric_view *v = &x->view[i];
+    const char *word = v->rank->kind == TRACE_KINETO ? "kernel" : NULL;
+    const metric_pick pick = METRIC_PICK(0, {1, word, .names = words}, {0, .words = word});
+    later_kernels k = {.rank = v->rank, .view = v, .index = i, .defined = !x->options->compat};
+    metric_picked p;
+
+    if (x->options->compat) {
+        p = metric_pick_of(v->rank, &v->kernels, &pick, x->arena);
+        k.n = p.list.n;
+        k.event = p.list.event;
+        k.comm = p.class;
+        return k;
+    }
+    k.n = v->kernels.n;
+    k.event = v->kernels.event;
+    k.comm = DSE_ARENA_NEW(x->arena, uint8_t, k.n);
+    for (uint32_t c = 0; v->comm_at && c < v->comm.n; c++)
+        k.comm[v->comm_at[c]] = 1;
+    return k;
+}
+
+static later_kernels kernels_of_device(const metric_context *x, const tpu_run *run, uint32_t i)
+{
+    const tpu_device *d = run->device[i];
+    later_kernels k = {.rank = run->rank[i],
+                       .device = d,
+                       .n = (uint32_t)d->n,
+                       .event = DSE_ARENA_NEW(x->arena, uint32_t, d->n),
+                       .comm = DSE_ARENA_NEW(x->arena, uint8_t, d->n),
+                       .defined = true};
+
+    for (uint32_t o = 0; o < k.n; o++) {
+        k.event[o] = d->op[o].event;
+        k.comm[o] = d->op[o].work == TPU_COMMUNICATION;
+    }
+    return k;
+}
+
+metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a)
+{
+    const metric_events list = {k->n, k->event};
+
+    if (k->device)
+        return comm ? k->device->comm : k->device->compute;
+    if (!k->defined)
+        return metric_union_of_class(k->rank, &list, k->comm, comm, a);
+    return comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
+}
+
+metric_spans later_busy(const later_kernels *k, dse_arena *a)
+{
+    const metric_events list = {k->n, k->event};
+
+    return k->defined ? k->view->kernel_time : metric_union_of(k->rank, &list, a);
+}
+
+later_sums later_sum(const later_kernels *k)
+{
+    later_sums s = {0, 0};
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        double v = later_ps(k, i) / (k->device ? TRACE_PS_PER_S : 1);
+
+        s.all += v;
+        s.comm += k->comm[i] ? v : 0;
+    }
+    return s;
+}
+
+/* ---- folds --------------------------------------------------------------------------------- */
+
+/* A rank's own value is put; those of a TPU's devices are not. */
+static const trace_rank *rank_of(const later_kernels *k) { return k->device ? NULL : k->rank; }
+
+void later_add_comm(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    later_sums s = later_sum(k);
+
+    (void)x;
+    later_add(r, rank_of(k), s.comm, s.all);
+}
+
+void later_add_picked(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    const later_rule *rule = x->row->rule;
+    bool nsys = k->rank->kind == TRACE_NSYS && rule->nsys_pick;
+    metric_picker picker = metric_picker_of(k->rank, nsys ? rule->nsys_pick : rule->pick, x->arena);
+    double part = 0, all = 0;
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint8_t class = metric_picker_ask(&picker, &k->rank->event[k->event[i]]);
+
+        all += class == METRIC_NOT_PICKED ? 0 : later_ps(k, i);
+        part += class == 1 ? later_ps(k, i) : 0;
+    }
+    later_add(r, rank_of(k), part, all);
+}
+
+void later_add_covered(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena);
+
+    later_add(r, rank_of(k), (double)metric_spans_overlap(&comm, &compute),
+              (double)metric_spans_length(&comm));
+}
+
 /* ---- rules --------------------------------------------------------------------------------- */
 
-static void fold_devices(const metric_context *x, later_device_fn *fold, later_result *r)
+static void fold_devices(const metric_context *x, later_fold_fn *fold, later_result *r)
 {
     tpu_run run = tpu_run_of(x);
 
-    for (uint32_t i = 0; i < run.n; i++)
-        fold(x, run.rank[i], run.device[i], r);
+    for (uint32_t i = 0; i < run.n; i++) {
+        later_kernels k = kernels_of_device(x, &run, i);
+
+        fold(x, &k, r);
+    }
 }
 
-static void fold_ranks(const metric_context *x, later_rank_fn *fold, metric_classify *words, later_result *r)
+static void fold_ranks(const metric_context *x, later_fold_fn *fold, const char *words, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views && r->st == DSE_OK; i++) {
         later_kernels k = words ? later_kernels_of(x, i, words)
@@ -86,154 +199,46 @@ dse_status later_value(const metric_context *x, metric_value *out, dse_error *er
     if (run)
         run(x, &r);
     else if (tpu)
-        fold_devices(x, rule->tpu, &r);
+        fold_devices(x, rule->tpu ? rule->tpu : rule->fold, &r);
     else if (nsys && rule->nsys)
         fold_ranks(x, rule->nsys, rule->nsys_words ? rule->nsys_words : rule->words, &r);
     else
-        fold_ranks(x, compat && rule->gpu_compat && !nsys ? rule->gpu_compat : rule->gpu, rule->words, &r);
+        fold_ranks(x, compat && rule->compat && !nsys ? rule->compat : rule->fold, rule->words, &r);
     return later_end(&r, compat && !nsys ? rule->digits : 0,
                      compat && rule->why_compat ? rule->why_compat : rule->why, err);
 }
 
-/* ---- words --------------------------------------------------------------------------------- */
-
-metric_words later_kernel_words(const trace_rank *r)
-{
-    return METRIC_WORDS(r, "kernel", "Op", "gpu_op", "device_op", "");
-}
-
-/* ---- kernels ------------------------------------------------------------------------------- */
-
-static void literal_kernels(const metric_context *x, metric_classify *words, later_kernels *k)
-{
-    const metric_view *v = k->view;
-    metric_classes names = metric_classes_of(k->rank, words, x->arena);
-    metric_words kernel = METRIC_WORDS(k->rank, "kernel");
-    bool literal = k->rank->kind == TRACE_KINETO;
-
-    for (uint32_t i = 0; i < v->kernels.n; i++) {
-        const trace_event *e = &k->rank->event[v->kernels.event[i]];
-
-        if (literal && !kernel.is[e->word])
-            continue;
-        k->comm[k->n] = metric_class_of(&names, e);
-        k->event[k->n++] = v->kernels.event[i];
-    }
-}
-
-later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words)
-{
-    const metric_view *v = &x->view[i];
-    later_kernels k = {.rank = v->rank, .view = v, .index = i, .defined = !x->options->compat};
-
-    k.comm = DSE_ARENA_NEW(x->arena, uint8_t, v->kernels.n);
-    if (!x->options->compat) {
-        k.n = v->kernels.n;
-        k.event = v->kernels.event;
-        for (uint32_t c = 0; v->comm_at && c < v->comm.n; c++)
-            k.comm[v->comm_at[c]] = 1;
-    } else {
-        k.event = DSE_ARENA_NEW(x->arena, uint32_t, v->kernels.n);
-        literal_kernels(x, words, &k);
-    }
-    return k;
-}
-
-metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a)
-{
-    const metric_events list = {k->n, k->event};
-
-    if (!k->defined)
-        return metric_union_of_class(k->rank, &list, k->comm, comm, a);
-    return comm ? metric_comm_kernel_time(k->view) : k->view->compute_time;
-}
-
-metric_spans later_busy(const later_kernels *k, dse_arena *a)
-{
-    const metric_events list = {k->n, k->event};
-
-    return k->defined ? k->view->kernel_time : metric_union_of(k->rank, &list, a);
-}
-
-int64_t later_sum(const later_kernels *k, bool comm)
-{
-    int64_t sum = 0;
-
-    for (uint32_t i = 0; i < k->n; i++)
-        if (k->comm[i] == comm)
-            sum += k->rank->event[k->event[i]].dur_ps;
-    return sum;
-}
-
-void later_add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r)
-{
-    metric_classes names = metric_classes_of(k->rank, is, x->arena);
-    double part = 0, all = 0;
-
-    for (uint32_t e = 0; e < k->n; e++) {
-        const trace_event *v = &k->rank->event[k->event[e]];
-
-        all += (double)v->dur_ps;
-        part += metric_class_of(&names, v) ? (double)v->dur_ps : 0;
-    }
-    later_add(r, k->rank, part, all);
-}
-
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static uint8_t is_profiler_step(const char *name)
+static bool is_profiler_step(const char *name)
 {
     size_t n = strlen(METRIC_STEP_PREFIX);
 
-    if (!metric_begins(name, METRIC_STEP_PREFIX) || !name[n])
-        return false;
-    while (isdigit((unsigned char)name[n]))
-        n++;
-    return !name[n];
+    return metric_begins(name, METRIC_STEP_PREFIX) && name[n] && !name[n + strspn(name + n, "0123456789")];
 }
 
-static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* run_batch as a word anywhere. */
-static uint8_t has_run_batch(const char *name)
-{
-    static const char word[] = "run_batch";
-
-    for (const char *s = name; (s = strstr(s, word)); s++)
-        if ((s == name || !of_word(s[-1])) && !of_word(s[sizeof word - 1]))
-            return true;
-    return false;
-}
-
-static const struct {
-    trace_category category;
-    metric_classify *is, *is_anywhere;
-} marks[LATER_MARKS] = {
-    [LATER_PROFILER_STEPS] = {TRACE_ANNOTATION, is_profiler_step, is_profiler_step},
-    [LATER_VLLM_STEPS] = {TRACE_ANNOTATION, metric_is_vllm_pass, metric_is_vllm_pass},
-    [LATER_SGLANG_STEPS] = {TRACE_PYTHON, metric_is_sglang_pass, has_run_batch},
-};
+static const metric_pick marks[LATER_MARKS] = {
+    [LATER_PROFILER_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .is = is_profiler_step}),
+    [LATER_VLLM_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .names = METRIC_VLLM_PASS}),
+    [LATER_SGLANG_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = METRIC_SGLANG_PASS})};
+static const metric_pick run_batch =
+    METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=<run_batch>"});
 
 metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
 {
     const trace_rank *r = x->view[i].rank;
-    metric_events named;
-    metric_steps s = {0};
+    metric_picked p;
+    metric_steps s;
 
     if (mark == LATER_PROFILER_STEPS && !x->options->compat)
         return (metric_steps){x->view[i].n_steps, x->view[i].step};
-    named = metric_named(r, anywhere ? marks[mark].is_anywhere : marks[mark].is, x->arena);
-    s.step = DSE_ARENA_NEW(x->arena, metric_step, named.n);
-    for (uint32_t k = 0; k < named.n; k++) {
-        const trace_event *e = &r->event[named.event[k]];
-        metric_step step = {0, {metric_start(e), metric_end(e)}};
-
-        if (e->instant || e->category != marks[mark].category)
-            continue;
-        if (mark == LATER_PROFILER_STEPS)
-            step.number = strtoll(r->names.text[e->name] + strlen(METRIC_STEP_PREFIX), NULL, 10);
-        s.step[s.n++] = step;
-    }
+    p = metric_pick_of(r, NULL, mark == LATER_SGLANG_STEPS && anywhere ? &run_batch : &marks[mark], x->arena);
+    s = metric_steps_of_picked(&p, x->arena);
+    for (uint32_t k = 0; k < s.n; k++)
+        s.step[k].number =
+            mark != LATER_PROFILER_STEPS
+                ? 0
+                : strtoll(METRIC_TEXT_OF(r, metric_picked_at(&p, k)) + strlen(METRIC_STEP_PREFIX), NULL, 10);
     metric_sort_steps(s.step, s.n);
     return s;
 }

@@ -6,9 +6,9 @@
 #ifndef DSE_METRICS_LATER_H
 #define DSE_METRICS_LATER_H
 
-#include "metrics/classes.h"
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
+#include "metrics/pick.h"
 #include "metrics/steps.h"
 
 #define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
@@ -26,18 +26,27 @@ static inline trace_kind later_kind(const metric_context *x) { return x->record-
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
+/* The kernels of a GPU, or the leaf operations of a device of a TPU. */
 typedef struct {
     const trace_rank *rank;
-    const metric_view *view;
-    uint32_t index; /* of the rank in the context */
+    const metric_view *view;  /* of a GPU */
+    const tpu_device *device; /* of a TPU */
+    uint32_t index;           /* of the rank in the context */
     uint32_t n;
     uint32_t *event; /* by start */
     uint8_t *comm;   /* 1: it communicates */
-    bool defined;    /* they are those of the view, and so are their unions */
+    bool defined;    /* they are those of the view or the device, and so are their unions */
 } later_kernels;
 
-/* The kernels of the i-th rank; under --compat `words` classifies those that communicate. */
-later_kernels later_kernels_of(const metric_context *x, uint32_t i, metric_classify *words);
+/* The kernels of the i-th rank; under --compat `words` (metric_says) know those that communicate. */
+later_kernels later_kernels_of(const metric_context *x, uint32_t i, const char *words);
+
+static inline double later_ps(const later_kernels *k, uint32_t i)
+{
+    metric_span s = k->device ? k->device->op[i].span : (metric_span){0, k->rank->event[k->event[i]].dur_ps};
+
+    return (double)(s.end - s.start);
+}
 
 /* The union of those that communicate, or of those that do not. */
 metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a);
@@ -45,8 +54,11 @@ metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a);
 /* The union of all. */
 metric_spans later_busy(const later_kernels *k, dse_arena *a);
 
-/* Sum of their durations. */
-int64_t later_sum(const later_kernels *k, bool comm);
+/* Sum of the durations of those that communicate, and of all: of GPUs in ps, of TPUs in seconds. */
+typedef struct {
+    double comm, all;
+} later_sums;
+later_sums later_sum(const later_kernels *k);
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -69,21 +81,19 @@ void later_add(later_result *r, const trace_rank *rank, double part, double whol
 /* A value of a rank, of which the mean is taken. */
 void later_add_value(later_result *r, const trace_rank *rank, double v);
 
-/* Adds what a rank, a device of a TPU, or the whole run has of a result; r->st and r->err if it fails. */
-typedef void later_rank_fn(const metric_context *x, const later_kernels *k, later_result *r);
-typedef void later_device_fn(const metric_context *x, const trace_rank *rank, const tpu_device *d,
-                             later_result *r);
+/* Adds what a rank or a device of a TPU, or the whole run has of a result; r->st and r->err if it fails. */
+typedef void later_fold_fn(const metric_context *x, const later_kernels *k, later_result *r);
 typedef void later_run_fn(const metric_context *x, later_result *r);
 
 /* How the value of a row is computed, from each kind of trace. What is NULL falls back to the definition of
- * its kind, and nsys to gpu. */
+ * its kind, and nsys and tpu to fold. */
 struct later_rule {
-    later_rank_fn *gpu, *gpu_compat, *nsys; /* nsys: under --compat, too */
-    later_run_fn *nsys_compat;
-    later_device_fn *tpu;
-    later_run_fn *tpu_compat;
+    later_fold_fn *fold, *compat, *nsys, *tpu; /* nsys: under --compat, too */
+    later_run_fn *nsys_compat, *tpu_compat;
     /* Of communication under --compat; NULL: the folds need no kernels. nsys_words NULL: as words. */
-    metric_classify *words, *nsys_words;
+    const char *words, *nsys_words;
+    /* Of later_add_picked: what has part (class 1) in all that is picked; nsys NULL: as pick. */
+    const metric_pick *pick, *nsys_pick;
     unsigned mean; /* METRIC_ON the kinds of which it is a mean over ranks */
     double scale;
     int digits; /* to which Kineto's and the TPU's tools round under --compat; 0: they do not */
@@ -97,8 +107,9 @@ metric_fn later_value;
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
-/* Adds the kernels whose name is of a class, over all. */
-void later_add_class(const metric_context *x, const later_kernels *k, metric_classify *is, later_result *r);
+/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all; the union of
+ * communication that compute covers over all of it. */
+later_fold_fn later_add_comm, later_add_picked, later_add_covered;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
@@ -113,8 +124,7 @@ typedef enum {
  * anywhere in the name, as compute_comm_overlap takes it. */
 metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
 
-/* The words for a category by which a tool takes an event for a kernel: "kernel", "Op", "gpu_op",
- * "device_op", or none, as a TPU's events have none. */
-metric_words later_kernel_words(const trace_rank *r);
+/* The words for a category by which a tool takes an event for a kernel; a TPU's events have none. */
+#define LATER_KERNEL_WORDS "kernel|Op|gpu_op|device_op|"
 
 #endif

@@ -5,7 +5,6 @@
 #include "metrics/numbers.h"
 
 #include <math.h>
-#include <string.h>
 
 #define GIB 1073741824.0
 
@@ -101,40 +100,27 @@ static dse_status bandwidth(const metric_context *x, metric_value *out, dse_erro
 /* The original assumes four links of 25 GB/s between two GPUs of Perlmutter. */
 #define PERLMUTTER_BYTES_PER_S 100e9
 
-/* The types that the original recognises. */
-static double float_bytes(const char *dtype)
-{
-    static const char *const words[] = {"Float", "Float32", "Double",  "Float64",
-                                        "Half",  "Float16", "BFloat16"};
-
-    if (dtype && strcmp(dtype, "BF16") == 0)
-        return 2;
-    for (size_t i = 0; dtype && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(dtype, words[i]) == 0)
-            return metric_dtype_bytes(dtype);
-    return 0;
-}
-
 /* The mean over the all-reduces of rank 0 of (S/n)(n-1) over the capacity of the link; a ring sends twice as
  * much. */
+static const metric_pick all_reduces = METRIC_PICK(METRIC_LASTING, {.names = "=^ncclDevKernel_AllReduce"});
+
 static void upstream_utilization(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    static const char kernel[] = "ncclDevKernel_AllReduce";
+    metric_picked p = metric_pick_of(k->rank, &(metric_events){k->n, k->event}, &all_reduces, x->arena);
 
-    (void)x;
-    for (uint32_t e = 0; k->rank->rank == 0 && e < k->n; e++) {
-        const trace_event *v = &k->rank->event[k->event[e]];
-        const trace_args *a = metric_args_of(k->rank, v);
+    for (uint32_t i = 0; k->rank->rank == 0 && i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        const trace_args *a = metric_args_of(k->rank, e);
         double bytes, n;
 
-        if (!a || a->in_elements == TRACE_UNKNOWN || v->dur_ps <= 0 ||
-            !metric_begins(METRIC_TEXT_OF(k->rank, v), kernel))
+        if (!a || a->in_elements == TRACE_UNKNOWN || a->dtype == DSE_NONE)
             continue;
-        bytes = (double)a->in_elements * float_bytes(TRACE_NAME(k->rank, a->dtype));
+        bytes = (double)a->in_elements *
+                metric_dtype_bytes(TRACE_NAME(k->rank, a->dtype), METRIC_DTYPES_LATER_FLOAT);
         n = a->group_size;
         if (bytes > 0 && n > 1)
             later_add_value(
-                r, NULL, bytes / n * (n - 1) / PERLMUTTER_BYTES_PER_S / ((double)v->dur_ps / TRACE_PS_PER_S));
+                r, NULL, bytes / n * (n - 1) / PERLMUTTER_BYTES_PER_S / ((double)e->dur_ps / TRACE_PS_PER_S));
     }
 }
 
@@ -231,7 +217,7 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
 static const metric rows[] = {
     {LATER_VALUE("bandwidth_utilization", "", METRIC_ON_HOST,
                  "bus bandwidth of all-reduces over that of the card's links, mean"),
-     LATER_RULE(.gpu = add_utilization, .gpu_compat = upstream_utilization, .words = later_comm_plain,
+     LATER_RULE(.fold = add_utilization, .compat = upstream_utilization, .words = LATER_COMM_PLAIN,
                 .scale = 1, .why = "no all-reduce has a size and a known group")},
     {BANDWIDTH_ROW("bandwidth_utilization_allgather_group_6", METRIC_ALL_GATHER, "all-gathers")},
     {BANDWIDTH_ROW("bandwidth_utilization_allreduce_group_6", METRIC_ALL_REDUCE, "all-reduces")},

@@ -5,8 +5,6 @@
 #include "metrics/order.h"
 #include "metrics/tpu_upstream.h"
 
-static double ps_of(const later_kernels *k, uint32_t i) { return (double)k->rank->event[k->event[i]].dur_ps; }
-
 /* ---- communication_fraction ---------------------------------------------------------------- */
 
 /* Communication over all kernels that overlap a step, each counted whole; false if there are none. reach[i]
@@ -24,8 +22,8 @@ static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_s
             break;
         if (metric_end(e) <= step.start)
             continue;
-        all += ps_of(k, a);
-        comm += k->comm[a] ? ps_of(k, a) : 0;
+        all += later_ps(k, a);
+        comm += k->comm[a] ? later_ps(k, a) : 0;
     }
     *out = 100 * comm / all;
     return all > 0;
@@ -52,15 +50,6 @@ static void steps_fraction(const metric_context *x, const later_kernels *k, cons
         later_add_value(r, k->rank, sum / n);
 }
 
-/* Over all kernels, without steps. */
-static void kernel_fraction(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    double comm = (double)later_sum(k, true);
-
-    (void)x;
-    later_add(r, k->rank, comm, comm + (double)later_sum(k, false));
-}
-
 static void gpu_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
     metric_steps steps = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
@@ -68,70 +57,65 @@ static void gpu_fraction(const metric_context *x, const later_kernels *k, later_
     if (steps.n)
         steps_fraction(x, k, &steps, r);
     else
-        kernel_fraction(x, k, r);
+        later_add_comm(x, k, r);
 }
 
 /* Upstream takes every line of a device, modules and steps included; by processes here, each once. */
 static void tpu_upstream_fraction(const metric_context *x, later_result *r)
 {
     later_tpu t = later_tpu_of(x);
+    later_sums *of = DSE_ARENA_NEW(x->arena, later_sums, (size_t)t.rank->n_lanes + 1); /* seconds by lane */
 
+    for (size_t i = 0; i < t.rank->n_events; i++) {
+        const trace_event *e = &t.rank->event[i];
+        double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
+
+        if (!later_tpu_has(&t, e) || !(s > 0))
+            continue;
+        of[e->lane].all += s;
+        of[e->lane].comm += later_tpu_communicates(&t, e) ? s : 0;
+    }
     for (uint32_t i = 0; i < t.rank->n_lanes; i++) {
-        double comm = t.comm[i], all = t.total[i];
-
         for (uint32_t k = i + 1; k < t.rank->n_lanes; k++)
             if (t.rank->lane[k].pid == t.rank->lane[i].pid) {
-                comm += t.comm[k];
-                all += t.total[k];
-                t.comm[k] = t.total[k] = 0;
+                of[i].comm += of[k].comm;
+                of[i].all += of[k].all;
+                of[k] = (later_sums){0, 0};
             }
-        later_add(r, NULL, comm, all);
+        later_add(r, NULL, of[i].comm, of[i].all);
     }
-}
-
-/* Over the leaf operations of a device, their plain sums. */
-static void tpu_fraction(const metric_context *x, const trace_rank *rank, const tpu_device *d,
-                         later_result *r)
-{
-    double comm = 0, all = 0;
-
-    (void)x, (void)rank;
-    for (size_t k = 0; k < d->n; k++) {
-        double s = metric_seconds(d->op[k].span.end - d->op[k].span.start);
-        all += s;
-        comm += d->op[k].work == TPU_COMMUNICATION ? s : 0;
-    }
-    later_add(r, NULL, comm, all);
 }
 
 /* ---- communication_overhead ---------------------------------------------------------------- */
 
-static uint8_t is_overhead(const char *name)
-{
-    return METRIC_BEGINS_ANY(name, "ncclDevKernel_AllReduce", "ncclDevKernel_ReduceScatter",
-                             "ncclDevKernel_AllGather", "ncclDevKernel_Broadcast", "ncclDevKernel_Reduce",
-                             "ncclDevKernel_SendRecv");
-}
-
 /* The original opens kineto_trace_0.json alone, and recognises the kernels of newer NCCL by name. */
+static const metric_pick overhead = METRIC_PICK(
+    0,
+    {1, .names = "=^ncclDevKernel_AllReduce|=^ncclDevKernel_ReduceScatter|=^ncclDevKernel_AllGather|"
+                 "=^ncclDevKernel_Broadcast|=^ncclDevKernel_Reduce|=^ncclDevKernel_SendRecv"},
+    {0});
+
 static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
     if (k->rank->rank == 0)
-        later_add_class(x, k, is_overhead, r);
+        later_add_picked(x, k, r);
 }
 
 /* ---- total_communication_time -------------------------------------------------------------- */
 
 /* Communication from the first to the last inner step, per step; over the whole trace if there are no more
- * than two steps. */
-static void rank_time(const metric_context *x, const later_kernels *k, later_result *r)
+ * than two steps, and on a TPU, whose clock has no steps of the host. */
+static void add_time(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_steps all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false), s = metric_steps_inner(&all);
+    metric_steps all = {0}, s;
     metric_spans comm;
     double time;
 
     if (!k->n)
         return;
+    if (!k->device)
+        all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
+    s = metric_steps_inner(&all);
     comm = later_union(k, true, x->arena);
     time =
         metric_seconds(all.n > 2 ? metric_spans_within(&comm, s.step[0].span.start, s.step[s.n - 1].span.end)
@@ -146,19 +130,13 @@ static void summed_time(const metric_context *x, later_result *r)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
-        sum += metric_seconds(later_sum(&k, true));
+        sum += metric_seconds((int64_t)later_sum(&k).comm);
         n += k.n;
     }
     if (n)
         later_add_value(r, NULL, sum);
-}
-
-static void tpu_time(const metric_context *x, const trace_rank *rank, const tpu_device *d, later_result *r)
-{
-    (void)x, (void)rank;
-    later_add_value(r, NULL, metric_seconds(metric_spans_length(&d->comm)));
 }
 
 static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
@@ -202,21 +180,21 @@ static const metric rows[] = {
      .headline = "coll_call_num"},
     {LATER_VALUE("communication_fraction", "%", LATER_ON_ALL,
                  "communication over all kernels of a step, mean over inner steps and ranks"),
-     LATER_RULE(.gpu = gpu_fraction, .words = later_comm_wide, .nsys = kernel_fraction,
-                .nsys_words = later_comm_nsys, .tpu = tpu_fraction, .tpu_compat = tpu_upstream_fraction,
+     LATER_RULE(.fold = gpu_fraction, .words = LATER_COMM_WIDE, .nsys = later_add_comm,
+                .nsys_words = LATER_COMM_NSYS, .tpu = later_add_comm, .tpu_compat = tpu_upstream_fraction,
                 .mean = METRIC_ON_HOST | METRIC_ON(TRACE_XLA), .scale = 100, .why = no_kernels)},
     {LATER_VALUE("communication_overhead", "", METRIC_ON_HOST,
                  "communication over all kernels, 0 to 1, mean over ranks"),
-     LATER_RULE(.gpu = kernel_fraction, .gpu_compat = upstream_overhead, .words = later_comm_plain,
-                .mean = METRIC_ON_HOST, .scale = 1, .why = no_kernels,
+     LATER_RULE(.fold = later_add_comm, .compat = upstream_overhead, .words = LATER_COMM_PLAIN,
+                .pick = &overhead, .mean = METRIC_ON_HOST, .scale = 1, .why = no_kernels,
                 .why_compat = "rank 0 has no kernels")},
     {LATER_VALUE("communication_ratio", "%", LATER_ON_ALL,
                  "communication over all kernels, all ranks pooled"),
-     LATER_RULE(.gpu = kernel_fraction, .words = later_comm_plain, .tpu = tpu_fraction,
-                .tpu_compat = tpu_upstream_fraction, .scale = 100, .why = no_kernels)},
+     LATER_RULE(.fold = later_add_comm, .words = LATER_COMM_PLAIN, .tpu_compat = tpu_upstream_fraction,
+                .scale = 100, .why = no_kernels)},
     {LATER_VALUE("total_communication_time", "s", LATER_ON_ALL,
                  "union of communication in the inner steps, a step, mean over ranks"),
-     LATER_RULE(.gpu = rank_time, .words = later_comm_plain, .nsys_compat = summed_time, .tpu = tpu_time,
+     LATER_RULE(.fold = add_time, .words = LATER_COMM_PLAIN, .nsys_compat = summed_time,
                 .tpu_compat = tpu_upstream_comm_time, .scale = 1, .why = no_kernels)},
 };
 

@@ -39,7 +39,7 @@ static void gpu_times(const metric_context *x, by_name *b)
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
         double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
         for (uint32_t e = 0; e < k.n; e++)
             ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
@@ -119,46 +119,25 @@ static dse_status dominant_kernel_concentration(const metric_context *x, metric_
 
 /* ---- moe_fraction -------------------------------------------------------------------------- */
 
-static void add_moe(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    later_add_class(x, k, k->rank->kind == TRACE_NSYS ? later_moe_nsys : later_moe, r);
-}
+static const metric_pick moe = METRIC_PICK(0, {1, .names = LATER_MOE}, {0}),
+                         moe_nsys = METRIC_PICK(0, {1, .names = LATER_MOE_NSYS}, {0});
 
 /* ---- memory_bound_fraction ----------------------------------------------------------------- */
 
-/* Whether the tool takes the class for bound by memory. */
-static uint8_t is_bound(const char *name)
-{
-    static const bool bound[LATER_OTHER + 1] = {[LATER_TRANSFER] = true,
-                                                [LATER_SOFTMAX] = true,
-                                                [LATER_NORM] = true,
-                                                [LATER_ELEMENTWISE] = true,
-                                                [LATER_REDUCTION] = true};
+/* The classes that the tool takes for bound by memory; by the tool of events with one of its category words. */
+#define BOUND(of_words)                                                                                      \
+    METRIC_PICK(0, {0, (of_words), .names = LATER_COMM_NAMED}, {1, (of_words), .names = LATER_MEMCPY},       \
+                {0, (of_words), .names = LATER_GEMM}, {1, (of_words), .names = LATER_BOUND},                 \
+                {0, .words = (of_words)})
 
-    return bound[later_class_of(name)];
-}
+static const metric_pick bound_by_memory = BOUND(NULL), bound_upstream = BOUND(LATER_KERNEL_WORDS);
 
-static void add_bound(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    later_add_class(x, k, is_bound, r);
-}
-
-/* The tool takes all events with one of its category words. */
 static void add_upstream_bound(const metric_context *x, const trace_rank *rank, later_result *r)
 {
-    const metric_words kernel = later_kernel_words(rank);
-    metric_classes names = metric_classes_of(rank, is_bound, x->arena);
-    double bound = 0, all = 0;
+    metric_sums s[2] = {{0}};
 
-    for (size_t i = 0; i < rank->n_events; i++) {
-        const trace_event *e = &rank->event[i];
-
-        if (e->instant || !kernel.is[e->word])
-            continue;
-        all += (double)e->dur_ps;
-        bound += metric_class_of(&names, e) ? (double)e->dur_ps : 0;
-    }
-    later_add(r, rank, bound, all);
+    metric_pick_sum(rank, &bound_upstream, x->arena, s);
+    later_add(r, rank, (double)s[1].sum_ps, (double)s[0].sum_ps + (double)s[1].sum_ps);
 }
 
 static void upstream_bound(const metric_context *x, const later_kernels *k, later_result *r)
@@ -170,22 +149,6 @@ static void tpu_upstream_bound(const metric_context *x, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views; i++)
         add_upstream_bound(x, x->view[i].rank, r);
-}
-
-/* For TPUs: the leaf operations of a device, classified by the same words. */
-static void add_device_bound(const metric_context *x, const trace_rank *rank, const tpu_device *d,
-                             later_result *r)
-{
-    metric_classes names = metric_classes_of(rank, is_bound, x->arena);
-    double bound = 0, all = 0;
-
-    for (size_t k = 0; k < d->n; k++) {
-        double ps = (double)(d->op[k].span.end - d->op[k].span.start);
-
-        all += ps;
-        bound += metric_class_of(&names, &rank->event[d->op[k].event]) ? ps : 0;
-    }
-    later_add(r, NULL, bound, all);
 }
 
 /* Blocks a processor. Where an export does not say how many processors there are, the original takes an
@@ -226,12 +189,13 @@ static const metric rows[] = {
                "largest total of one kernel name over all kernels; of a TPU of one HLO category")},
     {LATER_VALUE("memory_bound_fraction", "%", LATER_ON_ALL,
                  "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
-     LATER_RULE(.gpu = add_bound, .gpu_compat = upstream_bound, .nsys = add_uncovered,
-                .words = later_comm_nsys, .tpu = add_device_bound, .tpu_compat = tpu_upstream_bound,
+     LATER_RULE(.fold = later_add_picked, .pick = &bound_by_memory, .compat = upstream_bound,
+                .nsys = add_uncovered, .words = LATER_COMM_NSYS, .tpu_compat = tpu_upstream_bound,
                 .scale = 100, .digits = 4, .why = no_kernels)},
     {LATER_VALUE("moe_fraction", "%", METRIC_ON_GPU,
                  "kernels of mixtures of experts, by their names, over all kernels"),
-     LATER_RULE(.gpu = add_moe, .words = later_comm_plain, .scale = 100, .why = no_kernels)},
+     LATER_RULE(.fold = later_add_picked, .pick = &moe, .nsys_pick = &moe_nsys, .words = LATER_COMM_PLAIN,
+                .scale = 100, .why = no_kernels)},
 };
 
 METRIC_FAMILY(later_kernels);

@@ -20,27 +20,24 @@ static double copied_bytes(const trace_rank *r, const trace_event *e)
     return 0;
 }
 
-/* Over events in which a GPU copies memory; the original takes Kineto's events that are named like a copy.
- * Bytes over ps are TB/s. */
+/* Over events in which a GPU copies memory; the original takes Kineto's events that are named like a copy. */
+static const metric_pick copying = METRIC_PICK(METRIC_LASTING, {.categories = 1 << TRACE_MEMCPY}),
+                         named_copying = METRIC_PICK(METRIC_LASTING, {.names = LATER_MEMCPY});
+
+/* Bytes over ps are TB/s. */
 static void gpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    const trace_rank *rank = k->rank;
-    bool by_name = x->options->compat && rank->kind != TRACE_NSYS;
-    metric_classes names = metric_classes_of(rank, later_memcpy, x->arena);
+    bool by_name = x->options->compat && k->rank->kind != TRACE_NSYS;
+    metric_picked p = metric_pick_of(k->rank, NULL, by_name ? &named_copying : &copying, x->arena);
     double bytes = 0, ps = 0;
 
-    for (size_t i = 0; i < rank->n_events; i++) {
-        const trace_event *e = &rank->event[i];
-        double b;
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        double b = copied_bytes(k->rank, metric_picked_at(&p, i));
 
-        if (e->instant || e->dur_ps <= 0 ||
-            !(by_name ? metric_class_of(&names, e) : e->category == TRACE_MEMCPY))
-            continue;
-        b = copied_bytes(rank, e);
         bytes += b;
-        ps += b > 0 ? (double)e->dur_ps : 0;
+        ps += b > 0 ? (double)metric_picked_at(&p, i)->dur_ps : 0;
     }
-    later_add(r, rank, bytes, ps);
+    later_add(r, k->rank, bytes, ps);
 }
 
 static void add_copies(const metric_context *x, const later_copies *which, later_result *r)
@@ -58,10 +55,16 @@ static void add_copies(const metric_context *x, const later_copies *which, later
     later_add(r, NULL, bytes, ps);
 }
 
-static void tpu_bandwidth(const metric_context *x, const trace_rank *rank, const tpu_device *d,
-                          later_result *r)
+static later_copies copies_of(const later_kernels *k)
 {
-    add_copies(x, &(later_copies){.rank = rank, .pid = d->pid, .bare = true}, r);
+    return (later_copies){.rank = k->rank, .pid = k->device->pid, .bare = true};
+}
+
+static void tpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    const later_copies which = copies_of(k);
+
+    add_copies(x, &which, r);
 }
 
 /* Copies of all processes in one. */
@@ -93,34 +96,22 @@ static void gpu_overhead(const metric_context *x, const later_kernels *k, later_
 }
 
 /* Real copies are of category gpu_memcpy, which the tool does not take: it sees kernels that are named so. */
+enum { COPY, COMM, COMPUTE };
+static const metric_pick upstream_work = METRIC_PICK(
+    METRIC_LASTING, {COPY, LATER_KERNEL_WORDS, .names = LATER_MEMCPY},
+    {COMM, LATER_KERNEL_WORDS, .names = LATER_COMM_NAMED}, {COMPUTE, .words = LATER_KERNEL_WORDS});
+
 static void upstream_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    const trace_rank *rank = k->rank;
-    metric_words kernel = later_kernel_words(rank);
-    metric_classes copy = metric_classes_of(rank, later_memcpy, x->arena),
-                   comm = metric_classes_of(rank, later_comm_named, x->arena);
-    metric_span *copies = DSE_ARENA_NEW(x->arena, metric_span, rank->n_events),
-                *compute = DSE_ARENA_NEW(x->arena, metric_span, rank->n_events), all = METRIC_NO_SPAN;
-    metric_spans copy_time, compute_time;
-    size_t n_copies = 0, n_compute = 0;
+    metric_picked p = metric_pick_of(k->rank, NULL, &upstream_work, x->arena);
+    metric_spans copies = metric_picked_time(&p, COPY, x->arena),
+                 compute = metric_picked_time(&p, COMPUTE, x->arena);
+    metric_span all = METRIC_NO_SPAN;
 
-    for (size_t i = 0; i < rank->n_events; i++) {
-        const trace_event *e = &rank->event[i];
-        metric_span span = {metric_start(e), metric_end(e)};
-
-        if (e->instant || e->dur_ps <= 0 || !kernel.is[e->word])
-            continue;
-        metric_span_extend(&all, span.start, span.end);
-        if (metric_class_of(&copy, e))
-            copies[n_copies++] = span;
-        else if (!metric_class_of(&comm, e))
-            compute[n_compute++] = span;
-    }
-    if (!n_copies)
-        return;
-    copy_time = metric_spans_merge_any(copies, n_copies);
-    compute_time = metric_spans_merge_any(compute, n_compute);
-    add_exposed(x, rank, &copy_time, &compute_time, length_of(all), r);
+    for (uint32_t i = 0; i < p.list.n; i++)
+        metric_span_extend(&all, metric_start(metric_picked_at(&p, i)), metric_end(metric_picked_at(&p, i)));
+    if (copies.n)
+        add_exposed(x, k->rank, &copies, &compute, length_of(all), r);
 }
 
 /* The devices of an Nsight Systems export merged into one: copies less all kernels. */
@@ -129,13 +120,9 @@ static void nsys_upstream_overhead(const metric_context *x, later_result *r)
     metric_spans copies = {0}, kernels = {0}, all;
 
     for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, v->memory_ops.n)};
-        metric_spans own;
+        metric_picked p = metric_pick_of(v->rank, &v->memory_ops, &copying, x->arena);
+        metric_spans own = metric_picked_time(&p, METRIC_ANY_CLASS, x->arena);
 
-        for (uint32_t k = 0; k < v->memory_ops.n; k++)
-            if (v->rank->event[v->memory_ops.event[k]].category == TRACE_MEMCPY)
-                list.event[list.n++] = v->memory_ops.event[k];
-        own = metric_union_of(v->rank, &list, x->arena);
         copies = metric_spans_unite(&copies, &own, x->arena);
         kernels = metric_spans_unite(&kernels, &v->kernel_time, x->arena);
     }
@@ -161,36 +148,35 @@ static metric_spans union_of_copies(const metric_context *x, const later_copies 
 }
 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
-static void tpu_overhead(const metric_context *x, const trace_rank *rank, const tpu_device *d,
-                         later_result *r)
+static void tpu_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_spans copies = union_of_copies(x, &(later_copies){.rank = rank, .pid = d->pid, .bare = true});
+    const later_copies which = copies_of(k);
+    metric_spans copies = union_of_copies(x, &which);
 
     if (copies.n)
-        add_exposed(x, NULL, &copies, &d->compute, length_of(d->span), r);
+        add_exposed(x, NULL, &copies, &k->device->compute, length_of(k->device->span), r);
 }
 
 /* The tool's notion of compute: all device events except copies, whole programs and waits. */
-static bool is_device_compute(const char *name)
-{
-    return !strstr(name, "copy-start.") && !strstr(name, "copy-done.") && !metric_begins(name, "jit_") &&
-           !strstr(name, "dependency-wait");
-}
+static const metric_pick device_work =
+    METRIC_PICK(0, {METRIC_NOT_PICKED, .names = "=copy-start.|=copy-done.|=^jit_|=dependency-wait"}, {0});
 
 static metric_spans device_compute(const metric_context *x, const trace_rank *r, const bool *lane)
 {
-    metric_span *span = DSE_ARENA_NEW(x->arena, metric_span, r->n_events);
+    metric_picked p = metric_pick_of(r, NULL, &device_work, x->arena);
+    metric_span *span = DSE_ARENA_NEW(x->arena, metric_span, p.list.n);
     size_t n = 0;
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        trace_device_time t = trace_device_time_of(r, i);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        trace_device_time t = trace_device_time_of(r, p.list.event[i]);
 
-        if (!r->event[i].instant && lane[r->event[i].lane] && t.dur_ps > 0 && t.offset_ps >= 0 &&
-            is_device_compute(METRIC_TEXT_OF(r, &r->event[i])))
+        if (lane[metric_picked_at(&p, i)->lane] && t.dur_ps > 0 && t.offset_ps >= 0)
             span[n++] = (metric_span){t.offset_ps, t.offset_ps + t.dur_ps};
     }
     return metric_spans_merge_any(span, n);
 }
+
+static const metric_pick engine_line = METRIC_PICK(0, {.is = metric_is_engine_line});
 
 /* Over the sum of the engine's steps, which is host time. */
 static void tpu_upstream_overhead(const metric_context *x, later_result *r)
@@ -199,16 +185,13 @@ static void tpu_upstream_overhead(const metric_context *x, later_result *r)
     const bool *lane = tpu_device_lanes(rank, x->arena);
     metric_spans copies = union_of_copies(x, &(later_copies){.rank = rank, .lane = lane, .pid = DSE_NONE}),
                  compute;
-    uint32_t step = trace_names_find(&rank->names, METRIC_ENGINE_LINE);
-    double steps = 0;
+    metric_sums steps = {0};
 
     if (!copies.n)
         return;
-    for (size_t i = 0; i < rank->n_events; i++)
-        if (!rank->event[i].instant && rank->event[i].name != DSE_NONE && rank->event[i].name == step)
-            steps += (double)rank->event[i].dur_ps;
+    metric_pick_sum(rank, &engine_line, x->arena, &steps);
     compute = device_compute(x, rank, lane);
-    add_exposed(x, NULL, &copies, &compute, steps, r);
+    add_exposed(x, NULL, &copies, &compute, (double)steps.sum_ps, r);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -216,11 +199,11 @@ static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 static const metric rows[] = {
     {LATER_VALUE("average_memory_bandwidth", "GB/s", LATER_ON_ALL,
                  "bytes of copies over the sum of their times"),
-     LATER_RULE(.gpu = gpu_bandwidth, .tpu = tpu_bandwidth, .tpu_compat = tpu_upstream_bandwidth,
+     LATER_RULE(.fold = gpu_bandwidth, .tpu = tpu_bandwidth, .tpu_compat = tpu_upstream_bandwidth,
                 .scale = 1000, .why = "no copy has both a size and a time")},
     {LATER_VALUE("memory_transfer_overhead", "%", LATER_ON_ALL,
                  "copies that no compute hides, over the GPU's time"),
-     LATER_RULE(.gpu = gpu_overhead, .gpu_compat = upstream_overhead, .nsys_compat = nsys_upstream_overhead,
+     LATER_RULE(.fold = gpu_overhead, .compat = upstream_overhead, .nsys_compat = nsys_upstream_overhead,
                 .tpu = tpu_overhead, .tpu_compat = tpu_upstream_overhead, .scale = 100, .digits = 4,
                 .why = "the trace has no copies")},
 };

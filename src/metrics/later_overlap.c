@@ -26,32 +26,14 @@ static metric_steps first_steps(const metric_context *x, uint32_t i)
     return s;
 }
 
-/* Unions of a rank's communication, and of what compute covers of it. */
-static void covered(const metric_context *x, const later_kernels *k, metric_spans *comm, metric_spans *both)
-{
-    metric_spans compute = later_union(k, false, x->arena);
-
-    *comm = later_union(k, true, x->arena);
-    *both = metric_spans_intersect(comm, &compute, x->arena);
-}
-
-/* Over the whole trace. */
-static void add_covered(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    metric_spans comm, both;
-
-    covered(x, k, &comm, &both);
-    later_add(r, k->rank, (double)metric_spans_length(&both), (double)metric_spans_length(&comm));
-}
-
 /* Within the inner steps. */
 static void add_covered_steps(const metric_context *x, const later_kernels *k, later_result *r)
 {
     metric_steps steps = first_steps(x, k->index);
-    metric_spans comm, both;
+    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena),
+                 both = metric_spans_intersect(&comm, &compute, x->arena);
     double over = 0, all = 0;
 
-    covered(x, k, &comm, &both);
     add_steps(&comm, &both, &steps, &over, &all);
     later_add(r, k->rank, over, all);
 }
@@ -59,85 +41,60 @@ static void add_covered_steps(const metric_context *x, const later_kernels *k, l
 /* ---- XLA under --compat -------------------------------------------------------------------- */
 
 /* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
+static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
+                         step_markers = METRIC_PICK(0, {.names = "=^StepMarker$"});
+
 static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
-    static const char *const names[] = {METRIC_ENGINE_LINE, "StepMarker"};
-    metric_events list = {0, DSE_ARENA_NEW(x->arena, uint32_t, r->n_events)};
-    metric_steps s = {0};
-    int64_t longest = 0;
+    metric_picked p = metric_pick_of(r, NULL, &engine_steps, x->arena);
+    metric_sums all = {0};
+    metric_steps s;
+    uint32_t kept = 0;
 
-    for (size_t m = 0; m < 2 && !list.n; m++) {
-        uint32_t name = trace_names_find(&r->names, names[m]);
-
-        for (size_t i = 0; i < r->n_events && name != DSE_NONE; i++)
-            if (!r->event[i].instant && r->event[i].name == name) {
-                list.event[list.n++] = (uint32_t)i;
-                longest = m && r->event[i].dur_ps > longest ? r->event[i].dur_ps : longest;
-            }
+    if (!p.list.n) {
+        p = metric_pick_of(r, NULL, &step_markers, x->arena);
+        metric_picked_sum(&p, &all);
     }
-    s.step = DSE_ARENA_NEW(x->arena, metric_step, list.n);
-    metric_sort_by_start(r, &list, x->arena);
-    for (uint32_t i = 0; i < list.n; i++) {
-        const trace_event *e = &r->event[list.event[i]];
-
-        if (!longest || (double)e->dur_ps > (double)longest * 0.1)
-            s.step[s.n++] = (metric_step){0, {metric_start(e), metric_end(e)}};
-    }
+    metric_sort_by_start(r, &p.list, x->arena);
+    s = metric_steps_of_picked(&p, x->arena);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (all.most_ps <= 0 || (double)metric_picked_at(&p, i)->dur_ps > (double)all.most_ps * 0.1)
+            s.step[kept++] = s.step[i];
+    s.n = kept;
     return s;
 }
 
-/* The union of all duration events of the file that `words` matches and `without` does not. */
-static metric_spans named_time(const metric_context *x, const trace_rank *r, metric_classify *words,
-                               metric_classify *without)
-{
-    metric_events list = metric_named(r, words, x->arena);
-    metric_classes not = metric_classes_of(r, without ? without : words, x->arena);
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < list.n; i++) {
-        const trace_event *e = &r->event[list.event[i]];
-
-        if (!e->instant && (!without || !metric_class_of(&not, e)))
-            list.event[n++] = list.event[i];
-    }
-    list.n = n;
-    metric_sort_by_start(r, &list, x->arena);
-    return metric_union_of(r, &list, x->arena);
-}
+enum { COMM, COMPUTE };
+static const metric_pick xla_work =
+    METRIC_PICK(0, {COMM, .names = LATER_COMM_XLA}, {COMPUTE, .names = LATER_COMPUTE_XLA});
 
 static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
     const trace_rank *r = &x->record->rank[0];
     double over = 0, all = 0;
     metric_steps steps = xla_steps(x, r);
-    metric_spans comm = named_time(x, r, later_comm_xla, NULL);
-    metric_spans compute = named_time(x, r, later_compute_xla, later_comm_xla);
+    metric_picked p = metric_pick_of(r, NULL, &xla_work, x->arena);
+    metric_spans comm = metric_picked_time(&p, COMM, x->arena),
+                 compute = metric_picked_time(&p, COMPUTE, x->arena);
     metric_spans both = metric_spans_intersect(&comm, &compute, x->arena);
 
     add_steps(&comm, &both, &steps, &over, &all);
     later_add(out, NULL, over, all);
 }
 
-/* Over all operations of a device, since its clock has no steps of the host. */
-static void add_device(const metric_context *x, const trace_rank *rank, const tpu_device *d, later_result *r)
-{
-    (void)x, (void)rank;
-    later_add(r, NULL, (double)metric_spans_overlap(&d->comm, &d->compute),
-              (double)metric_spans_length(&d->comm));
-}
-
-/* An Nsight Systems export names no steps: all of it counts there, its devices pooled. */
+/* An Nsight Systems export names no steps, and the clock of a TPU's device has none of the host: all of it counts there;
+ * the devices of an export are pooled. */
 static const metric rows[] = {
     {LATER_VALUE("communication_overlap_ratio", "", METRIC_ON_GPU,
                  "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
-     LATER_RULE(.gpu = add_covered, .words = later_comm_plain, .nsys = add_covered,
-                .nsys_words = later_comm_nsys, .mean = METRIC_ON_HOST, .scale = 1,
+     LATER_RULE(.fold = later_add_covered, .words = LATER_COMM_PLAIN, .nsys = later_add_covered,
+                .nsys_words = LATER_COMM_NSYS, .mean = METRIC_ON_HOST, .scale = 1,
                 .why = "the trace has no communication kernels")},
     {LATER_VALUE("compute_comm_overlap", "%", LATER_ON_ALL,
                  "communication that compute covers, within the inner steps"),
-     LATER_RULE(.gpu = add_covered_steps, .words = later_comm_overlap, .nsys = add_covered, .tpu = add_device,
-                .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST, .scale = 100,
-                .why = "no step has both a marker and communication"),
+     LATER_RULE(.fold = add_covered_steps, .words = LATER_COMM_OVERLAP, .nsys = later_add_covered,
+                .tpu = later_add_covered, .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST,
+                .scale = 100, .why = "no step has both a marker and communication"),
      METRIC_ENTRY("compute_comm_overlap", "%", METRIC_HIGHER, METRIC_WAIT_TOLERANCE)},
 };
 

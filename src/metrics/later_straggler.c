@@ -1,12 +1,9 @@
 /* Which ranks wait for others, by their time in communication: straggler_metrics, straggler_pct. */
 #include "metrics/later.h"
+#include "metrics/match.h"
 #include "metrics/numbers.h"
-#include "metrics/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 /* ---- straggler_metrics --------------------------------------------------------------------- */
 
@@ -24,25 +21,23 @@ static void add_extreme(extremes *x, double v)
 }
 
 /* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
+static const metric_pick nccl = METRIC_PICK(0, {0, .names = "^nccldevkernel_"});
+
 static void add_processes(const metric_context *x, uint32_t i, extremes *out)
 {
     const trace_rank *r = x->view[i].rank;
-    double *sum = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-    bool *has = DSE_ARENA_NEW(x->arena, bool, (size_t)r->names.n + 1);
-    const metric_events *kernels = &x->view[i].kernels;
+    metric_sums *of = DSE_ARENA_NEW(x->arena, metric_sums, (size_t)r->names.n + 1); /* by pid, a name */
+    metric_picked p = metric_pick_of(r, &x->view[i].kernels, &nccl, x->arena);
 
-    for (uint32_t k = 0; k < kernels->n; k++) {
-        const trace_event *e = &r->event[kernels->event[k]];
-        uint32_t pid = r->lane[e->lane].pid;
+    for (uint32_t k = 0; k < p.list.n; k++) {
+        const trace_event *e = metric_picked_at(&p, k);
 
-        if (pid == DSE_NONE || strncasecmp(METRIC_TEXT_OF(r, e), "nccldevkernel_", 14) != 0)
-            continue;
-        sum[pid] += (double)e->dur_ps;
-        has[pid] = true;
+        if (r->lane[e->lane].pid != DSE_NONE)
+            metric_sums_add(&of[r->lane[e->lane].pid], e->dur_ps);
     }
-    for (uint32_t p = 0; p < r->names.n; p++)
-        if (has[p])
-            add_extreme(out, sum[p]);
+    for (uint32_t pid = 0; pid < r->names.n; pid++)
+        if (of[pid].n)
+            add_extreme(out, (double)of[pid].sum_ps);
 }
 
 static void upstream_metrics(const metric_context *x, metric_value *list)
@@ -88,73 +83,13 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
 
 /* ---- straggler_pct ------------------------------------------------------------------------- */
 
-/* A call: the ordinal-th of its type in its group on a rank. Groups are told apart by their ranks, else their
- * names. */
-typedef struct {
-    const char *group;
-    uint32_t rank, ordinal;
-    uint8_t type;
-    double ps;
-} call;
-
-static const char *group_of(const trace_rank *r, const trace_event *e)
+/* Groups are told apart by their ranks, else their names. */
+static metric_group group_of(const trace_rank *r, const trace_args *args)
 {
-    const trace_args *a = metric_args_of(r, e);
-    const char *text = a ? TRACE_NAME(r, a->group_ranks) : NULL;
+    const char *ranks = TRACE_NAME(r, args->group_ranks),
+               *text = ranks ? ranks : TRACE_NAME(r, args->group_name);
 
-    if (!text && a)
-        text = TRACE_NAME(r, a->group_name);
-    return text ? text : "";
-}
-
-static int same_stream(const call *a, const call *b)
-{
-    int order = strcmp(a->group, b->group);
-
-    return order ? order : (a->type > b->type) - (a->type < b->type);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const call *x = a, *y = b;
-    int order = same_stream(x, y);
-
-    return order ? order : METRIC_ORDER({x->rank, y->rank}, {x->ordinal, y->ordinal});
-}
-
-static int by_ordinal(const void *a, const void *b)
-{
-    const call *x = a, *y = b;
-    int order = same_stream(x, y);
-
-    return order ? order : METRIC_ORDER({x->ordinal, y->ordinal}, {x->rank, y->rank});
-}
-
-/* All calls in the order of group, type, ordinal, rank. */
-static void calls_of(const metric_context *x, call **out, size_t *n)
-{
-    size_t most = 0;
-
-    for (uint32_t i = 0; i < x->n_views; i++)
-        most += x->view[i].comm.n;
-    *n = 0;
-    *out = DSE_ARENA_NEW(x->arena, call, most);
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
-
-        for (uint32_t c = 0; c < v->comm.n; c++) {
-            const trace_event *e = &v->rank->event[v->comm.event[c]];
-            (*out)[(*n)++] = (call){group_of(v->rank, e), i, c, v->comm_type[c], (double)e->dur_ps};
-        }
-    }
-    if (!*n)
-        return;
-    qsort(*out, *n, sizeof **out, by_rank); /* in start order, which becomes the ordinal */
-    for (size_t i = 0; i < *n; i++) {
-        bool next = i && !same_stream(&(*out)[i], &(*out)[i - 1]) && (*out)[i].rank == (*out)[i - 1].rank;
-        (*out)[i].ordinal = next ? (*out)[i - 1].ordinal + 1 : 0;
-    }
-    qsort(*out, *n, sizeof **out, by_ordinal);
+    return (metric_group){.ranks = text && *text ? text : NULL};
 }
 
 /* Mean over calls that two ranks or more made of (longest - shortest) / longest. */
@@ -164,15 +99,14 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
                  *matched = metric_put_count(out, "num_events", 0);
     uint64_t events = 0, alone = 0;
     double sum = 0;
-    call *c;
-    size_t n, k;
+    metric_match m = metric_match_of(x, group_of, true, x->arena);
 
-    calls_of(x, &c, &n);
-    for (size_t i = 0; i < n; i = k) {
+    for (size_t i = 0, n; i < m.n; i += n) {
         extremes e = {0};
 
-        for (k = i; k < n && !same_stream(&c[k], &c[i]) && c[k].ordinal == c[i].ordinal; k++)
-            add_extreme(&e, c[k].ps);
+        n = metric_match_length(&m, i);
+        for (size_t k = i; k < i + n; k++)
+            add_extreme(&e, (double)m.call[k].event->dur_ps);
         alone += e.n < 2;
         if (e.n < 2 || !(e.most > 0))
             continue;

@@ -33,22 +33,18 @@ static void add_gpu_steps(const metric_context *x, later_result *r)
         }
 }
 
-static uint8_t is_upstream_step(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
-
-static uint8_t is_jit_step(const char *name) { return metric_begins(name, "jit_train_step"); }
+static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_step}),
+                         upstream_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
+                         jit_steps = METRIC_PICK(0, {.names = "=^jit_train_step"});
 
 /* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
-static metric_steps named_steps(const metric_context *x, const trace_rank *r, metric_classify *is)
+static metric_steps named_steps(const metric_context *x, const trace_rank *r, const metric_pick *pick)
 {
-    metric_events named = metric_named(r, is, x->arena);
-    metric_steps s = {0, DSE_ARENA_NEW(x->arena, metric_step, named.n)};
+    metric_picked p = metric_pick_of(r, NULL, pick, x->arena);
+    metric_steps s = metric_steps_of_picked(&p, x->arena);
 
-    for (uint32_t i = 0; i < named.n; i++) {
-        const trace_event *e = &r->event[named.event[i]];
-
-        if (!e->instant)
-            s.step[s.n++] = (metric_step){e->lane, {metric_start(e), metric_end(e)}};
-    }
+    for (uint32_t i = 0; i < s.n; i++)
+        s.step[i].number = metric_picked_at(&p, i)->lane;
     return s;
 }
 
@@ -98,13 +94,13 @@ static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
 static metric_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
 {
     bool compat = x->options->compat;
-    metric_steps s = named_steps(x, r, compat ? is_upstream_step : metric_is_engine_step);
+    metric_steps s = named_steps(x, r, compat ? &upstream_steps : &engine_steps);
 
     if (compat)
         return s;
     keep_outermost(&s);
     if (!s.n) {
-        s = named_steps(x, r, is_jit_step);
+        s = named_steps(x, r, &jit_steps);
         keep_process(r, lowest_pid(r, &s), &s);
     }
     return s;
@@ -208,7 +204,7 @@ static const char no_kernels[] = "the trace has no kernels";
 /* `whole` is 1 once: the ranks' times are added up. */
 static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    double own = metric_seconds(later_sum(k, true) + later_sum(k, false));
+    double own = metric_seconds((int64_t)later_sum(k).all);
 
     (void)x;
     r->part += own;
@@ -256,7 +252,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
     for (uint32_t i = 0; i < x->n_views; i++) {
         double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
         if (!kernel_span(&k, &span))
             continue;
@@ -279,7 +275,7 @@ static void merged_utilization(const metric_context *x, later_result *r)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_span span;
-        later_kernels k = later_kernels_of(x, i, later_comm_nsys);
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_NSYS);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!kernel_span(&k, &span))
@@ -309,7 +305,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         double s;
-        later_kernels k = later_kernels_of(x, i, later_comm_plain);
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
         metric_spans busy = later_busy(&k, x->arena);
 
         if (!k.n)
@@ -330,7 +326,7 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 static const metric rows[] = {
     {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
                  "union of kernels over their span, mean over ranks"),
-     LATER_RULE(.gpu = add_utilization, .words = later_comm_plain, .nsys_compat = merged_utilization,
+     LATER_RULE(.fold = add_utilization, .words = LATER_COMM_PLAIN, .nsys_compat = merged_utilization,
                 .mean = METRIC_ON_GPU, .scale = 100, .why = no_kernels)},
     {LATER_ROW("avg_step_time", "s", LATER_ON_ALL, avg_step_time,
                "mean step without the first and the last, mean over ranks"),
@@ -340,7 +336,7 @@ static const metric rows[] = {
     {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
                "largest over smallest union of kernels among ranks")},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
-     LATER_RULE(.gpu = add_kernels, .words = later_comm_plain, .scale = 1, .why = no_kernels)},
+     LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
                "first to last kernel over all ranks")},
 };

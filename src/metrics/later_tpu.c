@@ -5,85 +5,44 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-static bool is_collective(const char *text)
-{
-    static const char *const names[] = {"all-reduce",
-                                        "allreduce",
-                                        "all_reduce",
-                                        "all-gather",
-                                        "allgather",
-                                        "all_gather",
-                                        "all-to-all",
-                                        "alltoall",
-                                        "reduce-scatter",
-                                        "reducescatter",
-                                        "reduce_scatter",
-                                        "collective-permute",
-                                        "collective-permute-start",
-                                        "collective-permute-done",
-                                        "send",
-                                        "recv",
-                                        "broadcast"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcasecmp(text, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* 1 no, 2 yes; of names and categories alike. */
-static bool says(later_tpu *t, uint32_t name)
-{
-    if (name == DSE_NONE)
-        return false;
-    if (!t->said[name])
-        t->said[name] = is_collective(t->rank->names.text[name]) ? 2 : 1;
-    return t->said[name] == 2;
-}
+static const metric_pick collectives = METRIC_PICK(
+    0, {.names = "^all-reduce$|^allreduce$|^all_reduce$|^all-gather$|^allgather$|^all_gather$|^all-to-all$|"
+                 "^alltoall$|^reduce-scatter$|^reducescatter$|^reduce_scatter$|^collective-permute$|"
+                 "^collective-permute-start$|^collective-permute-done$|^send$|^recv$|^broadcast$"});
 
 later_tpu later_tpu_of(const metric_context *x)
 {
     const trace_rank *r = &x->record->rank[0];
-    later_tpu t = {.rank = r, .lane = tpu_device_lanes(r, x->arena)};
 
-    t.said = DSE_ARENA_NEW(x->arena, uint8_t, (size_t)r->names.n + 1);
-    t.total = DSE_ARENA_NEW(x->arena, double, (size_t)r->n_lanes + 1);
-    t.comm = DSE_ARENA_NEW(x->arena, double, (size_t)r->n_lanes + 1);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        double s = later_tpu_ps(&t, i) / TRACE_PS_PER_S;
+    return (later_tpu){r, tpu_device_lanes(r, x->arena), metric_picker_of(r, &collectives, x->arena)};
+}
 
-        if (!later_tpu_has(&t, e) || !(s > 0))
-            continue;
-        t.total[e->lane] += s;
-        if (says(&t, e->name) || (e->args != DSE_NONE && says(&t, r->args[e->args].hlo_category)))
-            t.comm[e->lane] += s;
-    }
-    return t;
+bool later_tpu_communicates(later_tpu *t, const trace_event *e)
+{
+    uint32_t category = e->args == DSE_NONE ? DSE_NONE : t->rank->args[e->args].hlo_category;
+
+    return (metric_picker_rows(&t->collectives, e->name) | metric_picker_rows(&t->collectives, category)) !=
+           0;
 }
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-#define NO_NUMBER (DSE_NONE - 1)
-
-/* The number of copy-start.<n> (done: copy-done.<n>) anywhere in a name; NO_NUMBER of the bare word;
- * DSE_NONE. */
-static uint32_t number_of(const char *name, bool done)
+/* The number behind copy-start.<n> (done: copy-done.<n>) anywhere in a name, as text: "" of the bare word; false: it is
+ * no such name. */
+static bool number_of(const char *name, bool done, char text[24])
 {
     const char *word = done ? "copy-done" : "copy-start", *at = strstr(name, word);
     size_t n = strlen(word);
     unsigned long number;
 
     if (!at)
-        return DSE_NONE;
+        return false;
     while (at && !(at[n] == '.' && isdigit((unsigned char)at[n + 1])))
         at = strstr(at + 1, word);
-    if (!at)
-        return NO_NUMBER;
-    number = strtoul(at + n + 1, NULL, 10);
-    return number < NO_NUMBER ? (uint32_t)number : DSE_NONE;
+    number = at ? strtoul(at + n + 1, NULL, 10) : 0;
+    snprintf(text, 24, at ? "%lu" : "", number);
+    return number < DSE_NONE - 1;
 }
 
 /* bytes_accessed, else raw_bytes_accessed; NaN: neither. */
@@ -96,44 +55,28 @@ static double accessed(const trace_rank *r, const trace_event *e)
     return a && a->raw_bytes_accessed != TRACE_UNKNOWN ? (double)a->raw_bytes_accessed : (double)NAN;
 }
 
+/* By name what number of copy it starts and ends, DSE_NONE: none; by number the start that waits for its done. */
 typedef struct {
-    uint32_t number; /* DSE_NONE: an empty slot */
-    uint32_t event;  /* the start that waits for its done; DSE_NONE: none does */
-} waiting;
-
-/* The numbers of copies by name, and a table of the starts by number. There are at most as many starts as
- * names, so the table is at most half full. */
-typedef struct {
-    size_t n_slots;
-    waiting *slot;
-    uint32_t *start, *done; /* by name */
+    uint32_t *copy[2];
+    uint32_t *waiting;
 } copy_names;
 
-static void copy_names_init(const trace_rank *r, dse_arena *a, copy_names *c)
+static void copy_names_init(const later_copies *which, dse_arena *a, copy_names *c)
 {
-    c->n_slots = 2 * (size_t)r->names.n + 1;
-    c->slot = DSE_ARENA_NEW(a, waiting, c->n_slots);
-    c->start = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
-    c->done = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
-    memset(c->slot, 0xff, c->n_slots * sizeof *c->slot);
-    for (uint32_t i = 0; i < r->names.n; i++) {
-        c->start[i] = number_of(r->names.text[i], false);
-        c->done[i] = number_of(r->names.text[i], true);
+    const trace_names *all = &which->rank->names;
+    trace_names numbers = {0};
+    char text[24];
+
+    for (int done = 0; done < 2; done++) {
+        c->copy[done] = DSE_ARENA_NEW(a, uint32_t, (size_t)all->n + 1);
+        for (uint32_t i = 0; i < all->n; i++)
+            c->copy[done][i] = number_of(all->text[i], done, text) && (which->bare || *text)
+                                   ? trace_names_add(&numbers, text, strlen(text))
+                                   : DSE_NONE;
     }
-}
-
-static waiting *slot_of(copy_names *c, uint32_t number)
-{
-    size_t at = number % c->n_slots;
-
-    while (c->slot[at].number != DSE_NONE && c->slot[at].number != number)
-        at = (at + 1) % c->n_slots;
-    return &c->slot[at];
-}
-
-static bool is_wanted(const later_copies *w, uint32_t number)
-{
-    return number != DSE_NONE && (w->bare || number != NO_NUMBER);
+    c->waiting = DSE_ARENA_NEW(a, uint32_t, numbers.n);
+    memset(c->waiting, 0xff, numbers.n * sizeof *c->waiting);
+    trace_names_free(&numbers);
 }
 
 static bool is_on(const later_copies *w, size_t event)
@@ -152,27 +95,24 @@ static void find_copies(const later_copies *which, dse_arena *scratch, dse_arena
     size_t most = 0;
     copy_names c;
 
-    copy_names_init(r, scratch, &c);
+    copy_names_init(which, scratch, &c);
     for (size_t i = 0; i < r->n_events; i++)
-        most += is_on(which, i) && c.done[r->event[i].name] != DSE_NONE;
+        most += is_on(which, i) && c.copy[1][r->event[i].name] != DSE_NONE;
     *out = DSE_ARENA_NEW(a, later_copy, most);
     for (size_t i = 0; most && i < r->n_events; i++) {
-        uint32_t name = r->event[i].name;
-        waiting *slot;
+        uint32_t name = r->event[i].name, start, done;
 
         if (!is_on(which, i))
             continue;
-        if (is_wanted(which, c.start[name])) {
-            slot = slot_of(&c, c.start[name]);
-            *slot = (waiting){c.start[name], (uint32_t)i};
-        } else if (is_wanted(which, c.done[name])) {
-            slot = slot_of(&c, c.done[name]);
-            if (slot->number == DSE_NONE || slot->event == DSE_NONE)
-                continue;
+        start = c.copy[0][name];
+        done = c.copy[1][name];
+        if (start != DSE_NONE) {
+            c.waiting[start] = (uint32_t)i;
+        } else if (done != DSE_NONE && c.waiting[done] != DSE_NONE) {
             (*out)[(*n)++] =
-                (later_copy){{r->device_time[slot->event].offset_ps, r->device_time[i].offset_ps},
-                             accessed(r, &r->event[slot->event])};
-            slot->event = DSE_NONE;
+                (later_copy){{r->device_time[c.waiting[done]].offset_ps, r->device_time[i].offset_ps},
+                             accessed(r, &r->event[c.waiting[done]])};
+            c.waiting[done] = DSE_NONE;
         }
     }
 }

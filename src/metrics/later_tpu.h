@@ -5,15 +5,18 @@
 #define DSE_METRICS_LATER_TPU_H
 
 #include "metrics/context.h"
+#include "metrics/pick.h"
 
 typedef struct {
     const trace_rank *rank;
-    const bool *lane;     /* those of devices */
-    uint8_t *said;        /* by name */
-    double *total, *comm; /* seconds by lane; of collectives by their exact names */
+    const bool *lane; /* those of devices */
+    metric_picker collectives;
 } later_tpu;
 
 later_tpu later_tpu_of(const metric_context *x);
+
+/* By its exact name, or its category. */
+bool later_tpu_communicates(later_tpu *t, const trace_event *e);
 
 /* Whether the event is a duration event of a device. */
 static inline bool later_tpu_has(const later_tpu *t, const trace_event *e)

@@ -10,6 +10,7 @@
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/peak.h"
+#include "metrics/pick.h"
 #include "metrics/steps.h"
 #include "trace/sidefiles.h"
 
@@ -260,17 +261,19 @@ static dse_status mfu_xla(const metric_context *x, metric_value *out, dse_error 
 
 /* The mean time of the markers ProfilerStep#<number> in the lower-case category, by number, without the first
  * and the last if there are more than two; mean over the ranks that have any. */
+static const metric_pick annotations = METRIC_PICK(0, {0, .words = "user_annotation"});
+
 static double compat_step_s(const metric_context *x)
 {
     double sum = 0;
     uint32_t ranks = 0;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_words annotation = METRIC_WORDS(x->view[i].rank, "user_annotation");
+        const metric_picker annotation = metric_picker_of(x->view[i].rank, &annotations, x->arena);
         bool literal = false;
 
         for (int w = 0; w < 256; w++)
-            literal = literal || annotation.is[w];
+            literal = literal || annotation.by_word[w];
         if (!literal || !x->view[i].n_steps)
             continue;
         sum += metric_step_mean_ps(&x->view[i], true);

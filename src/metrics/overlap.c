@@ -1,7 +1,7 @@
 /* Communication that compute covers. */
-#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 #include "metrics/steps.h"
 
 /* The overlap of one rank, or sums over ranks. */
@@ -111,54 +111,14 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
 
 /* ---- as the original tool has it: events of all layers, durations added up ------------------- */
 
-enum { COMM = 1, COMPUTE_ANYWHERE, COMPUTE_AS_KERNEL };
-
-static uint8_t name_class(const char *name)
-{
-    if (METRIC_HAS_ANY(name, "nccl", "c10d::"))
-        return COMM;
-    if (METRIC_HAS_ANY(name, "memcpy", "memset"))
-        return 0;
-    return METRIC_HAS_ANY(name, "matmul", "gemm", "cutlass", "sgemm", "dgemm", "hgemm", "mma", "attention",
-                          "softmax", "layernorm", "linear", "conv", "relu", "gelu", "aten::", "ampere",
-                          "volta", "sm80", "sm90")
-               ? COMPUTE_ANYWHERE
-               : COMPUTE_AS_KERNEL;
-}
-
-typedef struct {
-    size_t n;
-    metric_span *span;
-    int64_t sum;
-} interval_list;
-
-static void add(interval_list *list, const trace_event *e)
-{
-    list->span[list->n++] = (metric_span){e->start_ps, metric_end(e)};
-    list->sum += e->dur_ps;
-}
-
-static void collect(const trace_rank *r, dse_arena *a, interval_list *comm, interval_list *compute)
-{
-    metric_classes names;
-    const metric_words kernel = METRIC_WORDS(r, "kernel");
-
-    *comm = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    *compute = (interval_list){0, DSE_ARENA_NEW(a, metric_span, r->n_events), 0};
-    names = metric_classes_of(r, name_class, a);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t what;
-
-        if (e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
-            continue;
-        what = metric_class_of(&names, e);
-        if (what == COMM)
-            add(comm, e);
-        else if (what == COMPUTE_ANYWHERE || (what == COMPUTE_AS_KERNEL && kernel.is[e->word]))
-            add(compute, e);
-    }
-}
+enum { COMM, COMPUTE };
+static const metric_pick work = METRIC_PICK(
+    METRIC_LASTING | METRIC_TIMED, {COMM, .names = "nccl|c10d::"},
+    {METRIC_NOT_PICKED, .names = "memcpy|memset"},
+    {COMPUTE,
+     .names = "matmul|gemm|cutlass|sgemm|dgemm|hgemm|mma|attention|softmax|layernorm|linear|conv|relu|gelu|"
+              "aten::|ampere|volta|sm80|sm90"},
+    {COMPUTE, .words = "kernel"});
 
 static double ratio(int64_t part, int64_t whole)
 {
@@ -169,26 +129,28 @@ static double ratio(int64_t part, int64_t whole)
 
 static void comm_comp_overlap_compat(const metric_context *x, metric_value *out)
 {
-    interval_list comm, compute;
-    metric_spans comm_time, compute_time;
+    metric_sums sums[2] = {{0}};
+    metric_spans comm, compute;
     uint32_t first = 0;
+    metric_picked p;
     int64_t both;
 
     /* The first file that has any, of whatever kind. */
     while (first + 1 < x->n_views &&
            x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
-    collect(x->view[first].rank, x->arena, &comm, &compute);
-    comm_time = metric_spans_merge_any(comm.span, comm.n);
-    compute_time = metric_spans_merge_any(compute.span, compute.n);
-    both = metric_spans_overlap(&comm_time, &compute_time);
-    metric_put_ms(out, "comm_time_ms", comm.sum);
-    metric_put_ms(out, "comp_time_ms", compute.sum);
+    p = metric_pick_of(x->view[first].rank, NULL, &work, x->arena);
+    metric_picked_sum(&p, sums);
+    comm = metric_picked_time(&p, COMM, x->arena);
+    compute = metric_picked_time(&p, COMPUTE, x->arena);
+    both = metric_spans_overlap(&comm, &compute);
+    metric_put_ms(out, "comm_time_ms", sums[COMM].sum_ps);
+    metric_put_ms(out, "comp_time_ms", sums[COMPUTE].sum_ps);
     metric_put_ms(out, "overlap_time_ms", both);
-    metric_put_number(out, "overlap_ratio_of_comm", ratio(both, comm.sum));
-    metric_put_number(out, "overlap_ratio_of_comp", ratio(both, compute.sum));
-    metric_put_count(out, "num_comm_kernels", comm.n);
-    metric_put_count(out, "num_comp_kernels", compute.n);
+    metric_put_number(out, "overlap_ratio_of_comm", ratio(both, sums[COMM].sum_ps));
+    metric_put_number(out, "overlap_ratio_of_comp", ratio(both, sums[COMPUTE].sum_ps));
+    metric_put_integer(out, "num_comm_kernels", sums[COMM].n);
+    metric_put_integer(out, "num_comp_kernels", sums[COMPUTE].n);
 }
 
 static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE},

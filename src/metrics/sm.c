@@ -1,8 +1,8 @@
 /* How many of a GPU's multiprocessors kernels cover at launch, and the profiler's estimate of their
  * occupancy. Means over kernels by their durations; not what the multiprocessors then do. */
-#include "metrics/classes.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 
 #include <math.h>
 
@@ -33,20 +33,17 @@ static mean both(mean a, mean b)
 
 static double coverage_of(double blocks_per_sm) { return blocks_per_sm < 1 ? 100 * blocks_per_sm : 100; }
 
-/* literal: only kernels that the file spells so. */
-static cover cover_of(const metric_view *v, bool literal)
-{
-    const trace_rank *r = v->rank;
-    const metric_words kernel = METRIC_WORDS(r, "kernel");
-    cover c = {0};
+/* Kernels that the file spells so. */
+static const metric_pick literal = METRIC_PICK(0, {0, .words = "kernel"});
 
-    for (uint32_t i = 0; i < v->kernels.n; i++) {
-        const trace_event *e = &r->event[v->kernels.event[i]];
+static cover cover_of(const trace_rank *r, const metric_events *kernels)
+{
+    cover c = {.kernels = kernels->n};
+
+    for (uint32_t i = 0; i < kernels->n; i++) {
+        const trace_event *e = &r->event[kernels->event[i]];
         const trace_args *a = metric_args_of(r, e);
 
-        if (literal && !kernel.is[e->word])
-            continue;
-        c.kernels++;
         if (a && !isnan(a->blocks_per_sm))
             add(&c.coverage, coverage_of(a->blocks_per_sm), (double)e->dur_ps);
         if (a && !isnan(a->occupancy_pct))
@@ -78,7 +75,7 @@ static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
     metric_value *ranks;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        of[i] = cover_of(&x->view[i], false);
+        of[i] = cover_of(x->view[i].rank, &x->view[i].kernels);
         sum = (cover){both(sum.coverage, of[i].coverage), both(sum.occupancy, of[i].occupancy),
                       sum.kernels + of[i].kernels};
     }
@@ -97,8 +94,12 @@ static dse_status sm_compat(const metric_context *x, metric_value *out, dse_erro
     mean m = {0};
     bool plain = x->view[0].rank->kind == TRACE_NSYS;
 
-    for (uint32_t i = 0; i < x->n_views; i++)
-        m = both(m, cover_of(&x->view[i], !plain).coverage);
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        metric_events kernels =
+            plain ? v->kernels : metric_pick_of(v->rank, &v->kernels, &literal, x->arena).list;
+
+        m = both(m, cover_of(v->rank, &kernels).coverage);
+    }
     if (plain ? !m.n : m.weight <= 0)
         return none(err);
     metric_put_number(out, "mean_sm_coverage", plain ? m.plain / (double)m.n : m.weighted / m.weight);

@@ -24,6 +24,18 @@ metric_steps metric_steps_kept(const metric_view *v, bool trim)
     return trim ? metric_steps_inner(&all) : all;
 }
 
+metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a)
+{
+    metric_steps s = {p->list.n, DSE_ARENA_NEW(a, metric_step, p->list.n)};
+
+    for (uint32_t i = 0; i < s.n; i++) {
+        const trace_event *e = metric_picked_at(p, i);
+
+        s.step[i] = (metric_step){p->list.event[i], {metric_start(e), metric_end(e)}};
+    }
+    return s;
+}
+
 metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a)
 {
     metric_steps kept = metric_steps_kept(v, trim);
@@ -122,30 +134,27 @@ METRIC_COMPARE(by_start, marker, {x->start_ps, y->start_ps}, {x->at, y->at})
 
 METRIC_COMPARE(by_number, marker, {x->number, y->number}, {x->at, y->at})
 
-static uint8_t is_marker(const char *name) { return metric_begins(name, METRIC_STEP_PREFIX); }
-
 /* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's
  * side. */
+static const metric_pick step_names =
+    METRIC_PICK(METRIC_TIMED | METRIC_INSTANTS, {.names = "=^" METRIC_STEP_PREFIX});
+
 static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
 {
-    metric_events named = metric_named(r, is_marker, a);
-    uint32_t n = 0;
+    metric_picked p = metric_pick_of(r, NULL, &step_names, a);
 
     *timed = false;
-    *out = DSE_ARENA_NEW(a, marker, named.n);
-    for (uint32_t i = 0; i < named.n; i++) {
-        const trace_event *e = &r->event[named.event[i]];
-        const char *number;
+    *out = DSE_ARENA_NEW(a, marker, p.list.n);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        const char *number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
         char *end;
 
-        if (!metric_compat_is_timed(r, e))
-            continue;
-        number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
-        (*out)[n] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), n, false};
-        (*out)[n++].numbered = end != number && !*end;
+        (*out)[i] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), i, false};
+        (*out)[i].numbered = end != number && !*end;
         *timed = *timed || e->dur_ps > 0;
     }
-    return n;
+    return p.list.n;
 }
 
 /* Their durations in the order of start; if none lasts, the differences of starts in the order of numbers. */

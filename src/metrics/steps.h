@@ -3,12 +3,16 @@
 #define DSE_METRICS_STEPS_H
 
 #include "metrics/context.h"
+#include "metrics/pick.h"
 
 /* All steps but the first and the last where there are more than two. */
 metric_steps metric_steps_inner(const metric_steps *all);
 
 /* The steps of a view that count: all, or with --trim the inner ones. */
 metric_steps metric_steps_kept(const metric_view *v, bool trim);
+
+/* Picked events as steps, in the arena; a step's number is its event's. */
+metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a);
 
 /* The time of these steps, in the arena. */
 metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a);

@@ -6,180 +6,104 @@
  * collective ends everywhere at about the same time. */
 #include "metrics/straggler.h"
 #include "metrics/compat_kineto.h"
+#include "metrics/match.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
-#include "metrics/parallel.h"
 #include "metrics/steps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-/* ---- which collectives are the same ------------------------------------------------------------ */
+/* ---- matched collectives ----------------------------------------------------------------------- */
 
-/* A process group and a type. */
+/* One rank's part in them. */
 typedef struct {
-    const char *ranks; /* as the trace writes them; NULL: unknown */
-    uint8_t type;
-    metric_ranks members; /* n 0: unknown, the group is of the ranks that have it */
-} kind;
-
-typedef struct {
-    uint32_t start, n; /* in member.list */
-} slice;
-
-/* One rank's communications, those of a kind together, in the order of start. */
-typedef struct {
-    slice *of; /* by kind */
-    uint32_t n_of;
-    uint32_t *list;   /* places in v->comm */
     int64_t offset;   /* of its clock to the first rank's */
     int64_t later_by; /* of its clock by the alignment */
     double *late_ps;  /* of each matched collective, for the alignment */
-    uint32_t unmatched;
-    double lag_sum; /* ps, over the collectives in which it took part */
+    double lag_sum;   /* ps, over the collectives in which it took part */
     uint32_t n_matched, n_last;
 } member;
 
 typedef struct {
     const metric_context *x;
     dse_arena *a;
-    size_t n_kinds, cap_kinds;
-    kind *kind;         /* on the heap, as the next two */
-    trace_names groups; /* by their ranks */
-    uint32_t *known;    /* kinds by group (plus 1; 0: unknown) and type */
-    size_t cap_known;
+    metric_match match;
+    metric_ranks *members; /* by kind */
     member *by_rank;
     size_t n_lags;
     double *lag_us;
 } matching;
 
-static uint32_t kind_of(matching *m, const char *ranks, uint32_t size, uint8_t type)
+/* The ranks of each kind's group; n 0: unknown, it is of the ranks that have it. Calls of ranks that are not in the group
+ * are dropped. */
+static void find_members(matching *m)
 {
-    uint32_t group = ranks ? trace_names_add(&m->groups, ranks, strlen(ranks)) : DSE_NONE, *known;
-    size_t place = ranks ? (size_t)group + 1 : 0, old = m->cap_known;
-    kind *k;
+    size_t kept = 0;
 
-    DSE_GROW(m->known, m->cap_known, (place + 1) * METRIC_COMM_TYPES);
-    memset(m->known + old, 0xff, (m->cap_known - old) * sizeof *m->known);
-    known = &m->known[place * METRIC_COMM_TYPES + type];
-    if (*known != DSE_NONE)
-        return *known;
-    DSE_GROW(m->kind, m->cap_kinds, m->n_kinds + 1);
-    k = &m->kind[m->n_kinds];
-    *k = (kind){ranks, type, {0, NULL}};
-    if (ranks)
-        k->members = metric_ranks_of(ranks, size, m->a);
-    return *known = (uint32_t)m->n_kinds++;
-}
+    m->members = DSE_ARENA_NEW(m->a, metric_ranks, m->match.n_kinds);
+    for (size_t k = 0; k < m->match.n_kinds; k++)
+        if (m->match.kind[k].group.ranks)
+            m->members[k] = metric_ranks_of(m->match.kind[k].group.ranks, m->match.kind[k].group.size, m->a);
+    for (size_t i = 0; i < m->match.n; i++) {
+        const metric_match_call *c = &m->match.call[i];
 
-/* The kind of each communication of a rank. */
-static uint32_t *kinds_of(matching *m, const metric_view *v, dse_arena *scratch)
-{
-    uint32_t *of = DSE_ARENA_NEW(scratch, uint32_t, v->comm.n);
-
-    for (uint32_t i = 0; i < v->comm.n; i++) {
-        const trace_args *args = metric_args_of(v->rank, &v->rank->event[v->comm.event[i]]);
-        metric_group g = args ? metric_group_of(v->rank, args) : (metric_group){0};
-
-        of[i] = kind_of(m, g.ranks, g.size, v->comm_type[i]);
+        if (!m->members[c->kind].n || metric_ranks_have(&m->members[c->kind], m->x->view[c->view].rank->rank))
+            m->match.call[kept++] = *c;
     }
-    return of;
+    m->match.n = kept;
 }
 
-static void member_init(matching *m, const metric_view *v, dse_arena *scratch, member *out)
+/* How many ranks of the record take part in the collectives of the kind of the i-th call, which is the first of it. */
+static size_t parties_of(const matching *m, size_t i)
 {
-    uint32_t *of = kinds_of(m, v, scratch), sum = 0;
-
-    *out = (member){.list = DSE_ARENA_NEW(m->a, uint32_t, v->comm.n),
-                    .n_of = (uint32_t)m->n_kinds,
-                    .offset = metric_clock_offset(v->rank, m->x->view[0].rank)};
-    out->of = DSE_ARENA_NEW(m->a, slice, m->n_kinds);
-    for (uint32_t i = 0; i < v->comm.n; i++)
-        out->of[of[i]].n++;
-    for (uint32_t k = 0; k < out->n_of; k++) {
-        out->of[k].start = sum;
-        sum += out->of[k].n;
-        out->of[k].n = 0;
-    }
-    for (uint32_t i = 0; i < v->comm.n; i++)
-        out->list[out->of[of[i]].start + out->of[of[i]].n++] = i;
-}
-
-static uint32_t count_of(const member *m, size_t k) { return k < m->n_of ? m->of[k].n : 0; }
-
-/* The ranks of the record that take part in a kind: those of its group, or without a group those that have
- * it. */
-static uint32_t parties_of(const matching *m, size_t k, uint32_t *party)
-{
-    const kind *of = &m->kind[k];
-    uint32_t n = 0;
+    const metric_ranks *members = &m->members[m->match.call[i].kind];
+    size_t n = 0;
 
     for (uint32_t r = 0; r < m->x->n_views; r++)
-        if (of->members.n ? metric_ranks_have(&of->members, m->x->view[r].rank->rank)
-                          : count_of(&m->by_rank[r], k) > 0)
-            party[n++] = r;
-    return n;
+        n += metric_ranks_have(members, m->x->view[r].rank->rank);
+    return members->n ? n : metric_match_length(&m->match, i);
 }
 
-static const trace_event *event_of(const matching *m, uint32_t rank, size_t k, uint32_t ordinal)
+/* Calls `visit` for every collective that all of its parties, two or more, have. */
+typedef void visitor(matching *m, const metric_match_call *call, size_t n);
+
+static void each_match(matching *m, visitor *visit)
 {
-    const metric_view *v = &m->x->view[rank];
-    const member *of = &m->by_rank[rank];
+    size_t parties = 0;
 
-    return &v->rank->event[v->comm.event[of->list[of->of[k].start + ordinal]]];
-}
-
-static int64_t start_of(const matching *m, uint32_t rank, const trace_event *e)
-{
-    return metric_start(e) + m->by_rank[rank].offset - m->by_rank[rank].later_by;
-}
-
-/* Calls `visit` for every matched collective; *total is how many there are. */
-typedef void visitor(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n);
-
-static void each_match(matching *m, visitor *visit, size_t *total)
-{
-    uint32_t *party = DSE_ARENA_NEW(m->a, uint32_t, m->x->n_views);
-
-    *total = 0;
-    for (size_t k = 0; k < m->n_kinds; k++) {
-        uint32_t n = parties_of(m, k, party), least = n < 2 ? 0 : UINT32_MAX;
-
-        for (uint32_t i = 0; i < n && least; i++)
-            least = count_of(&m->by_rank[party[i]], k) < least ? count_of(&m->by_rank[party[i]], k) : least;
-        for (uint32_t o = 0; visit && o < least; o++)
-            visit(m, k, o, party, n);
-        *total += least;
+    for (size_t i = 0, n; i < m->match.n; i += n) {
+        n = metric_match_length(&m->match, i);
+        if (!m->match.call[i].ordinal)
+            parties = parties_of(m, i);
+        if (n == parties && n > 1)
+            visit(m, &m->match.call[i], n);
     }
 }
 
 /* ---- clocks ------------------------------------------------------------------------------------- */
 
 /* How much later than the first each rank of a collective ends it. */
-static void note_ends(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n)
+static void note_ends(matching *m, const metric_match_call *call, size_t n)
 {
     int64_t first = INT64_MAX;
 
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t end = metric_end(event_of(m, party[i], k, ordinal)) + m->by_rank[party[i]].offset;
+    for (size_t i = 0; i < n; i++) {
+        int64_t end = metric_end(call[i].event) + m->by_rank[call[i].view].offset;
         first = end < first ? end : first;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        member *of = &m->by_rank[party[i]];
-        int64_t end = metric_end(event_of(m, party[i], k, ordinal)) + of->offset;
+    for (size_t i = 0; i < n; i++) {
+        member *of = &m->by_rank[call[i].view];
 
-        of->late_ps[of->n_matched++] = (double)(end - first);
+        of->late_ps[of->n_matched++] = (double)(metric_end(call[i].event) + of->offset - first);
     }
 }
 
 static void align(matching *m)
 {
-    size_t total;
-
     for (uint32_t r = 0; r < m->x->n_views; r++)
         m->by_rank[r].late_ps = DSE_ARENA_NEW(m->a, double, m->x->view[r].comm.n);
-    each_match(m, note_ends, &total);
+    each_match(m, note_ends);
     for (uint32_t r = 0; r < m->x->n_views; r++) {
         member *of = &m->by_rank[r];
 
@@ -209,24 +133,25 @@ static bool are_together(const matching *m)
 
 /* ---- lags ---------------------------------------------------------------------------------------- */
 
-static void note_starts(matching *m, size_t k, uint32_t ordinal, const uint32_t *party, uint32_t n)
+static void note_starts(matching *m, const metric_match_call *call, size_t n)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     uint32_t slowest = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t at = start_of(m, party[i], event_of(m, party[i], k, ordinal));
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++) {
+            member *of = &m->by_rank[call[i].view];
+            int64_t at = metric_start(call[i].event) + of->offset - of->later_by;
 
-        first = at < first ? at : first;
-        slowest = at > last ? party[i] : slowest;
-        last = at > last ? at : last;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        member *of = &m->by_rank[party[i]];
-
-        of->lag_sum += (double)(start_of(m, party[i], event_of(m, party[i], k, ordinal)) - first);
-        of->n_matched++;
-    }
+            if (pass) {
+                of->lag_sum += (double)(at - first);
+                of->n_matched++;
+            } else {
+                first = at < first ? at : first;
+                slowest = at > last ? call[i].view : slowest;
+                last = at > last ? at : last;
+            }
+        }
     m->by_rank[slowest].n_last += last > first;
     m->lag_us[m->n_lags++] = (double)(last - first) / TRACE_PS_PER_US;
 }
@@ -234,24 +159,27 @@ static void note_starts(matching *m, size_t k, uint32_t ordinal, const uint32_t 
 static dse_status match(matching *m, bool aligned, dse_error *err)
 {
     const metric_context *x = m->x;
-    size_t total;
 
     for (uint32_t r = 0; r < x->n_views; r++)
-        member_init(m, &x->view[r], metric_scratch(x), &m->by_rank[r]);
+        m->by_rank[r].offset = metric_clock_offset(x->view[r].rank, x->view[0].rank);
+    m->match = metric_match_of(x, metric_group_of, false, m->a);
+    find_members(m);
     if (aligned)
         align(m);
-    each_match(m, NULL, &total);
-    m->lag_us = DSE_ARENA_NEW(m->a, double, total);
+    m->lag_us = DSE_ARENA_NEW(m->a, double, m->match.n);
     if (!are_together(m))
         return metric_absent(
             err, "the ranks were not recorded at the same time: their clocks or their jobs differ%s",
             aligned ? "" : "; try --align end");
-    each_match(m, note_starts, &total);
-    if (!total)
+    each_match(m, note_starts);
+    if (!m->n_lags)
         return metric_absent(err, "no collective is in the traces of two ranks of its group");
-    for (uint32_t r = 0; r < x->n_views; r++)
-        m->by_rank[r].unmatched = x->view[r].comm.n - m->by_rank[r].n_matched;
     return DSE_OK;
+}
+
+static uint32_t unmatched_of(const matching *m, uint32_t r)
+{
+    return m->x->view[r].comm.n - m->by_rank[r].n_matched;
 }
 
 static void put_ranks(const matching *m, metric_value *out)
@@ -261,7 +189,7 @@ static void put_ranks(const matching *m, metric_value *out)
 
     for (uint32_t r = 0; r < m->x->n_views; r++) {
         snprintf(key, sizeof key, "%" PRIu32, m->x->view[r].rank->rank);
-        metric_put_integer(unmatched, key, m->by_rank[r].unmatched);
+        metric_put_integer(unmatched, key, unmatched_of(m, r));
     }
     ends = metric_put_object(out, "per_rank_end_times_us");
     for (uint32_t r = 0; r < m->x->n_views; r++) {
@@ -279,7 +207,7 @@ static void put_ranks(const matching *m, metric_value *out)
                          "none of its collectives is matched");
         metric_put_integer(rank, "times_last", of->n_last);
         metric_put_integer(rank, "num_collectives", of->n_matched);
-        metric_put_integer(rank, "unmatched", of->unmatched);
+        metric_put_integer(rank, "unmatched", unmatched_of(m, r));
         metric_put_us(rank, "clock_later_by_us", of->later_by);
     }
 }
@@ -313,9 +241,6 @@ dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_
 
     if (st == DSE_OK)
         put_lags(&m, aligned, out);
-    dse_free(m.kind);
-    dse_free(m.known);
-    trace_names_free(&m.groups);
     return st;
 }
 

@@ -2,49 +2,31 @@
  * group, against the k-th of the others; no interpolation of quantiles. */
 #include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 #include "metrics/straggler.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { IS_NCCL = 1, IS_CALL = 2, IS_STEP = 4 };
-
-static uint8_t name_flags(const char *name)
-{
-    return (uint8_t)((metric_has(name, "nccl") ? IS_NCCL : 0) | (metric_compat_is_call(name) ? IS_CALL : 0) |
-                     (metric_begins(name, METRIC_STEP_PREFIX) ? IS_STEP : 0));
-}
+static const metric_pick steps =
+                             METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {.names = "=^" METRIC_STEP_PREFIX}),
+                         calls = METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {0, "kernel", .names = "nccl"},
+                                             {0, "cpu_op|user_annotation", .names = METRIC_COMPAT_CALLS});
 
 typedef struct {
     metric_events calls; /* by start */
     double step_ps;      /* mean; 0: no step marker lasts */
 } rank_calls;
 
-static void calls_of(const trace_rank *r, dse_arena *a, rank_calls *out)
+static rank_calls calls_of(const trace_rank *r, dse_arena *a)
 {
-    metric_classes names;
-    const metric_words kernel = METRIC_WORDS(r, "kernel"),
-                       host = METRIC_WORDS(r, "cpu_op", "user_annotation");
-    double sum = 0;
-    uint64_t steps = 0;
+    rank_calls out = {.calls = metric_pick_of(r, NULL, &calls, a).list};
+    metric_sums s = {0};
 
-    *out = (rank_calls){.calls = {0, DSE_ARENA_NEW(a, uint32_t, r->n_events)}};
-    names = metric_classes_of(r, name_flags, a);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t what = metric_class_of(&names, e);
-
-        if (!what || e->dur_ps <= 0 || !metric_compat_is_timed(r, e))
-            continue;
-        if ((what & IS_STEP)) {
-            sum += (double)e->dur_ps;
-            steps++;
-        }
-        if (((what & IS_NCCL) && kernel.is[e->word]) || ((what & IS_CALL) && host.is[e->word]))
-            out->calls.event[out->calls.n++] = (uint32_t)i;
-    }
-    out->step_ps = steps ? sum / (double)steps : 0;
-    metric_sort_by_start(r, &out->calls, a);
+    metric_pick_sum(r, &steps, a, &s);
+    out.step_ps = s.n ? (double)s.sum_ps / (double)s.n : 0;
+    metric_sort_by_start(r, &out.calls, a);
+    return out;
 }
 
 /* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further
@@ -105,7 +87,7 @@ void metric_straggler_compat(const metric_context *x, metric_value *out)
     metric_value *ends;
 
     for (uint32_t r = 0; r < x->n_views; r++) {
-        calls_of(x->view[r].rank, a, &of[r]);
+        of[r] = calls_of(x->view[r].rank, a);
         if (!of[r].calls.n)
             continue;
         having++;

@@ -169,9 +169,7 @@ static void put_time(const metric_context *x, const kernel_totals *t, metric_val
 
 static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
 
-/* Words of the specification, section 8. "combine" takes flash_fwd_splitkv_combine_kernel as well, as
- * there. */
-static bool is_of_experts(const kernel_total *k) { return later_moe(k->name); }
+static bool is_of_experts(const kernel_total *k) { return metric_says(k->name, LATER_MOE); }
 
 /* The percentage of all time that kernels of a class take. */
 static void put_share(const metric_context *x, const kernel_totals *t, metric_value *out)

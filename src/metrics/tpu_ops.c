@@ -11,25 +11,22 @@
 
 static const struct {
     const char *name;
-    double reduce, share; /* factor: reduce for both halves of a ring, share 1: (n - 1) / n, 0: once */
+    metric_comm_type type;
 } comms[TPU_COMMS] = {
-    [TPU_ALL_REDUCE] = {"all-reduce", 2, 1},
-    [TPU_ALL_GATHER] = {"all-gather", 1, 1},
-    [TPU_REDUCE_SCATTER] = {"reduce-scatter", 1, 1},
-    [TPU_ALL_TO_ALL] = {"all-to-all", 1, 1},
-    [TPU_RAGGED_ALL_TO_ALL] = {"ragged-all-to-all", 1, 1},
-    [TPU_COLLECTIVE_PERMUTE] = {"collective-permute", 1, 0},
-    [TPU_COLLECTIVE_BROADCAST] = {"collective-broadcast", 1, 0},
-    [TPU_SEND] = {"send", 1, 0},
-    [TPU_RECV] = {"recv", 1, 0},
+    [TPU_ALL_REDUCE] = {"all-reduce", METRIC_ALL_REDUCE},
+    [TPU_ALL_GATHER] = {"all-gather", METRIC_ALL_GATHER},
+    [TPU_REDUCE_SCATTER] = {"reduce-scatter", METRIC_REDUCE_SCATTER},
+    [TPU_ALL_TO_ALL] = {"all-to-all", METRIC_ALL_TO_ALL},
+    [TPU_RAGGED_ALL_TO_ALL] = {"ragged-all-to-all", METRIC_ALL_TO_ALL},
+    [TPU_COLLECTIVE_PERMUTE] = {"collective-permute", METRIC_OTHER_COMM},
+    [TPU_COLLECTIVE_BROADCAST] = {"collective-broadcast", METRIC_BROADCAST},
+    [TPU_SEND] = {"send", METRIC_SEND_RECV},
+    [TPU_RECV] = {"recv", METRIC_SEND_RECV},
 };
 
 const char *tpu_comm_name(tpu_comm c) { return comms[c].name; }
 
-double tpu_bus_factor(tpu_comm c, uint32_t n)
-{
-    return comms[c].reduce * (comms[c].share != 0 ? (double)(n - 1) / n : 1);
-}
+metric_comm_type tpu_comm_type(tpu_comm c) { return comms[c].type; }
 
 static int comm_of(hlo_word w)
 {

@@ -12,6 +12,7 @@
 #ifndef DSE_METRICS_TPU_OPS_H
 #define DSE_METRICS_TPU_OPS_H
 
+#include "metrics/kinds.h"
 #include "metrics/spans.h"
 #include "trace/record.h"
 
@@ -31,8 +32,8 @@ typedef enum {
 /* "all-reduce" */
 const char *tpu_comm_name(tpu_comm c);
 
-/* Bytes that a ring moves over a member's link, per byte of the whole buffer; n members. */
-double tpu_bus_factor(tpu_comm c, uint32_t n);
+/* What a GPU's library calls it. */
+metric_comm_type tpu_comm_type(tpu_comm c);
 
 typedef enum { TPU_COMPUTE, TPU_COMMUNICATION, TPU_MEMORY } tpu_work;
 

@@ -1,38 +1,18 @@
 #include "metrics/tpu_upstream.h"
 
-#include "metrics/events.h"
 #include "metrics/hlo.h"
-#include "metrics/kinds.h"
+#include "metrics/pick.h"
 
 #include <math.h>
 
-enum { SAYS_COMM = 1, SAYS_COMPUTE = 2, SAYS_ALL_REDUCE = 4, ASKED = 8 };
-
-static const struct {
-    const char *word;
-    uint8_t says;
-} words[] = {
-    {"all-reduce", SAYS_COMM},       {"allreduce", SAYS_COMM},
-    {"all-gather", SAYS_COMM},       {"allgather", SAYS_COMM},
-    {"reduce-scatter", SAYS_COMM},   {"reducescatter", SAYS_COMM},
-    {"all-to-all", SAYS_COMM},       {"alltoall", SAYS_COMM},
-    {"collective", SAYS_COMM},       {"nccl", SAYS_COMM},
-    {"dot", SAYS_COMPUTE},           {"convolution", SAYS_COMPUTE},
-    {"gemm", SAYS_COMPUTE},          {"matmul", SAYS_COMPUTE},
-    {"fusion", SAYS_COMPUTE},        {"compute", SAYS_COMPUTE},
-    {"custom-call", SAYS_COMPUTE},   {"allreduce", SAYS_ALL_REDUCE},
-    {"all-reduce", SAYS_ALL_REDUCE}, {"all_reduce", SAYS_ALL_REDUCE},
-};
-
-static uint8_t says(const char *text)
-{
-    uint8_t all = ASKED;
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!(all & words[i].says) && metric_has(text, words[i].word))
-            all |= words[i].says;
-    return all;
-}
+/* Rows that a name or a category word meets. */
+enum { SAYS_COMM = 1 << 0, SAYS_COMPUTE = 1 << 1, SAYS_ALL_REDUCE = 1 << 2 };
+static const metric_pick words =
+    METRIC_PICK(0,
+                {.names = "all-reduce|allreduce|all-gather|allgather|reduce-scatter|reducescatter|all-to-all|"
+                          "alltoall|collective|nccl"},
+                {.names = "dot|convolution|gemm|matmul|fusion|compute|custom-call"},
+                {.names = "allreduce|all-reduce|all_reduce"});
 
 double tpu_upstream_time(const tpu_upstream_kind *k) { return k->n_timed ? k->timed_s : k->dur_s; }
 
@@ -50,24 +30,17 @@ static double bytes_of(const trace_rank *r, const trace_args *a)
 
 typedef struct {
     const trace_rank *r;
-    uint8_t *of_name;
-    uint8_t of_word[256];
+    metric_picker words;
     double first_s, last_s;
 } reading;
 
-static uint8_t said_of(reading *d, const trace_event *e)
+/* An all-reduce is one by its name alone. */
+static uint32_t said_of(reading *d, const trace_event *e)
 {
-    uint8_t name = 0;
+    uint32_t word = e->word < d->r->n_words ? d->r->word[e->word] : DSE_NONE;
 
-    if (e->name != DSE_NONE) {
-        if (!d->of_name[e->name])
-            d->of_name[e->name] = says(d->r->names.text[e->name]);
-        name = d->of_name[e->name];
-    }
-    if (!d->of_word[e->word])
-        d->of_word[e->word] = says(e->word < d->r->n_words ? d->r->names.text[d->r->word[e->word]] : "");
-    return name |
-           (d->of_word[e->word] & (SAYS_COMM | SAYS_COMPUTE)); /* an all-reduce is one by its name alone */
+    return metric_picker_rows(&d->words, e->name) |
+           (metric_picker_rows(&d->words, word) & (SAYS_COMM | SAYS_COMPUTE));
 }
 
 static void count(tpu_upstream_kind *k, const trace_event *e, trace_device_time t)
@@ -97,7 +70,7 @@ static void add(reading *d, size_t event, tpu_upstream *out)
     trace_device_time t = trace_device_time_of(d->r, event);
     double seconds = (double)t.dur_ps / TRACE_PS_PER_S, bytes;
     double start_us = upstream_us(d->r, e->start_ps), dur_us = (double)e->dur_ps / TRACE_PS_PER_US;
-    uint8_t said = said_of(d, e);
+    uint32_t said = said_of(d, e);
 
     out->n++;
     d->first_s = fmin(d->first_s, start_us / 1e6);
@@ -128,11 +101,10 @@ static void add(reading *d, size_t event, tpu_upstream *out)
 
 dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *out, dse_error *err)
 {
-    reading d = {.r = r, .first_s = INFINITY, .last_s = -INFINITY};
+    reading d = {r, metric_picker_of(r, &words, a), INFINITY, -INFINITY};
     size_t n = 0;
 
     *out = (tpu_upstream){0};
-    d.of_name = DSE_ARENA_NEW(a, uint8_t, (size_t)r->names.n + 1);
     for (size_t i = 0; i < r->n_events; i++)
         n += lasts(&r->event[i]) &&
              (said_of(&d, &r->event[i]) & (SAYS_COMM | SAYS_ALL_REDUCE)) == (SAYS_COMM | SAYS_ALL_REDUCE);

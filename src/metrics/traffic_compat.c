@@ -2,68 +2,36 @@
  * layers, and its time in microseconds where the keys say bytes. */
 #include "metrics/compat_kineto.h"
 #include "metrics/order.h"
+#include "metrics/pick.h"
 #include "metrics/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* ---- what a category says ---------------------------------------------------------------------- */
-
-/* user_annotation in any case, and whatever contains nvtx. */
-static metric_words range_words(const trace_rank *r)
-{
-    metric_words w = {{false}};
-
-    for (uint32_t i = 0; i < r->n_words; i++) {
-        const char *word = TRACE_NAME(r, r->word[i]);
-
-        w.is[i] = word && (metric_has(word, "nvtx") || strcasecmp(word, "user_annotation") == 0);
-    }
-    return w;
-}
-
 /* ---- what a name says -------------------------------------------------------------------------- */
 
-/* Low three bits: the class of an event of this name; the others: */
-enum { CLASS = 7, IS_COMM = 8, IS_COALESCED = 16, IS_RANGE = 32 };
+/* Events of three layers, by the class that the name has; a suffix comes after the words of pipelines and before the
+ * others. */
+enum { COALESCED = METRIC_PARALLELS };
 
-static metric_parallel class_of(const char *name)
+static bool is_comm(const char *name)
 {
-    static const struct {
-        const char *word;
-        metric_parallel parallel;
-    } words[] = {{"sendrecv", METRIC_PP},   {"c10d::send", METRIC_PP},    {"c10d::recv", METRIC_PP},
-                 {"nccl:send", METRIC_PP},  {"nccl:recv", METRIC_PP},     {"alltoall", METRIC_EP},
-                 {"all_to_all", METRIC_EP}, {"reducescatter", METRIC_DP}, {"reduce_scatter", METRIC_DP}};
-    size_t n = strlen(name);
+    return metric_says(name, METRIC_COMPAT_CALLS
+                       "|nccl|allreduce|reducescatter|allgather|broadcast|reduce|sendrecv|"
+                       "alltoall|p2p|send|recv");
+}
 
-    /* A suffix comes after the words of pipelines and before the others. */
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (words[i].parallel != METRIC_PP && n >= 5 &&
-            (strcasecmp(name + n - 5, "_send") == 0 || strcasecmp(name + n - 5, "_recv") == 0))
-            return METRIC_PP;
-        if (metric_has(name, words[i].word))
-            return words[i].parallel;
+#define ROW(parallel, words)                                                                                 \
+    {                                                                                                        \
+        (parallel), "kernel|cpu_op|user_annotation", .names = (words), .is = is_comm                         \
     }
-    return METRIC_UNKNOWN;
-}
 
-static uint8_t says(const char *name)
-{
-    unsigned v = class_of(name);
-
-    if (metric_compat_is_call(name) ||
-        METRIC_HAS_ANY(name, "nccl", "allreduce", "reducescatter", "allgather", "broadcast", "reduce",
-                       "sendrecv", "alltoall", "p2p", "send", "recv"))
-        v |= IS_COMM;
-    if (strcmp(name, "nccl:coalesced") == 0)
-        v |= IS_COALESCED;
-    if (METRIC_HAS_ANY(name, "dp", "tp", "pp", "ep", "data_parallel", "tensor_parallel", "pipeline", "expert",
-                       "fsdp", "ddp", "moe", "gradient_sync", "all_reduce_grad"))
-        v |= IS_RANGE;
-    return (uint8_t)v;
-}
+static const metric_pick calls =
+    METRIC_PICK(METRIC_INSTANTS, ROW(COALESCED, "=^nccl:coalesced$"),
+                ROW(METRIC_PP, "sendrecv|c10d::send|c10d::recv|nccl:send|nccl:recv|_send$|_recv$"),
+                ROW(METRIC_EP, "alltoall|all_to_all"), ROW(METRIC_DP, "reducescatter|reduce_scatter"),
+                ROW(METRIC_UNKNOWN, NULL));
 
 static bool has_part(const char *name, const char *word)
 {
@@ -87,23 +55,22 @@ static metric_parallel class_of_range(const char *name)
 {
     static const struct {
         metric_parallel parallel;
-        const char *part[3], *whole;
-    } classes[] = {{METRIC_DP, {"dp", "gradient", NULL}, "data_parallel"},
-                   {METRIC_TP, {"tp", NULL, NULL}, "tensor_parallel"},
-                   {METRIC_PP, {"pp", "pipeline", NULL}, "pipeline_parallel"},
-                   {METRIC_EP, {"ep", "expert", "moe"}, "expert_parallel"}};
+        const char *part[3];
+    } classes[] = {{METRIC_DP, {"dp", "gradient", NULL}},
+                   {METRIC_TP, {"tp", NULL, NULL}},
+                   {METRIC_PP, {"pp", "pipeline", NULL}},
+                   {METRIC_EP, {"ep", "expert", "moe"}}};
+    static const metric_name_class wholes[] = {{METRIC_DP, "data_parallel"},
+                                               {METRIC_TP, "tensor_parallel"},
+                                               {METRIC_PP, "pipeline_parallel"},
+                                               {METRIC_EP, "expert_parallel"}};
 
     for (size_t c = 0; c < 4; c++)
         for (size_t i = 0; i < 3 && classes[c].part[i]; i++)
             if (has_part(name, classes[c].part[i]))
                 return classes[c].parallel;
-    for (size_t c = 0; c < 4; c++)
-        if (metric_has(name, classes[c].whole))
-            return classes[c].parallel;
-    return METRIC_UNKNOWN;
+    return (metric_parallel)METRIC_CLASS_OF_NAME(wholes, name, METRIC_UNKNOWN);
 }
-
-static uint8_t range_says(const char *name) { return (uint8_t)class_of_range(name); }
 
 /* ---- coalesced calls ---------------------------------------------------------------------------- */
 
@@ -112,7 +79,6 @@ enum { SEND_RECV, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, TO_ALL, KINDS };
 
 typedef struct {
     int64_t at;
-    uint8_t says;
     uint32_t upto[KINDS];
 } operator_start;
 
@@ -121,46 +87,25 @@ typedef struct {
     operator_start *op;
 } operators;
 
-METRIC_COMPARE(by_time, operator_start, {x->at, y->at})
-
-static bool is_kind(const char *name, int kind)
-{
-    static const char *const words[KINDS] = {"send", "allreduce", "allgather", "reduce_scatter", "alltoall"};
-
-    return metric_has(name, words[kind]) || (kind == SEND_RECV && metric_has(name, "recv"));
-}
-
-/* A c10d operator by its name: a bit for each kind, and one more. */
-enum { IS_OPERATOR = 1 << KINDS };
-
-static uint8_t operator_says(const char *name)
-{
-    uint8_t says = IS_OPERATOR;
-
-    if (!metric_begins(name, "c10d::"))
-        return 0;
-    for (int k = 0; k < KINDS; k++)
-        says = (uint8_t)(says | is_kind(name, k) << k);
-    return says;
-}
+static const metric_pick c10d =
+    METRIC_PICK(METRIC_TIMED | METRIC_INSTANTS, {0, "cpu_op", .names = "=^c10d::"});
 
 static void operators_of(const trace_rank *r, dse_arena *a, operators *out)
 {
-    const metric_words op = METRIC_WORDS(r, "cpu_op");
-    const metric_events named = metric_named(r, operator_says, a);
-    metric_classes names = metric_classes_of(r, operator_says, a);
+    static const char *const words[KINDS] = {"send|recv", "allreduce", "allgather", "reduce_scatter",
+                                             "alltoall"};
+    metric_picked p = metric_pick_of(r, NULL, &c10d, a);
 
-    *out = (operators){0, DSE_ARENA_NEW(a, operator_start, named.n)};
-    for (uint32_t i = 0; i < named.n; i++) {
-        const trace_event *e = &r->event[named.event[i]];
+    *out = (operators){p.list.n, DSE_ARENA_NEW(a, operator_start, p.list.n)};
+    metric_sort_by_start(r, &p.list, a);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
 
-        if (op.is[e->word] && metric_compat_is_timed(r, e))
-            out->op[out->n++] = (operator_start){e->start_ps, metric_class_of(&names, e), {0}};
-    }
-    qsort(out->op, out->n, sizeof *out->op, by_time);
-    for (size_t i = 0; i < out->n; i++)
+        out->op[i].at = e->start_ps;
         for (int k = 0; k < KINDS; k++)
-            out->op[i].upto[k] = (i ? out->op[i - 1].upto[k] : 0) + (out->op[i].says >> k & 1);
+            out->op[i].upto[k] =
+                (i ? out->op[i - 1].upto[k] : 0) + metric_says(METRIC_TEXT_OF(r, e), words[k]);
+    }
 }
 
 /* Operators that start before `at`, or at it. */
@@ -203,33 +148,27 @@ typedef struct {
 
 METRIC_COMPARE(by_range_start, range, {x->start, y->start}, {x->at, y->at})
 
-static bool is_range(const trace_rank *r, const trace_event *e, const metric_words *words,
-                     metric_classes *names)
+/* Of a category that is user_annotation in any case, or contains nvtx. */
+static const metric_pick named_ranges = METRIC_PICK(
+    METRIC_TIMED | METRIC_INSTANTS,
+    {.names = "dp|tp|pp|ep|data_parallel|tensor_parallel|pipeline|expert|fsdp|ddp|moe|gradient_sync|"
+              "all_reduce_grad"});
+
+static void ranges_of(const trace_rank *r, dse_arena *a, ranges *out)
 {
-    return words->is[e->word] && (metric_class_of(names, e) & IS_RANGE) && metric_compat_is_timed(r, e);
-}
+    metric_picked p = metric_pick_of(r, NULL, &named_ranges, a);
 
-static void ranges_of(const trace_rank *r, metric_classes *names, dse_arena *a, ranges *out)
-{
-    const metric_words words = range_words(r);
-    metric_classes classes;
-    size_t room = 0;
+    *out = (ranges){.of = DSE_ARENA_NEW(a, range, p.list.n), .open = DSE_ARENA_NEW(a, range *, p.list.n)};
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        const char *word = e->word < r->n_words ? TRACE_NAME(r, r->word[e->word]) : NULL;
+        metric_parallel parallel;
 
-    *out = (ranges){0};
-    classes = metric_classes_of(r, range_says, a);
-    for (size_t i = 0; i < r->n_events; i++)
-        if (is_range(r, &r->event[i], &words, names)) {
-            out->any = true;
-            room += metric_class_of(&classes, &r->event[i]) != METRIC_UNKNOWN;
-        }
-    out->of = DSE_ARENA_NEW(a, range, room);
-    out->open = DSE_ARENA_NEW(a, range *, room);
-    for (size_t i = 0; i < r->n_events && out->n < room; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (is_range(r, e, &words, names) && metric_class_of(&classes, e) != METRIC_UNKNOWN)
-            out->of[out->n++] =
-                (range){e->start_ps, metric_end(e), (uint32_t)i, metric_class_of(&classes, e)};
+        if (!word || !metric_says(word, "nvtx|^user_annotation$"))
+            continue;
+        out->any = true;
+        if ((parallel = class_of_range(METRIC_TEXT_OF(r, e))) != METRIC_UNKNOWN)
+            out->of[out->n++] = (range){e->start_ps, metric_end(e), p.list.event[i], (uint8_t)parallel};
     }
     qsort(out->of, out->n, sizeof *out->of, by_range_start);
 }
@@ -277,38 +216,30 @@ typedef struct {
     bool has_ranges;
 } totals;
 
+static const metric_pick annotation = METRIC_PICK(METRIC_LASTING, {0, .words = "user_annotation"});
+
 static void add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
-    metric_classes names;
-    const metric_words counted = METRIC_WORDS(r, "kernel", "cpu_op", "user_annotation"),
-                       annotation = METRIC_WORDS(r, "user_annotation");
-    metric_events comm = {0, NULL};
+    metric_picked p = metric_pick_of(r, NULL, &calls, a);
+    metric_picker annotations = metric_picker_of(r, &annotation, a);
     operators ops;
     ranges open;
 
-    names = metric_classes_of(r, says, a);
-    comm.event = DSE_ARENA_NEW(a, uint32_t, r->n_events);
     operators_of(r, a, &ops);
-    ranges_of(r, &names, a, &open);
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    ranges_of(r, a, &open);
+    metric_picked_sort(&p, &calls, a);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        metric_parallel parallel = range_at(&open, e->start_ps);
 
-        if (counted.is[e->word] && (metric_class_of(&names, e) & IS_COMM))
-            comm.event[comm.n++] = (uint32_t)i;
+        if (p.class[i] == COALESCED)
+            parallel = metric_picker_ask(&annotations, e) == METRIC_NOT_PICKED ? METRIC_UNKNOWN
+                                                                               : class_of_coalesced(&ops, e);
+        else if (parallel == METRIC_UNKNOWN)
+            parallel = (metric_parallel)p.class[i];
+        t->us[parallel] += (double)e->dur_ps / TRACE_PS_PER_US;
     }
-    metric_sort_by_start(r, &comm, a);
-    for (uint32_t i = 0; i < comm.n; i++) {
-        const trace_event *e = &r->event[comm.event[i]];
-        metric_parallel p = range_at(&open, e->start_ps);
-        uint8_t said = metric_class_of(&names, e);
-
-        if (said & IS_COALESCED)
-            p = annotation.is[e->word] && e->dur_ps > 0 ? class_of_coalesced(&ops, e) : METRIC_UNKNOWN;
-        else if (p == METRIC_UNKNOWN)
-            p = (metric_parallel)(said & CLASS);
-        t->us[p] += (double)e->dur_ps / TRACE_PS_PER_US;
-    }
-    t->calls += comm.n;
+    t->calls += p.list.n;
     t->has_ranges = t->has_ranges || open.any;
 }
 

@@ -14,8 +14,6 @@
 #include "metrics/steps.h"
 
 #include <math.h>
-#include <string.h>
-#include <strings.h>
 
 typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
 
@@ -23,37 +21,23 @@ static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
-enum { NAME_STEP = 1, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
+enum { NAME_STEP, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
 
-static uint8_t name_class(const char *name)
-{
-    static const struct {
-        const char *prefix;
-        uint8_t class;
-    } prefixes[] = {{METRIC_STEP_PREFIX, NAME_STEP},
-                    {"Optimizer.step#", NAME_OPTIMIZER},
-                    {"Optimizer.zero_grad#", NAME_OPTIMIZER},
-                    {"autograd::engine::evaluate_function", NAME_AUTOGRAD}};
+#define ON_HOST .categories = 1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION
 
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (metric_begins(name, prefixes[i].prefix))
-            return prefixes[i].class;
-    if (metric_has(name, "fsdp::"))
-        return NAME_FSDP;
-    return strstr(name, "Backward") ? NAME_BACKWARD : NAME_OPERATOR;
-}
-
-static bool is_host(const trace_event *e)
-{
-    return (e->category == TRACE_CPU_OP || e->category == TRACE_ANNOTATION) && !e->instant && e->dur_ps > 0;
-}
+static const metric_pick host_ranges =
+    METRIC_PICK(METRIC_LASTING, {NAME_STEP, ON_HOST, .names = "=^" METRIC_STEP_PREFIX},
+                {NAME_OPTIMIZER, ON_HOST, .names = "=^Optimizer.step#|=^Optimizer.zero_grad#"},
+                {NAME_AUTOGRAD, ON_HOST, .names = "=^autograd::engine::evaluate_function"},
+                {NAME_FSDP, ON_HOST, .names = "fsdp::"}, {NAME_BACKWARD, ON_HOST, .names = "=Backward"},
+                {NAME_OPERATOR, ON_HOST});
 
 /* The lane of the steps; DSE_NONE. */
-static uint32_t main_lane(const trace_rank *r, metric_classes *names)
+static uint32_t main_lane(const metric_picked *p)
 {
-    for (size_t i = 0; i < r->n_events; i++)
-        if (is_host(&r->event[i]) && metric_class_of(names, &r->event[i]) == NAME_STEP)
-            return r->event[i].lane;
+    for (uint32_t i = 0; i < p->list.n; i++)
+        if (p->class[i] == NAME_STEP)
+            return metric_picked_at(p, i)->lane;
     return DSE_NONE;
 }
 
@@ -100,22 +84,18 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-static void find_ranges(const trace_rank *r, metric_classes *names, host_time *h)
+static void find_ranges(const metric_picked *ranges, host_time *h)
 {
-    uint32_t lane = main_lane(r, names);
+    uint32_t lane = main_lane(ranges);
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
-        phase p;
+    for (uint32_t i = 0; i < ranges->list.n; i++) {
+        const trace_event *e = metric_picked_at(ranges, i);
+        uint8_t class = ranges->class[i];
+        phase p = phase_of(e, class, lane);
 
-        if (!is_host(e))
-            continue;
-        class = metric_class_of(names, e);
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
-        p = phase_of(e, class, lane);
         if (p != PHASES)
             add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)});
     }
@@ -198,10 +178,10 @@ static void put_times(const metric_view *v, const host_time *h, uint32_t n_steps
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     host_time h = {0};
-    metric_classes names = metric_classes_of(r->rank, name_class, a);
+    metric_picked ranges = metric_pick_of(r->rank, NULL, &host_ranges, a);
 
     h.steps = metric_steps_time(r->view, x->options->trim, a);
-    find_ranges(r->rank, &names, &h);
+    find_ranges(&ranges, &h);
     if (h.has_operators) {
         divide(&h, a);
         put_times(r->view, &h, metric_steps_kept(r->view, x->options->trim).n, a, r->out);
@@ -260,62 +240,48 @@ enum { C_FORWARD, C_BACKWARD, C_OPTIMIZER, C_FSDP_FORWARD, C_FSDP_BACKWARD, C_FS
 static const char *const compat_name[C_PHASES] = {"forward",       "backward",   "optimizer", "fsdp_forward",
                                                   "fsdp_backward", "fsdp_other", "other"};
 
-static uint8_t compat_class(const char *name)
-{
-    if (metric_has(name, "fsdp::"))
-        return metric_has(name, "backward")  ? C_FSDP_BACKWARD
-               : metric_has(name, "forward") ? C_FSDP_FORWARD
-                                             : C_FSDP_OTHER;
-    if (METRIC_HAS_ANY(name, "optimizer", "adam", "sgd", "step", "zero_grad"))
-        return C_OPTIMIZER;
-    if (METRIC_HAS_ANY(name, "backward", "autograd::engine"))
-        return C_BACKWARD;
-    return strncasecmp(name, "aten::", 6) == 0 || metric_has(name, "forward") ? C_FORWARD : C_OTHER;
-}
+#define HOST_WORDS "user_annotation|cpu_op"
 
-static void put_sums(const guide_rank *r, const int64_t ps[C_PHASES], const int64_t n[C_PHASES])
+static const metric_pick compat_host =
+    METRIC_PICK(METRIC_LASTING, {C_FSDP_BACKWARD, HOST_WORDS, .names = "fsdp::*backward|backward*fsdp::"},
+                {C_FSDP_FORWARD, HOST_WORDS, .names = "fsdp::*forward|forward*fsdp::"},
+                {C_FSDP_OTHER, HOST_WORDS, .names = "fsdp::"},
+                {C_OPTIMIZER, HOST_WORDS, .names = "optimizer|adam|sgd|step|zero_grad"},
+                {C_BACKWARD, HOST_WORDS, .names = "backward|autograd::engine"},
+                {C_FORWARD, HOST_WORDS, .names = "^aten::|forward"}, {C_OTHER, .words = HOST_WORDS});
+
+static void put_sums(const guide_rank *r, const metric_sums s[C_PHASES])
 {
-    const double fsdp = guide_us(ps[C_FSDP_FORWARD] + ps[C_FSDP_BACKWARD] + ps[C_FSDP_OTHER]);
+    const double fsdp =
+        guide_us(s[C_FSDP_FORWARD].sum_ps + s[C_FSDP_BACKWARD].sum_ps + s[C_FSDP_OTHER].sum_ps);
     int64_t all = 0;
     char key[64];
 
     for (int c = 0; c < C_PHASES; c++)
-        all += ps[c];
+        all += s[c].sum_ps;
     metric_put_number(r->out, "total_cpu_time_ms", guide_us(all) / 1000);
     for (int c = 0; c < C_PHASES; c++) {
         snprintf(key, sizeof key, "%s_time_ms", compat_name[c]);
-        metric_put_number(r->out, key, guide_us(ps[c]) / 1000);
+        metric_put_number(r->out, key, guide_us(s[c].sum_ps) / 1000);
         snprintf(key, sizeof key, "%s_percentage", compat_name[c]);
-        guide_put_round(r->out, key, guide_percent(guide_us(ps[c]), guide_us(all)));
+        guide_put_round(r->out, key, guide_percent(guide_us(s[c].sum_ps), guide_us(all)));
         snprintf(key, sizeof key, "%s_count", compat_name[c]);
-        metric_put_integer(r->out, key, n[c]);
+        metric_put_integer(r->out, key, s[c].n);
     }
     metric_put_number(r->out, "fsdp_total_time_ms", fsdp / 1000);
     guide_put_round(r->out, "fsdp_total_percentage", guide_percent(fsdp, guide_us(all)));
     guide_put_round(r->aside, "fsdp_percentage", guide_percent(fsdp, guide_us(all)));
     metric_put_number(r->out, "pure_training_time_ms",
-                      guide_us(ps[C_FORWARD] + ps[C_BACKWARD] + ps[C_OPTIMIZER]) / 1000);
+                      guide_us(s[C_FORWARD].sum_ps + s[C_BACKWARD].sum_ps + s[C_OPTIMIZER].sum_ps) / 1000);
 }
 
 static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *a)
 {
-    const trace_rank *r = of->rank;
-    const metric_words host = METRIC_WORDS(r, "user_annotation", "cpu_op");
-    int64_t ps[C_PHASES] = {0}, n[C_PHASES] = {0};
-    metric_classes names = metric_classes_of(r, compat_class, a);
+    metric_sums s[C_PHASES] = {{0}};
 
     (void)x;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
-
-        if (e->instant || !host.is[e->word] || e->dur_ps <= 0)
-            continue;
-        class = metric_class_of(&names, e);
-        ps[class] += e->dur_ps;
-        n[class]++;
-    }
-    put_sums(of, ps, n);
+    metric_pick_sum(of->rank, &compat_host, a, s);
+    put_sums(of, s);
     return true;
 }
 

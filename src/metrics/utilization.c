@@ -157,29 +157,18 @@ static void gpu_utilization(const metric_context *x, metric_value *out)
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-/* Union of those events of a list whose category is literally this word; *n counts the ones that last. */
-static metric_spans union_of(const trace_rank *r, const metric_events *list, const char *word, dse_arena *a,
-                             uint32_t *n)
-{
-    const metric_words words = METRIC_WORDS(r, word);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, list->n);
-
-    *n = 0;
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->event[list->event[i]];
-
-        if (words.is[e->word] && e->dur_ps > 0)
-            span[(*n)++] = (metric_span){metric_start(e), metric_end(e)};
-    }
-    return metric_spans_merge(span, *n);
-}
+enum { KERNEL, COPY };
+static const metric_pick work =
+    METRIC_PICK(METRIC_LASTING, {KERNEL, .words = "kernel"}, {COPY, .words = "gpu_memcpy"});
 
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     const metric_span span = recorded(r->rank, true);
     const double span_us = guide_us(span.end - span.start);
-    metric_spans kernels, copies, both;
-    uint32_t n_kernels, n_copies;
+    metric_picked p = metric_pick_of(r->rank, NULL, &work, a);
+    metric_spans kernels = metric_picked_time(&p, KERNEL, a), copies = metric_picked_time(&p, COPY, a),
+                 both = metric_picked_time(&p, METRIC_ANY_CLASS, a);
+    metric_sums sums[2] = {{0}};
     double us[4];
     static const char *const times[] = {"kernel_time_ms", "memcpy_time_ms", "total_busy_time_ms",
                                         "idle_time_ms"},
@@ -189,9 +178,7 @@ static bool measure_compat(const metric_context *x, const guide_rank *r, dse_are
     (void)x;
     if (span.start > span.end) /* no event lasts */
         return false;
-    kernels = union_of(r->rank, &r->view->kernels, "kernel", a, &n_kernels);
-    copies = union_of(r->rank, &r->view->memory_ops, "gpu_memcpy", a, &n_copies);
-    both = metric_spans_unite(&kernels, &copies, a);
+    metric_picked_sum(&p, sums);
     us[0] = guide_us(metric_spans_length(&kernels));
     us[1] = guide_us(metric_spans_length(&copies));
     us[2] = guide_us(metric_spans_length(&both));
@@ -201,8 +188,8 @@ static bool measure_compat(const metric_context *x, const guide_rank *r, dse_are
         metric_put_number(r->out, times[i], us[i] / 1000);
     for (int i = 0; i < 4; i++)
         guide_put_round(r->out, shares[i], guide_percent(us[i], span_us));
-    metric_put_integer(r->out, "num_kernel_launches", n_kernels);
-    metric_put_integer(r->out, "num_memcpy_ops", n_copies);
+    metric_put_integer(r->out, "num_kernel_launches", sums[KERNEL].n);
+    metric_put_integer(r->out, "num_memcpy_ops", sums[COPY].n);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/pick.h"
 #include "metrics/traffic.h"
 
 #include <math.h>
@@ -125,56 +126,38 @@ static dse_status traffic_window(const metric_context *x, metric_value *out, dse
 
 /* ---- as the original tool has it ---------------------------------------------------------------- */
 
-enum { TP, DP, PP, OTHER, CLASSES, IN_SYNC_DP, NO_COMM };
+enum { TP, DP, PP, OTHER, CLASSES, IN_SYNC_DP };
 
-static uint8_t name_class(const char *name)
+static bool is_nccl(const char *name) { return metric_says(name, "nccl"); }
+
+static const metric_pick classes = METRIC_PICK(
+                             METRIC_INSTANTS, {IN_SYNC_DP, "kernel", .names = "allreduce", .is = is_nccl},
+                             {TP, "kernel", .names = "broadcast", .is = is_nccl},
+                             {DP, "kernel", .names = "allgather|reducescatter|redistribute", .is = is_nccl},
+                             {PP, "kernel", .names = "send|recv", .is = is_nccl},
+                             {OTHER, "kernel", .is = is_nccl}),
+                         /* The first file's operators of that name are taken for the ends of steps. */
+    sync_ops = METRIC_PICK(METRIC_INSTANTS, {0, "cpu_op", .names = "=^RedistributeBackward$"});
+
+/* The times of these, ends included. */
+static metric_spans times_of(const metric_picked *p, dse_arena *a)
 {
-    static const struct {
-        const char *word;
-        uint8_t class;
-    } words[] = {{"allreduce", IN_SYNC_DP}, {"broadcast", TP}, {"allgather", DP}, {"reducescatter", DP},
-                 {"redistribute", DP},      {"send", PP},      {"recv", PP}};
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, p->list.n);
 
-    if (!metric_has(name, "nccl"))
-        return NO_COMM;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (metric_has(name, words[i].word))
-            return words[i].class;
-    return OTHER;
-}
-
-static uint8_t is_sync(const char *name) { return strcmp(name, "RedistributeBackward") == 0; }
-
-/* The first file's operators of that name, which are taken for the ends of steps: how many, and their times,
- * ends included. */
-static void syncs_of(const trace_rank *r, dse_arena *a, uint32_t *count, metric_spans *out)
-{
-    const metric_words op = METRIC_WORDS(r, "cpu_op");
-    const metric_events named = metric_named(r, is_sync, a);
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, named.n);
-
-    *count = 0;
-    for (uint32_t i = 0; i < named.n; i++) {
-        const trace_event *e = &r->event[named.event[i]];
-
-        if (op.is[e->word])
-            span[(*count)++] = (metric_span){e->start_ps, metric_end(e) + 1};
-    }
-    *out = metric_spans_merge_any(span, *count);
+    for (uint32_t i = 0; i < p->list.n; i++)
+        span[i] = (metric_span){metric_picked_at(p, i)->start_ps, metric_end(metric_picked_at(p, i)) + 1};
+    return metric_spans_merge_any(span, p->list.n);
 }
 
 static void add_file(const trace_rank *r, int64_t offset, const metric_spans *syncs, dse_arena *a,
                      double seconds[CLASSES])
 {
-    const metric_words kernel = METRIC_WORDS(r, "kernel");
-    metric_classes names = metric_classes_of(r, name_class, a);
+    metric_picked p = metric_pick_of(r, NULL, &classes, a);
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-        uint8_t class;
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        uint8_t class = p.class[i];
 
-        if (!kernel.is[e->word] || (class = metric_class_of(&names, e)) == NO_COMM)
-            continue;
         if (class == IN_SYNC_DP)
             class = metric_spans_at(syncs, e->start_ps + offset) ? DP : TP;
         seconds[class] += (double)e->dur_ps / TRACE_PS_PER_S;
@@ -185,15 +168,13 @@ static void traffic_window_compat(const metric_context *x, metric_value *out)
 {
     static const char *const keys[CLASSES] = {"tp_window_sec", "dp_window_sec", "pp_window_sec",
                                               "other_comm_window_sec"};
-    double seconds[CLASSES] = {0}, total = 0, n;
-    metric_spans syncs;
-    uint32_t count;
+    metric_picked sync = metric_pick_of(x->view[0].rank, NULL, &sync_ops, x->arena);
+    metric_spans syncs = times_of(&sync, x->arena);
+    double seconds[CLASSES] = {0}, total = 0, n = (double)(sync.list.n ? sync.list.n : 1) * x->n_views;
 
-    syncs_of(x->view[0].rank, x->arena, &count, &syncs);
     for (uint32_t i = 0; i < x->n_views; i++)
         add_file(x->view[i].rank, metric_clock_offset(x->view[i].rank, x->view[0].rank), &syncs,
                  metric_scratch(x), seconds);
-    n = (double)(count ? count : 1) * x->n_views;
     for (int c = 0; c < CLASSES; c++) {
         metric_put_number(out, keys[c], metric_round(seconds[c] / n, 6));
         total += seconds[c];

@@ -30,15 +30,15 @@ static metric_comm_size size_of(metric_comm_type type, const char *collective, u
 
 CLAIM(a_dtype_has_the_bytes_of_pytorchs_type_of_that_name)
 {
-    assert_int_equal(metric_dtype_bytes("Double"), 8);
-    assert_int_equal(metric_dtype_bytes("Long"), 8);
-    assert_int_equal(metric_dtype_bytes("Float"), 4);
-    assert_int_equal(metric_dtype_bytes("BFloat16"), 2);
-    assert_int_equal(metric_dtype_bytes("Half"), 2);
-    assert_int_equal(metric_dtype_bytes("Bool"), 1);
-    assert_int_equal(metric_dtype_bytes("Float8_e4m3fn"), 1);
-    assert_int_equal(metric_dtype_bytes("QInt4x2"), 0);
-    assert_int_equal(metric_dtype_bytes(""), 0);
+    assert_int_equal(metric_dtype_bytes("Double", METRIC_DTYPES), 8);
+    assert_int_equal(metric_dtype_bytes("Long", METRIC_DTYPES), 8);
+    assert_int_equal(metric_dtype_bytes("Float", METRIC_DTYPES), 4);
+    assert_int_equal(metric_dtype_bytes("BFloat16", METRIC_DTYPES), 2);
+    assert_int_equal(metric_dtype_bytes("Half", METRIC_DTYPES), 2);
+    assert_int_equal(metric_dtype_bytes("Bool", METRIC_DTYPES), 1);
+    assert_int_equal(metric_dtype_bytes("Float8_e4m3fn", METRIC_DTYPES), 1);
+    assert_int_equal(metric_dtype_bytes("QInt4x2", METRIC_DTYPES), 0);
+    assert_int_equal(metric_dtype_bytes("", METRIC_DTYPES), 0);
 }
 
 /* 100 bfloat16 go in, 800 come out. */

@@ -2,6 +2,7 @@
  * here. */
 #include "unit/metrics/run.h"
 
+#include "metrics/kinds.h"
 #include "metrics/later_words.h"
 
 #define RANK(k) TEST_DATA "/traces/later_two_ranks/rank" #k "_trace.json"
@@ -165,18 +166,32 @@ WITH(one_rank_cannot_be_compared)
 
 CLAIM(words_may_be_bound_to_a_place)
 {
-    assert_true(later_comm_plain("NCCL_kernel"));
-    assert_false(later_comm_plain("my_nccl"));
-    assert_true(later_comm_wide("my_nccl"));
-    assert_true(later_memcpy("x dma y"));
-    assert_false(later_memcpy("admad"));
-    assert_true(later_moe("k_gate (x)") == false);
-    assert_true(later_moe_nsys("a gate b"));
-    assert_int_equal(later_class_of("reducescatter"), LATER_COMMUNICATION);
-    assert_int_equal(later_class_of("reduce_kernel"), LATER_REDUCTION);
-    assert_int_equal(later_class_of("cutlass_gemm_softmax"), LATER_GEMM);
-    assert_int_equal(later_class_of("rmsnorm"), LATER_NORM);
-    assert_int_equal(later_class_of("something"), LATER_OTHER);
+    assert_true(metric_says("NCCL_kernel", LATER_COMM_PLAIN));
+    assert_false(metric_says("my_nccl", LATER_COMM_PLAIN));
+    assert_true(metric_says("my_nccl", LATER_COMM_WIDE));
+    assert_true(metric_says("x dma y", LATER_MEMCPY));
+    assert_false(metric_says("admad", LATER_MEMCPY));
+    assert_false(metric_says("k_gate (x)", LATER_MOE));
+    assert_true(metric_says("a gate b", LATER_MOE_NSYS));
+    assert_true(metric_says("reducescatter", LATER_COMM_NAMED));
+    assert_true(metric_says("reduce_kernel", LATER_BOUND) && !metric_says("reduce_kernel", LATER_COMM_NAMED));
+    assert_true(metric_says("cutlass_gemm_softmax", LATER_GEMM));
+    assert_true(metric_says("rmsnorm", LATER_BOUND) && !metric_says("rmsnorm", LATER_GEMM));
+    assert_false(metric_says("something", LATER_COMM_NAMED "|" LATER_MEMCPY "|" LATER_GEMM "|" LATER_BOUND));
+}
+
+CLAIM(words_have_signs_for_case_and_place)
+{
+    assert_true(metric_says("x_NCCL", "gemm|nccl"));
+    assert_false(metric_says("x_NCCL", "gemm|=nccl"));
+    assert_true(metric_says("nccl:send 0->1", "=^nccl:send") && !metric_says("a nccl:send", "=^nccl:send"));
+    assert_true(metric_says("nccl:coalesced", "=^nccl:coalesced$") &&
+                !metric_says("nccl:coalesced2", "=^nccl:coalesced$"));
+    assert_true(metric_says("q.py(1): run_batch", "=: run_batch$"));
+    assert_true(metric_says("reduce_scatter reduce_x", "reduce!_scatter!_gather"));
+    assert_false(metric_says("reduce_scatter reduce_gather", "reduce!_scatter!_gather"));
+    assert_true(metric_says("flash_fwd_attn", "flash*attn") && !metric_says("attn_flash", "flash*attn"));
+    assert_true(metric_says("", "") && !metric_says("", "a") && metric_says("anything", ""));
 }
 
 int main(void)
@@ -193,6 +208,7 @@ int main(void)
         ON(what_the_trace_lacks_is_refused),
         cmocka_unit_test_setup_teardown(one_rank_cannot_be_compared, load_one, unload),
         cmocka_unit_test(words_may_be_bound_to_a_place),
+        cmocka_unit_test(words_have_signs_for_case_and_place),
     };
 
     return RUN_TESTS(tests);

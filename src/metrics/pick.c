@@ -1,0 +1,135 @@
+#include "metrics/pick.h"
+
+#include "metrics/compat_kineto.h"
+
+#include <string.h>
+
+#define ASKED (1u << 31)
+
+/* Whether the word is one of those between bars. */
+static bool is_one_of(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (;; words++) {
+        size_t n = strcspn(words, "|");
+
+        if (n == length && memcmp(words, word, n) == 0)
+            return true;
+        words += n;
+        if (!*words)
+            return false;
+    }
+}
+
+metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
+{
+    metric_picker p = {pick, r, DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1), {0}};
+
+    for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++) {
+        const char *word = w < r->n_words ? TRACE_NAME(r, r->word[w]) : NULL;
+
+        for (size_t i = 0; i < pick->n; i++)
+            if (!pick->row[i].words || is_one_of(pick->row[i].words, word ? word : ""))
+                p.by_word[w] |= 1u << i;
+    }
+    return p;
+}
+
+uint32_t metric_picker_rows(metric_picker *p, uint32_t name)
+{
+    const metric_pick *pick = p->pick;
+    const char *text = name == DSE_NONE ? "" : p->rank->names.text[name];
+    uint32_t *rows = &p->by_name[name == DSE_NONE ? p->rank->names.n : name];
+
+    for (size_t i = 0; !(*rows & ASKED) && i < pick->n; i++)
+        if ((!pick->row[i].names || metric_says(text, pick->row[i].names)) &&
+            (!pick->row[i].is || pick->row[i].is(text)))
+            *rows |= 1u << i;
+    *rows |= ASKED;
+    return *rows & ~ASKED;
+}
+
+uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
+{
+    const metric_pick *pick = p->pick;
+
+    if ((e->instant && !(pick->which & METRIC_INSTANTS)) ||
+        (e->dur_ps <= 0 && (pick->which & METRIC_LASTING)) ||
+        ((pick->which & METRIC_TIMED) && !metric_compat_is_timed(p->rank, e)) || !p->by_word[e->word])
+        return METRIC_NOT_PICKED;
+    for (uint32_t left = metric_picker_rows(p, e->name) & p->by_word[e->word]; left; left &= left - 1) {
+        const metric_pick_row *row = &pick->row[__builtin_ctz(left)];
+
+        if (!row->categories || row->categories >> e->category & 1)
+            return row->class;
+    }
+    return METRIC_NOT_PICKED;
+}
+
+metric_picked metric_pick_of(const trace_rank *r, const metric_events *list, const metric_pick *pick,
+                             dse_arena *a)
+{
+    size_t most = list ? list->n : r->n_events, n = 0;
+    metric_picker picker = metric_picker_of(r, pick, a);
+    metric_picked p = {.rank = r};
+
+    for (size_t i = 0; i < most; i++)
+        n += metric_picker_ask(&picker, &r->event[list ? list->event[i] : i]) != METRIC_NOT_PICKED;
+    metric_room(&p.list, (uint32_t)n, a);
+    p.class = DSE_ARENA_NEW(a, uint8_t, n);
+    for (size_t i = 0; p.list.n < n; i++) {
+        uint32_t event = list ? list->event[i] : (uint32_t)i;
+        uint8_t class = metric_picker_ask(&picker, &r->event[event]);
+
+        if (class == METRIC_NOT_PICKED)
+            continue;
+        p.class[p.list.n] = class;
+        p.list.event[p.list.n++] = event;
+    }
+    return p;
+}
+
+void metric_picked_sort(metric_picked *p, const metric_pick *pick, dse_arena *a)
+{
+    metric_picker picker = metric_picker_of(p->rank, pick, a);
+
+    metric_sort_by_start(p->rank, &p->list, a);
+    for (uint32_t i = 0; i < p->list.n; i++)
+        p->class[i] = metric_picker_ask(&picker, metric_picked_at(p, i));
+}
+
+metric_spans metric_picked_time(const metric_picked *p, uint8_t class, dse_arena *a)
+{
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, p->list.n);
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < p->list.n; i++) {
+        const trace_event *e = metric_picked_at(p, i);
+
+        if (class == METRIC_ANY_CLASS || p->class[i] == class)
+            span[n++] = (metric_span){metric_start(e), metric_end(e)};
+    }
+    return metric_spans_merge_any(span, n);
+}
+
+void metric_sums_add(metric_sums *s, int64_t dur_ps)
+{
+    s->least_ps = !s->n || dur_ps < s->least_ps ? dur_ps : s->least_ps;
+    s->most_ps = !s->n || dur_ps > s->most_ps ? dur_ps : s->most_ps;
+    s->sum_ps += dur_ps;
+    s->n++;
+}
+
+void metric_picked_sum(const metric_picked *p, metric_sums *by_class)
+{
+    for (uint32_t i = 0; i < p->list.n; i++)
+        metric_sums_add(&by_class[p->class[i]], metric_picked_at(p, i)->dur_ps);
+}
+
+void metric_pick_sum(const trace_rank *r, const metric_pick *pick, dse_arena *scratch, metric_sums *by_class)
+{
+    metric_picked p = metric_pick_of(r, NULL, pick, scratch);
+
+    metric_picked_sum(&p, by_class);
+}

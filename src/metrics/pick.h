@@ -1,0 +1,97 @@
+/* metric_pick -- which events of a rank something is of, as rows: what the category, and what the name must be; and
+ * what the picked events come to.
+ *
+ * The first row that an event meets decides, and gives it its class; an event that meets none is left out. Names and
+ * category words are asked once each: a trace has millions of events, thousands of names and a dozen words. */
+#ifndef DSE_METRICS_PICK_H
+#define DSE_METRICS_PICK_H
+
+#include "metrics/events.h"
+#include "metrics/kinds.h"
+
+/* Conditions that are not given are met. */
+typedef struct {
+    uint8_t class;
+    const char *words;   /* categories as the file spells them, "kernel|cpu_op|"; "" is a missing one. The
+                                     * original tools compare so: they do not know the words of older profilers */
+    unsigned categories; /* bits of trace_category, in whatever spelling */
+    const char *names;   /* of metric_says; an event without a name has the name "" */
+    bool (*is)(const char *name); /* what names cannot say */
+} metric_pick_row;
+
+#define METRIC_NOT_PICKED 0xff /* class of a row that leaves out what meets it */
+
+enum {
+    METRIC_LASTING = 1 << 0, /* only events that take time */
+    METRIC_TIMED = 1 << 1,   /* only those whose ts is above 0 in the file, as most original tools demand */
+    METRIC_INSTANTS = 1 << 2 /* instants as well */
+};
+
+typedef struct {
+    unsigned which;
+    size_t n; /* at most 31 */
+    const metric_pick_row *row;
+} metric_pick;
+
+#define METRIC_PICK(of_which, ...)                                                                           \
+    {                                                                                                        \
+        (of_which), sizeof((const metric_pick_row[]){__VA_ARGS__}) / sizeof(metric_pick_row),                \
+            (const metric_pick_row[])                                                                        \
+        {                                                                                                    \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
+    }
+
+/* A pick that is asked of one rank's events. */
+typedef struct {
+    const metric_pick *pick;
+    const trace_rank *rank;
+    uint32_t *by_name;     /* rows that a name meets, and that it was asked; the last is of a missing name */
+    uint32_t by_word[256]; /* rows that a category word meets */
+} metric_picker;
+
+metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a);
+
+/* The rows, a bit each, whose words are in a name of the rank; DSE_NONE is the name "". */
+uint32_t metric_picker_rows(metric_picker *p, uint32_t name);
+
+/* The class of an event; METRIC_NOT_PICKED. */
+uint8_t metric_picker_ask(metric_picker *p, const trace_event *e);
+
+/* The picked events with their classes, in the order of the list that they come from. */
+typedef struct {
+    const trace_rank *rank;
+    metric_events list;
+    uint8_t *class;
+} metric_picked;
+
+/* Those of a list; of NULL, of all events in the order of the file. */
+metric_picked metric_pick_of(const trace_rank *r, const metric_events *list, const metric_pick *pick,
+                             dse_arena *a);
+
+/* Puts them into the order of start; equal starts keep theirs. */
+void metric_picked_sort(metric_picked *p, const metric_pick *pick, dse_arena *a);
+
+static inline const trace_event *metric_picked_at(const metric_picked *p, uint32_t i)
+{
+    return &p->rank->event[p->list.event[i]];
+}
+
+/* The union of the times of those of a class (METRIC_ANY_CLASS: of all). */
+#define METRIC_ANY_CLASS 0xff
+metric_spans metric_picked_time(const metric_picked *p, uint8_t class, dse_arena *a);
+
+/* What the durations of some events come to. */
+typedef struct {
+    int64_t n, sum_ps, least_ps, most_ps;
+} metric_sums;
+
+void metric_sums_add(metric_sums *s, int64_t dur_ps);
+
+/* Adds the picked events to the sums of their classes. */
+void metric_picked_sum(const metric_picked *p, metric_sums *by_class);
+
+/* The same of all events, in one step. */
+void metric_pick_sum(const trace_rank *r, const metric_pick *pick, dse_arena *scratch, metric_sums *by_class);
+
+#endif
