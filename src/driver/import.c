@@ -225,8 +225,8 @@ static dse_status add_row(reader *r, const cfg_node *key, const store_row *row)
     cfg_place at;
     dse_idslot *slot;
 
-    DSE_GROW(io->row, io->cap, io->n + 1);
-    DSE_GROW(io->place, io->cap_places, io->n + 1);
+    DSE_ARENA_GROW(r->arena, io->row, io->cap, io->n + 1);
+    DSE_ARENA_GROW(r->arena, io->place, io->cap_places, io->n + 1);
     dse_idtable_reserve(&io->by_config);
     io->place[io->n] = dse_arena_strdup(r->arena, cfg_where(r->doc, key, &at));
     slot = dse_idtable_find(&io->by_config, (uint32_t)row->hash, same_config, io->row, row->config);
@@ -355,15 +355,10 @@ dse_status drv_import_parse(const char *path, const char *text, size_t n, const 
 dse_status drv_import_file(const char *path, const drv_import_as *as, dse_arena *a, drv_import *io,
                            dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
 
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = drv_import_parse(path, text.data, text.len, as, a, io, err);
-    dse_strbuf_free(&text);
-    return st;
+    return st == DSE_OK ? drv_import_parse(path, text.data, text.len, as, a, io, err) : st;
 }
 
 static int compare_rows(const void *x, const void *y) { return report_compare(x, y); }
@@ -372,16 +367,10 @@ void drv_import_sort(drv_import *io)
 {
     if (io->n)
         qsort(io->row, io->n, sizeof *io->row, compare_rows);
-    dse_free(io->place);
-    io->place = NULL;
-    io->cap_places = 0;
-    dse_idtable_free(&io->by_config);
 }
 
 void drv_import_free(drv_import *io)
 {
-    dse_free(io->row);
-    dse_free(io->place);
     dse_idtable_free(&io->by_config);
     *io = (drv_import){0};
 }

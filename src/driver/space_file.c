@@ -30,10 +30,9 @@ static dse_status fail(const reader *r, const cfg_node *node, const char *what, 
 /* A list of scalars as a card would write it: "[Ring,Switch]". */
 static dse_status text_of_list(const reader *r, const cfg_node *list, const char *what, const char **out)
 {
-    dse_strbuf text;
     dse_status st = DSE_OK;
+    dse_strbuf text = dse_strbuf_in(r->arena);
 
-    dse_strbuf_init(&text);
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
         if (list->item[i]->kind != CFG_SCALAR)
             st = fail(r, list->item[i], "'%s': a list within a list of values", what);
@@ -43,9 +42,7 @@ static dse_status text_of_list(const reader *r, const cfg_node *list, const char
             dse_strbuf_addf(&text, "%s%s", i ? "," : "[", list->item[i]->text);
     }
     dse_strbuf_addc(&text, ']');
-    if (st == DSE_OK)
-        *out = dse_arena_strdup(r->arena, text.data);
-    dse_strbuf_free(&text);
+    *out = text.data;
     return st;
 }
 
@@ -392,13 +389,8 @@ dse_status drv_space_file_parse(const char *path, const char *text, size_t n, ds
 
 dse_status drv_space_file_read(const char *path, dse_arena *a, drv_space_file *out, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
 
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = drv_space_file_parse(path, text.data, text.len, a, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    return st == DSE_OK ? drv_space_file_parse(path, text.data, text.len, a, out, err) : st;
 }
