@@ -153,11 +153,10 @@ void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *
                   const cfg_node *value, const char *unit, const char *meaning)
 {
     lint_level level = row->effect == LINT_REFUSED ? LINT_ERROR : LINT_WARNING;
-    cfg_place at;
 
     lint_add_key(l, key, key_node, value, row->unit ? row->unit : unit, row->meaning ? row->meaning : meaning,
                  row->effect);
     if (row->text)
-        lint_add(l, is_harmless(row, value) ? LINT_NOTE : level, cfg_where(doc, key_node, &at), key, "%s",
+        lint_add(l, is_harmless(row, value) ? LINT_NOTE : level, cfg_at(doc, key_node).text, key, "%s",
                  row->text);
 }
