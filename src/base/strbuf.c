@@ -10,9 +10,11 @@ static char empty[1];
 
 void dse_strbuf_init(dse_strbuf *b) { *b = (dse_strbuf){.data = empty}; }
 
+dse_strbuf dse_strbuf_in(dse_arena *a) { return (dse_strbuf){.data = empty, .arena = a}; }
+
 void dse_strbuf_free(dse_strbuf *b)
 {
-    if (b->cap)
+    if (b->cap && !b->arena)
         dse_free(b->data);
     dse_strbuf_init(b);
 }
@@ -43,7 +45,10 @@ static void reserve(dse_strbuf *b, size_t extra)
         return;
     while (cap < need)
         cap = cap > SIZE_MAX / 2 ? need : cap * 2;
-    b->data = dse_realloc(b->cap ? b->data : NULL, cap);
+    if (b->arena)
+        b->data = memcpy(dse_arena_alloc(b->arena, cap), b->data, b->len + 1);
+    else
+        b->data = dse_realloc(b->cap ? b->data : NULL, cap);
     b->cap = cap;
 }
 

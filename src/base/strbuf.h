@@ -15,10 +15,12 @@
 typedef struct {
     char *data;
     size_t len, cap;
+    dse_arena *arena; /* of its memory; NULL: it is on the heap, and to be freed */
 } dse_strbuf;
 
 void dse_strbuf_init(dse_strbuf *b);
-void dse_strbuf_free(dse_strbuf *b);  /* accepts an initialised buffer, leaves it initialised */
+dse_strbuf dse_strbuf_in(dse_arena *a); /* empty, for short texts: what it has outgrown stays in the arena */
+void dse_strbuf_free(dse_strbuf *b);    /* accepts an initialised buffer, leaves it initialised */
 void dse_strbuf_clear(dse_strbuf *b); /* keeps the memory */
 
 /* The text, in the arena; the buffer is freed. */

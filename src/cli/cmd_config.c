@@ -35,7 +35,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     report_unknown_keys(o->system, system.n_unknown_keys, system.unknown_key);
     folder = o->output ? o->output : dse_arena_printf(r->arena, "astrasim_configs/%s", name);
-    st = drv_emit_system(&system, folder, err);
+    st = drv_emit_system(&system, folder, r->arena, err);
     if (st == DSE_OK)
         dse_strbuf_addf(r->out, "%s/system.json\n%s/network.yml\n%s/remote_memory.json\n", folder, folder,
                         folder);

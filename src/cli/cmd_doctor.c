@@ -97,12 +97,11 @@ static void add_uses(drv_check check, dse_strbuf *out)
         dse_strbuf_adds(out, other_uses[check] ? other_uses[check] : "nothing so far");
 }
 
-static void print_checks(const drv_finding *found, dse_strbuf *out)
+static void print_checks(const drv_finding *found, dse_arena *a, dse_strbuf *out)
 {
     enum { NAME_COLUMN = 4, USES_COLUMN = 21, FOUND_COLUMN = 45 };
-    dse_strbuf uses;
+    dse_strbuf uses = dse_strbuf_in(a);
 
-    dse_strbuf_init(&uses);
     dse_strbuf_addf(out, "%-*s%-*s%s\n", USES_COLUMN, "    what", FOUND_COLUMN - USES_COLUMN, "needed for",
                     "found");
     for (drv_check c = 0; c < DRV_N_CHECKS; c++) {
@@ -115,7 +114,6 @@ static void print_checks(const drv_finding *found, dse_strbuf *out)
         dse_strbuf_add_wrapped(out, found[c].found, FOUND_COLUMN, WIDTH);
         dse_strbuf_addc(out, '\n');
     }
-    dse_strbuf_free(&uses);
 }
 
 static report_node *list_checks(const drv_finding *found, report_node *to)
@@ -138,9 +136,8 @@ static report_node *list_checks(const drv_finding *found, report_node *to)
 static report_node *list_features(const drv_finding *found, report_node *to)
 {
     report_node *list = report_list(to, "features");
-    dse_strbuf names;
+    dse_strbuf names = dse_strbuf_in(list->arena);
 
-    dse_strbuf_init(&names);
     for (size_t i = 0; i < N_FEATURES; i++) {
         report_node *row = report_row(
             list, V_NOTE("works", works(i, found) ? "yes" : "no"), V_TEXT("feature", features[i].name),
@@ -155,7 +152,6 @@ static report_node *list_features(const drv_finding *found, report_node *to)
             }
         report_put(row, V_NOTE("missing", names.len ? names.data : "-"));
     }
-    dse_strbuf_free(&names);
     return list;
 }
 
@@ -173,10 +169,11 @@ static void print_json(const drv_finding *found, dse_strbuf *out)
 static void print_text(const drv_finding *found, dse_strbuf *out)
 {
     report_tree t;
+    report_node *root = report_tree_begin(&t);
 
-    print_checks(found, out);
+    print_checks(found, &t.arena, out);
     dse_strbuf_addc(out, '\n');
-    report_rows_table(list_features(found, report_tree_begin(&t)), out);
+    report_rows_table(list_features(found, root), out);
     report_tree_free(&t);
 }
 

@@ -80,12 +80,10 @@ static dse_status write_files(const export_options *o, const report_keyed *k, co
         (st = dse_mkdirs(o->output, err)) != DSE_OK)
         return st;
     for (size_t i = 0; st == DSE_OK && i < k->n; i++) {
-        dse_strbuf text;
+        dse_strbuf text = dse_strbuf_in(r->arena);
 
-        dse_strbuf_init(&text);
         report_keyed_print(&k->pair[i], &text);
         st = dse_write_text(paths[i], &text, err);
-        dse_strbuf_free(&text);
     }
     return st;
 }

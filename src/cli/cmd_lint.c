@@ -127,7 +127,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     else if (st == DSE_OK)
         print_text(&l, r->out);
     r->code = l.n_level[LINT_ERROR] ? EXIT_INPUT : l.n_level[LINT_WARNING] ? EXIT_NO : EXIT_DONE;
-    lint_free(&l);
     return st;
 }
 

@@ -100,17 +100,17 @@ static void put_text_from(size_t column, const char *text, dse_strbuf *out)
 static void put_text(const char *text, dse_strbuf *out) { put_text_from(0, text, out); }
 
 /* A command line, continued where an option or another command begins. */
-static void put_command_line(const char *text, dse_strbuf *out)
+static void put_command_line(const char *text, const char *end, dse_strbuf *out)
 {
     size_t at = 0;
 
-    while (*text) {
-        size_t n = strcspn(text + 1, " ") + 1, with_value = n;
+    while (text < end) {
+        size_t n = strcspn(text + 1, " \n") + 1, with_value = n;
 
         if (text[1] == '&') /* a command in one piece */
-            with_value = strlen(text);
+            with_value = (size_t)(end - text);
         else if (text[n] == ' ' && text[n + 1] != '-') /* an option with its value */
-            with_value += strcspn(text + n + 1, " ") + 1;
+            with_value += strcspn(text + n + 1, " \n") + 1;
         if (at && text[0] == ' ' && strchr("-&", text[1]) && at + with_value > EXAMPLE_WIDTH) {
             dse_strbuf_adds(out, " \\e\n   ");
             at = 3;
@@ -152,12 +152,8 @@ static void put_example(const char *example, dse_strbuf *out)
     dse_strbuf_adds(out, ".SH EXAMPLES\n.EX\n");
     for (const char *line = example; *line;) { /* a command each */
         const size_t n = strcspn(line, "\n");
-        dse_strbuf one;
 
-        dse_strbuf_init(&one);
-        dse_strbuf_addf(&one, "%.*s", (int)n, line);
-        put_command_line(one.data, out);
-        dse_strbuf_free(&one);
+        put_command_line(line, line + n, out);
         line += n + (line[n] == '\n');
     }
     dse_strbuf_adds(out, ".EE\n");
@@ -302,21 +298,23 @@ static void put_program_page(dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* Writes the page of a command, or of the program (NULL), to folder/name.1. */
+/* Of a command, or of the program (NULL). */
+static void put_page(const command *c, dse_strbuf *out)
+{
+    if (c)
+        put_command_page(c, out);
+    else
+        put_program_page(out);
+}
+
+/* Writes such a page to folder/name.1. */
 static dse_status write_page(const char *folder, const command *c, dse_arena *a, dse_error *err)
 {
     const char *path = dse_arena_printf(a, "%s/ccldse%s%s.1", folder, c ? "-" : "", c ? c->name : "");
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    dse_strbuf_init(&text);
-    if (c)
-        put_command_page(c, &text);
-    else
-        put_program_page(&text);
-    st = dse_write_text(path, &text, err);
-    dse_strbuf_free(&text);
-    return st;
+    put_page(c, &text);
+    return dse_write_text(path, &text, err);
 }
 
 static dse_status write_all(const char *folder, dse_arena *a, dse_error *err)
@@ -343,10 +341,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return dse_fail(err, DSE_E_USAGE, "give either a command or --output, not both");
     if (o->output)
         return write_all(o->output, r->arena, err);
-    if (c)
-        put_command_page(c, r->out);
-    else
-        put_program_page(r->out);
+    put_page(c, r->out);
     return DSE_OK;
 }
 

@@ -63,24 +63,22 @@ static void add_network(const net_network *net, dse_strbuf *out)
 static dse_status add_system(const char *name, const char *path, dse_arena *a, report_node *list,
                              dse_error *err)
 {
-    dse_strbuf network;
     net_network net;
     card_system s;
     cfg_doc doc;
     dse_status st = cfg_load(path, a, &doc, err);
+    dse_strbuf network = dse_strbuf_in(a);
 
     if (st != DSE_OK || (st = card_system_read(&doc, NULL, &s, err)) != DSE_OK)
         return st;
     if ((st = card_network_build(&s, NULL, &net, err)) != DSE_OK)
         return st;
-    dse_strbuf_init(&network);
     add_network(&net, &network);
     report_row(list, V_NOTE("system", name), V_AS("NPUs", V_COUNT(NULL, net.n_npus)),
                V_NOTE("topology", network.data), V_CELL("link GiB/s", join_numbers(&s.bandwidth, a)),
                V_CELL("latency ns", join_numbers(&s.latency, a)),
                V_CELL("memory GB/s", report_format("%g", s.memory_bandwidth).text),
                V_CELL("TFLOPS", report_format(isnan(s.peak_perf) ? "-" : "%g", s.peak_perf).text));
-    dse_strbuf_free(&network);
     return DSE_OK;
 }
 

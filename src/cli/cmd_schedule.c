@@ -142,16 +142,12 @@ static dse_status compose(const schedule_options *o, dse_arena *a, schedule_show
     return DSE_OK;
 }
 
-static dse_status draw(const schedule_shown *s, dse_strbuf *out, dse_error *err)
+static dse_status draw(const schedule_shown *s, command_run *r, dse_error *err)
 {
-    dse_strbuf title;
-    dse_status st;
+    dse_strbuf title = dse_strbuf_in(r->arena);
 
-    dse_strbuf_init(&title);
     schedule_title(s, &title);
-    st = draw_schedule_svg(&s->plan, &s->times, title.data, out, err);
-    dse_strbuf_free(&title);
-    return st;
+    return draw_schedule_svg(&s->plan, &s->times, title.data, r->out, err);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -162,7 +158,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if ((st = make_plan(o, r->arena, &s, err)) != DSE_OK || (st = compose(o, r->arena, &s, err)) != DSE_OK)
         return st;
-    if (o->svg && (st = draw(&s, r->out, err)) != DSE_OK)
+    if (o->svg && (st = draw(&s, r, err)) != DSE_OK)
         return st;
     if (o->json)
         schedule_show_json(&s, r->out);

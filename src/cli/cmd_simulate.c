@@ -112,9 +112,8 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     const store_metrics *m = &s->metrics;
     report_tree t;
     report_node *root = report_tree_begin(&t), *ranks;
-    dse_strbuf config;
+    dse_strbuf config = dse_strbuf_in(run->arena);
 
-    dse_strbuf_init(&config);
     drv_study_write_config(&s->study, &s->point, &config);
     report_put(root, V_RAW("config", config.data), V_COUNT("wall_time", m->wall_time),
                V_GIVEN(m->peak_memory != STORE_ABSENT, V_COUNT("peak_memory_bytes", m->peak_memory)),
@@ -128,7 +127,6 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
     for (uint32_t i = 0; i < r->n_ranks; i++)
         put_rank(&r->rank[i], report_object(ranks, dse_arena_printf(run->arena, "%" PRIu32, i)));
     report_tree_end(&t, run->out);
-    dse_strbuf_free(&config);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */

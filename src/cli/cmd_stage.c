@@ -64,15 +64,13 @@ static dse_status write_all(const stage_options *o, const wl_workload *w, const 
     const char *suffix = strstr(o->output_name, "%d") ? "" : ".%d.et";
     const char *pattern = join(o->output_dir, o->output_name, suffix, a);
     const char *groups = join(o->output_dir, o->comm_group_file, "", a);
-    dse_strbuf text;
     dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
 
     if ((st = dse_mkdirs(o->output_dir, err)) != DSE_OK)
         return st;
-    dse_strbuf_init(&text);
     wl_groups_write(w, &text);
     st = dse_write_text(groups, &text, err);
-    dse_strbuf_free(&text);
     return st == DSE_OK ? wl_chakra_write_files(w, schema, pattern, err) : st;
 }
 

@@ -263,11 +263,10 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
 static void list_json(const drv_points *points, dse_strbuf *out)
 {
     char name[STRATEGY_NAME_MAX];
-    dse_strbuf settings;
     report_tree t;
     report_node *root = report_tree_begin(&t);
+    dse_strbuf settings = dse_strbuf_in(&t.arena);
 
-    dse_strbuf_init(&settings);
     root->value.kind = REPORT_LIST;
     for (size_t i = 0; i < points->n; i++) {
         const drv_variant *v = &points->variant[points->point[i].variant];
@@ -280,7 +279,6 @@ static void list_json(const drv_points *points, dse_strbuf *out)
                    V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
     }
     report_tree_end(&t, out);
-    dse_strbuf_free(&settings);
 }
 
 static void list_text(const drv_points *points, dse_strbuf *out)

@@ -97,9 +97,8 @@ static void print_json(const drv_study *s, const strategy *p, const store_row *r
     const bool has_memory = row->metrics.peak_memory != STORE_ABSENT;
     report_tree t;
     report_node *root = report_tree_begin(&t);
-    dse_strbuf config;
+    dse_strbuf config = dse_strbuf_in(&t.arena);
 
-    dse_strbuf_init(&config);
     drv_study_write_config(s, p, &config);
     report_put(root, V_RAW("config", config.data), V_COUNT("wall_time", row->metrics.wall_time),
                V_GIVEN(has_memory, V_COUNT("peak_memory_bytes", row->metrics.peak_memory)),
@@ -107,7 +106,6 @@ static void print_json(const drv_study *s, const strategy *p, const store_row *r
                V_TEXT("memory_counts", "elements"));
     put_rank(log, report_object(report_object(root, "sys"), "0"));
     report_tree_end(&t, out);
-    dse_strbuf_free(&config);
 }
 
 static void print_text(const drv_external *tools, const drv_study *s, const strategy *p, const store_row *row,

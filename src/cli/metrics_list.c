@@ -95,20 +95,17 @@ static void say_unknown(const char *name, dse_arena *a)
     dse_error unknown = DSE_ERROR_INIT;
     size_t n;
     const char **names = plain_names(a, &n), *nearest = dse_nearest(name, names, n);
-    dse_strbuf list, lines;
+    dse_strbuf list = dse_strbuf_in(a);
+    dse_strbuf lines = dse_strbuf_in(a);
 
     dse_fail(&unknown, DSE_E_USAGE,
              nearest ? "unknown metric '%.80s'; did you mean '%s'?" : "unknown metric '%.80s'", name,
              nearest);
     report_error(&unknown);
-    dse_strbuf_init(&list);
-    dse_strbuf_init(&lines);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&list, "%s%s", i ? ", " : "", names[i]);
     dse_strbuf_add_wrapped(&lines, list.data, 0, HELP_WIDTH - 2);
     fprintf(stderr, "known metrics:\n%s\n", lines.data);
-    dse_strbuf_free(&lines);
-    dse_strbuf_free(&list);
 }
 
 bool metrics_known(const option_list *names, dse_arena *a)

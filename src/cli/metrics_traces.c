@@ -86,10 +86,9 @@ static void add_names(const measured *x, const char *why, bool other_kind, dse_s
 /* With --all: one line for each reason, with the remedy, and one for metrics of other kinds of traces. */
 static void say_absent_of_all(const measured *x)
 {
-    dse_strbuf lines, others;
+    dse_strbuf lines = dse_strbuf_in(x->arena);
+    dse_strbuf others = dse_strbuf_in(x->arena);
 
-    dse_strbuf_init(&lines);
-    dse_strbuf_init(&others);
     for (size_t i = 0; i < x->n; i++) {
         if (!x->list[i].why || x->list[i].other_kind || !is_first_of_reason(x, i))
             continue;
@@ -106,8 +105,6 @@ static void say_absent_of_all(const measured *x)
         dse_strbuf_addc(&lines, '\n');
     }
     fputs(lines.data ? lines.data : "", stderr);
-    dse_strbuf_free(&others);
-    dse_strbuf_free(&lines);
 }
 
 static void say_absent(const measured *x)

@@ -112,11 +112,10 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
     size_t n_stages = (size_t)p->n_directions * p->n_stages;
     bool *seen = dse_calloc(n_stages, sizeof *seen);
     uint32_t *list = dse_calloc(n_stages, sizeof *list);
-    dse_strbuf stages;
     report_tree t;
     report_node *root = report_tree_begin(&t);
+    dse_strbuf stages = dse_strbuf_in(&t.arena);
 
-    dse_strbuf_init(&stages);
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         uint64_t idle = s->times.makespan - s->times.busy[r];
 
@@ -130,7 +129,6 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
                    V_AS("peak live\nuntil I", V_COUNT(NULL, s->peak_i[r])), V_AS("peak live\nuntil W", V_COUNT(NULL, s->peak_w[r])));
     }
     report_table_end(&t, out);
-    dse_strbuf_free(&stages);
     dse_free(seen);
     dse_free(list);
 }
@@ -187,9 +185,8 @@ void schedule_show_json(const schedule_shown *s, dse_strbuf *out)
     const sched_plan *p = &s->plan;
     report_tree t;
     report_node *root = report_tree_begin(&t), *compute = report_lines(root, "compute");
-    dse_strbuf row;
+    dse_strbuf row = dse_strbuf_in(&t.arena);
 
-    dse_strbuf_init(&row);
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         dse_strbuf_clear(&row);
         sched_add_row(p, r, &row);
@@ -202,5 +199,4 @@ void schedule_show_json(const schedule_shown *s, dse_strbuf *out)
     put_times("first", s->times.first, p->n_ranks, root);
     put_times("end", s->times.last, p->n_ranks, root);
     report_tree_end(&t, out);
-    dse_strbuf_free(&row);
 }

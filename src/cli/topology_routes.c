@@ -55,9 +55,8 @@ static void list_hops(const net_graph *g, const net_route_hop *hop, uint32_t n, 
 static report_node *list_messages(const net_graph *g, const net_routes *r, report_node *to)
 {
     report_node *list = report_lines(to, "messages");
-    dse_strbuf way;
+    dse_strbuf way = dse_strbuf_in(list->arena);
 
-    dse_strbuf_init(&way);
     for (uint32_t i = 0; i < r->n; i++) {
         const net_route *m = &r->route[i];
         const char *several = r->n > 1 ? "together\nns" : NULL,
@@ -75,7 +74,6 @@ static report_node *list_messages(const net_graph *g, const net_routes *r, repor
                          V_NOTE("route", way.data));
         list_hops(g, &r->hop[m->first_hop], m->n_hops, true, report_lines(row, "links"));
     }
-    dse_strbuf_free(&way);
     return list;
 }
 

@@ -134,9 +134,8 @@ static report_node *list_table(const net_table *t, report_node *to)
 static report_node *list_devices(const net_graph *g, report_node *to)
 {
     report_node *list = report_lines(to, "devices");
-    dse_strbuf what;
+    dse_strbuf what = dse_strbuf_in(list->arena);
 
-    dse_strbuf_init(&what);
     for (uint32_t device = 0; device < g->n_devices; device++) {
         const bool npu = device < g->net->n_npus;
         uint32_t first, n = net_graph_ports(g, device, &first), place[MAX_PLACES];
@@ -154,7 +153,6 @@ static report_node *list_devices(const net_graph *g, report_node *to)
         if (!npu)
             report_put(row, V_COUNT("dimension", net_graph_switch_dim(g, device)));
     }
-    dse_strbuf_free(&what);
     return list;
 }
 

@@ -38,9 +38,9 @@ static dse_status list_collectives(const training_shown *s, uint32_t rank, step_
 
 static void put_collectives(const step_list *l, report_node *list)
 {
-    dse_strbuf phase;
+    dse_strbuf phase = dse_strbuf_in(list->arena);
 
-    dse_strbuf_init(&phase);
+
     for (size_t i = 0; i < l->n; i++) {
         const step_entry *e = &l->entry[i];
 
@@ -53,7 +53,6 @@ static void put_collectives(const step_list *l, report_node *list)
                    V_AS("element", V_TEXT("dtype", step_element_name(&e->call))),
                    V_AS("group", V_COUNT("group", e->group_size)), V_AS("times", V_COUNT("times", e->times)));
     }
-    dse_strbuf_free(&phase);
 }
 
 /* What a rank does until the last pass of any rank has ended is a pass, with the communication in it, or
@@ -124,11 +123,10 @@ static void print_json(const training_shown *s, const training_lists *lists, con
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
-    dse_strbuf config;
     size_t n;
     const store_column *c = store_columns(&n);
+    dse_strbuf config = dse_strbuf_in(run->arena);
 
-    dse_strbuf_init(&config);
     drv_study_write_config(s->study, s->point, &config);
     report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"), V_COUNT("tokens", s->result.tokens));
     for (size_t i = 0; i < n; i++)
@@ -144,7 +142,6 @@ static void print_json(const training_shown *s, const training_lists *lists, con
     if (lists->links)
         drv_links_put(s->unrolled->result.load, run->arena, report_object(root, "links"));
     report_tree_end(&t, run->out);
-    dse_strbuf_free(&config);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,34 +50,56 @@ const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *c
     return NULL;
 }
 
+cfg_place cfg_at(const cfg_doc *doc, const cfg_node *node)
+{
+    cfg_place at;
+
+    if (node)
+        snprintf(at.text, sizeof at.text, "%.200s:%" PRIu32 ":%" PRIu32, doc->path, node->line, node->column);
+    else
+        snprintf(at.text, sizeof at.text, "%.200s", doc->path);
+    return at;
+}
+
 const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place)
 {
-    if (node)
-        snprintf(place->text, sizeof place->text, "%.200s:%" PRIu32 ":%" PRIu32, doc->path, node->line,
-                 node->column);
-    else
-        snprintf(place->text, sizeof place->text, "%.200s", doc->path);
+    *place = cfg_at(doc, node);
     return place->text;
+}
+
+dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, const char *fmt, ...)
+{
+    char text[sizeof err->text];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return dse_fail_at(err, DSE_E_CONFIG, cfg_at(doc, node).text, "%s", text);
+}
+
+cfg_place cfg_seen(const cfg_node *node)
+{
+    cfg_place seen;
+
+    if (node->kind == CFG_SCALAR)
+        snprintf(seen.text, sizeof seen.text, "'%.80s'", node->text);
+    else
+        snprintf(seen.text, sizeof seen.text, "%s", node->kind == CFG_LIST ? "a list" : "a mapping");
+    return seen;
 }
 
 const char *cfg_describe(const cfg_node *node, cfg_place *scratch)
 {
-    if (node->kind == CFG_LIST)
-        return "a list";
-    if (node->kind == CFG_MAP)
-        return "a mapping";
-    snprintf(scratch->text, sizeof scratch->text, "'%.80s'", node->text);
+    *scratch = cfg_seen(node);
     return scratch->text;
 }
 
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,
                       dse_error *err)
 {
-    cfg_place at, seen;
-
     if (node->kind != CFG_SCALAR || !node->text[0])
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "%s must be a name, not %s", what,
-                           cfg_describe(node, &seen));
+        return cfg_fail(err, doc, node, "%s must be a name, not %s", what, cfg_seen(node).text);
     *out = node->text;
     return DSE_OK;
 }
@@ -84,14 +107,12 @@ dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what
 dse_status cfg_int(const cfg_doc *doc, const cfg_node *node, const char *what, int64_t min, int64_t max,
                    int64_t *out, dse_error *err)
 {
-    cfg_place at, seen;
     int64_t v;
 
     if (node->kind != CFG_SCALAR || node->quoted || dse_parse_int(node->text, &v, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "%s must be a whole number, not %s",
-                           what, cfg_describe(node, &seen));
+        return cfg_fail(err, doc, node, "%s must be a whole number, not %s", what, cfg_seen(node).text);
     if (v < min || v > max)
-        return dse_fail_at(err, DSE_E_RANGE, cfg_where(doc, node, &at),
+        return dse_fail_at(err, DSE_E_RANGE, cfg_at(doc, node).text,
                            "%s is %" PRId64 "; it must be between %" PRId64 " and %" PRId64, what, v, min,
                            max);
     *out = v;

@@ -54,13 +54,21 @@ const cfg_node *cfg_get(const cfg_node *node, const char *key);
 /* The first key of a mapping, from number `first` on, that is none of the known ones; NULL: there is none. */
 const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *const *known, size_t n);
 
-/* "file:line:column" into a static-size buffer owned by the caller; returns the buffer. */
+/* Where a node stands: "file:line:column"; NULL: the file. */
 typedef struct {
     char text[256];
 } cfg_place;
+cfg_place cfg_at(const cfg_doc *doc, const cfg_node *node);
+
+/* dse_fail_at of such a place: DSE_E_CONFIG. */
+dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same in a buffer of the caller, which is returned. */
 const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place);
 
-/* What a node is, for messages: "a list", "a mapping", "'abc'". */
+/* What a node is, for messages: "a list", "a mapping", "'abc'"; _describe: in a buffer of the caller. */
+cfg_place cfg_seen(const cfg_node *node);
 const char *cfg_describe(const cfg_node *node, cfg_place *scratch);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */

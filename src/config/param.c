@@ -160,7 +160,6 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
 {
     const cfg_node *const *items = (const cfg_node *const *)node->item;
     uint32_t n = node->n;
-    cfg_place at, seen;
 
     if (!is_list(p) || (p->bare && node->kind == CFG_SCALAR)) {
         items = &node;
@@ -168,11 +167,11 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
         if (is_list(p))
             set_list_length(p, out, n);
     } else if (node->kind != CFG_LIST) {
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
-                           "%s must be a list of %s, not %s; write [%s]", p->key, type_names[p->type],
-                           cfg_describe(node, &seen), node->kind == CFG_SCALAR ? node->text : "...");
+        return cfg_fail(err, doc, node, "%s must be a list of %s, not %s; write [%s]", p->key,
+                        type_names[p->type], cfg_seen(node).text,
+                        node->kind == CFG_SCALAR ? node->text : "...");
     } else if (n > CFG_MAX_DIMS) {
-        return dse_fail_at(err, DSE_E_RANGE, cfg_where(doc, node, &at),
+        return dse_fail_at(err, DSE_E_RANGE, cfg_at(doc, node).text,
                            "%s has %" PRIu32 " entries; at most %d dimensions are possible", p->key, n,
                            CFG_MAX_DIMS);
     } else {
@@ -189,15 +188,14 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
         }
         if (items[i]->kind != CFG_SCALAR || !items[i]->text[0] ||
             (items[i]->quoted && !wants_name && p->unit == DSE_UNIT_NONE))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, items[i], &at), "%s must be %s %s, not %s",
-                               p->key,
-                               is_list(p)                                ? "a list of"
-                               : strchr("aeiou", type_names[p->type][0]) ? "an"
-                                                                         : "a",
-                               type_names[p->type], cfg_describe(items[i], &seen));
+            return cfg_fail(err, doc, items[i], "%s must be %s %s, not %s", p->key,
+                            is_list(p)                                ? "a list of"
+                            : strchr("aeiou", type_names[p->type][0]) ? "an"
+                                                                      : "a",
+                            type_names[p->type], cfg_seen(items[i]).text);
         st = parse_element(p, items[i]->text, out, i, &why);
         if (st != DSE_OK)
-            return dse_fail_at(err, st, cfg_where(doc, items[i], &at), "%s", why.text);
+            return dse_fail_at(err, st, cfg_at(doc, items[i]).text, "%s", why.text);
     }
     return DSE_OK;
 }
@@ -278,7 +276,6 @@ dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_nod
 {
     const char *known[CFG_MAX_ROWS], *nearest;
     char section[CFG_MAX_ROWS][32];
-    cfg_place at;
 
     for (uint32_t i = 0; i < t->n; i++)
         known[i] = t->rows[i].key;
@@ -302,11 +299,10 @@ dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_nod
         }
     }
     if (nearest)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
-                           "unknown key '%s' in a %s; did you mean '%s'?", path, t->title, nearest);
-    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
-                       "unknown key '%s' in a %s; list the keys with 'ccldse %ss --keys'", path, t->title,
-                       strncmp(t->title, "model", 5) ? "system" : "model");
+        return cfg_fail(err, doc, key, "unknown key '%s' in a %s; did you mean '%s'?", path, t->title,
+                        nearest);
+    return cfg_fail(err, doc, key, "unknown key '%s' in a %s; list the keys with 'ccldse %ss --keys'", path,
+                    t->title, strncmp(t->title, "model", 5) ? "system" : "model");
 }
 
 static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg_node *map,
@@ -326,19 +322,13 @@ static dse_status read_section(const cfg_table *t, const cfg_doc *doc, const cfg
         } else if (is_section && map->item[i]->kind == CFG_SCALAR && !*map->item[i]->text) {
             continue; /* its lines are all comments */
         } else if (!row && is_section) {
-            cfg_place at;
-
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
-                               "'%s' must be a mapping of keys to values", path);
+            return cfg_fail(err, doc, map->key[i], "'%s' must be a mapping of keys to values", path);
         } else if (!row) {
             return cfg_unknown_key(t, doc, map->key[i], path, err);
         } else {
-            cfg_place at;
-
             if (cfg_given_has(given,
                               (size_t)(row - t->rows))) /* once in its section, once as 'section.key' */
-                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map->key[i], &at),
-                                   "the key '%s' stands twice", path);
+                return cfg_fail(err, doc, map->key[i], "the key '%s' stands twice", path);
             st = cfg_param_set(row, doc, map->item[i], out, err);
             cfg_given_put(given, (size_t)(row - t->rows));
         }
@@ -352,13 +342,11 @@ dse_status cfg_table_read_part(const cfg_table *t, const cfg_doc *doc, const cfg
                                void *out, dse_error *err)
 {
     cfg_given *given = out;
-    cfg_place at;
     dse_status st;
 
     assert(t->n <= CFG_MAX_ROWS);
     if (doc->root->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
-                           "a %s is a mapping of keys to values", t->title);
+        return cfg_fail(err, doc, doc->root, "a %s is a mapping of keys to values", t->title);
     *given = (cfg_given){0};
     st = read_section(t, doc, doc->root, "", out, given, err);
     for (size_t i = 0; st == DSE_OK && settings && i < settings->n; i++)

@@ -131,18 +131,16 @@ static void check_cards(doctor *d, drv_check check)
 static void check_devices(doctor *d, drv_check check)
 {
     const char **names, *folder;
-    dse_strbuf text;
     size_t n = 0;
+    dse_strbuf text = dse_strbuf_in(d->arena);
 
     if (card_list(CARD_DEVICES, d->arena, &names, &n, &folder, NULL) != DSE_OK || !n) {
         found(d, check, DRV_ABSENT, "no laws of kernels; all last as the roofline says");
         return;
     }
-    dse_strbuf_init(&text);
     for (size_t i = 0; i < n; i++)
         dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
     found(d, check, DRV_THERE, "%s; those of others last as the roofline says", text.data);
-    dse_strbuf_free(&text);
 }
 
 static void check_folder(doctor *d, drv_check check)

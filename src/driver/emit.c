@@ -5,8 +5,6 @@
 #include "driver/simulators.h"
 #include "workload/chakra.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,13 +24,11 @@ static const char script_body[] =
     "  --remote-memory-configuration=remote_memory.json\n";
 
 /* The script names the program that simulates this system, or explains why ASTRA-sim has none. */
-static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_error *err)
+static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_arena *a, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
-    dse_strbuf out;
-    dse_status st;
+    dse_strbuf out = dse_strbuf_in(a);
 
-    dse_strbuf_init(&out);
     dse_strbuf_adds(&out, script_head);
     if (drv_simulator_check(s, &why) == DSE_OK)
         dse_strbuf_addf(&out, "%s\n#                                            ./run.sh ccldse astrasim\n",
@@ -45,55 +41,38 @@ static dse_status write_script(const card_system *s, bool in_bytes, const char *
             "# Sizes are bytes. Its peak memory is without the state of the training, which traces cannot "
             "hold.\n");
     dse_strbuf_adds(&out, script_body);
-    st = dse_write_text(path, &out, err);
-    dse_strbuf_free(&out);
-    return st;
+    return dse_write_text(path, &out, err);
 }
 
-static dse_status write_text(const char *folder, const char *name, const char *text, size_t n, dse_error *err)
+static dse_status write_file(const char *folder, const char *name, const dse_strbuf *text, dse_arena *a, dse_error *err)
 {
-    char path[4096];
-
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return dse_fail(err, DSE_E_IO, "the path '%.80s...' is too long", folder);
-    return dse_write_file(path, text, n, err);
+    return dse_write_text(dse_arena_printf(a, "%s/%s", folder, name), text, err);
 }
 
-dse_status drv_emit_system(const card_system *s, const char *folder, dse_error *err)
+dse_status drv_emit_system(const card_system *s, const char *folder, dse_arena *a, dse_error *err)
 {
-    dse_strbuf system, network;
-    dse_status st = dse_mkdirs(folder, err);
-
-    dse_strbuf_init(&system);
-    dse_strbuf_init(&network);
-    card_system_write_astra_system(s, &system);
-    card_system_write_astra_network(s, &network);
-    if (st == DSE_OK)
-        st = write_text(folder, "system.json", system.data, system.len, err);
-    if (st == DSE_OK)
-        st = write_text(folder, "network.yml", network.data, network.len, err);
-    if (st == DSE_OK)
-        st = write_text(folder, "remote_memory.json", CARD_REMOTE_NONE_JSON, strlen(CARD_REMOTE_NONE_JSON),
-                        err);
-    dse_strbuf_free(&system);
-    dse_strbuf_free(&network);
-    return st;
-}
-
-dse_status drv_emit_traces(const wl_workload *w, const char *folder, dse_error *err)
-{
-    dse_strbuf text;
+    dse_strbuf system = dse_strbuf_in(a), network = dse_strbuf_in(a), memory = dse_strbuf_in(a);
     dse_status st;
 
-    dse_strbuf_init(&text);
-    wl_groups_write(w, &text);
-    st = write_text(folder, "comm_group.json", text.data, text.len, err);
-    dse_strbuf_clear(&text);
-    dse_strbuf_addf(&text, "%s/workload.%%d.et", folder);
-    if (st == DSE_OK)
-        st = wl_chakra_write_files(w, &wl_schema_v004, text.data, err);
-    dse_strbuf_free(&text);
-    return st;
+    card_system_write_astra_system(s, &system);
+    card_system_write_astra_network(s, &network);
+    dse_strbuf_adds(&memory, CARD_REMOTE_NONE_JSON);
+    if ((st = dse_mkdirs(folder, err)) != DSE_OK ||
+        (st = write_file(folder, "system.json", &system, a, err)) != DSE_OK ||
+        (st = write_file(folder, "network.yml", &network, a, err)) != DSE_OK)
+        return st;
+    return write_file(folder, "remote_memory.json", &memory, a, err);
+}
+
+dse_status drv_emit_traces(const wl_workload *w, const char *folder, dse_arena *a, dse_error *err)
+{
+    dse_strbuf groups = dse_strbuf_in(a);
+    dse_status st;
+
+    wl_groups_write(w, &groups);
+    st = write_file(folder, "comm_group.json", &groups, a, err);
+    return st == DSE_OK ? wl_chakra_write_files(w, &wl_schema_v004, dse_arena_printf(a, "%s/workload.%%d.et", folder), err)
+                        : st;
 }
 
 dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char *folder, dse_arena *a,
@@ -103,8 +82,9 @@ dse_status drv_emit_point(const card_system *s, const wl_workload *w, const char
     dse_status st;
 
     unlink(script); /* made last: its absence marks an incomplete folder */
-    if ((st = drv_emit_system(s, folder, err)) != DSE_OK || (st = drv_emit_traces(w, folder, err)) != DSE_OK ||
-        (st = write_script(s, w->in_bytes, script, err)) != DSE_OK)
+    if ((st = drv_emit_system(s, folder, a, err)) != DSE_OK ||
+        (st = drv_emit_traces(w, folder, a, err)) != DSE_OK ||
+        (st = write_script(s, w->in_bytes, script, a, err)) != DSE_OK)
         return st;
     return chmod(script, 0755) == 0 ? DSE_OK
                                     : dse_fail_errno(err, DSE_E_IO, "cannot make '%s' executable", script);

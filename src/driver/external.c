@@ -112,20 +112,17 @@ static const char *point_name(const drv_study *s, const strategy *p, dse_arena *
 {
     drv_study external = *s;
     char point[STRATEGY_NAME_MAX];
-    dse_strbuf config, text;
+    dse_strbuf config = dse_strbuf_in(a), text = dse_strbuf_in(a);
 
     external.engine = DRV_EXTERNAL_ENGINE;
     strategy_name(p, NULL, point);
-    dse_strbuf_init(&config);
-    dse_strbuf_init(&text);
     drv_study_write_config(&external, p, &config);
     add_name(&text, s->model_name);
     dse_strbuf_addc(&text, '_');
     add_name(&text, s->system_name);
     dse_strbuf_addf(&text, "_%s_%08" PRIx32, point,
                     (uint32_t)(dse_hash_bytes(config.data, config.len) & UINT32_MAX));
-    dse_strbuf_free(&config);
-    return dse_strbuf_take(&text, a);
+    return text.data;
 }
 
 static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, drv_external_point *out)
@@ -139,16 +136,16 @@ static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, dr
     out->own_log = dse_arena_printf(a, "%s/log/log.log", out->results);
 }
 
-dse_status drv_external_make_folders(const drv_external_point *p, dse_error *err)
+dse_status drv_external_make_folders(const drv_external_point *p, dse_arena *a, dse_error *err)
 {
     dse_status st;
 
     if ((st = dse_remove_tree(p->workload, err)) != DSE_OK ||
         (st = dse_remove_tree(p->results, err)) != DSE_OK ||
-        (st = drv_emit_system(&p->system, p->configs, err)) != DSE_OK ||
+        (st = drv_emit_system(&p->system, p->configs, a, err)) != DSE_OK ||
         (st = dse_mkdirs(p->workload, err)) != DSE_OK || (st = dse_mkdirs(p->results, err)) != DSE_OK)
         return st;
-    return p->unrolled ? drv_emit_traces(&p->unrolled->workload, p->workload, err) : DSE_OK;
+    return p->unrolled ? drv_emit_traces(&p->unrolled->workload, p->workload, a, err) : DSE_OK;
 }
 
 /* ---- the commands -------------------------------------------------------------------------- */

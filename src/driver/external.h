@@ -67,8 +67,8 @@ typedef struct {
 dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err);
 
-/* The folders, empty but for the configurations, and an unrolled step. */
-dse_status drv_external_make_folders(const drv_external_point *p, dse_error *err);
+/* The folders, empty but for the configurations, and an unrolled step. `a` is for scratch. */
+dse_status drv_external_make_folders(const drv_external_point *p, dse_arena *a, dse_error *err);
 
 typedef struct {
     /* The next point; false: there are no more. Both are valid until the next call. */

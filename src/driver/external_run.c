@@ -151,7 +151,7 @@ static dse_status next(void *user, exec_job *job, uint64_t *which, bool *any, ds
         dse_arena_reset(&l->arena);
         st = drv_external_plan(r->tools, study, point, &l->arena, &l->point, &why);
         if (st == DSE_OK)
-            st = drv_external_make_folders(&l->point, &why);
+            st = drv_external_make_folders(&l->point, &l->arena, &why);
         if (st == DSE_OK) {
             l->busy = true;
             l->wants = wants_of(&l->point.system);

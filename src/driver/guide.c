@@ -214,24 +214,18 @@ static dse_status write_files(const drv_guide *g, const drv_recording *rec, cons
 {
     const char *json = dse_arena_printf(a, "%s/report.json", output),
                *html = dse_arena_printf(a, "%s/report.html", output);
-    dse_status st = dse_mkdirs(output, err);
-    dse_strbuf text;
+    dse_strbuf page = dse_strbuf_in(a), text = dse_strbuf_in(a);
+    dse_status st;
 
-    if (st != DSE_OK)
-        return st;
-    dse_strbuf_init(&text);
-    add_html(g, rec, m, n, a, &text);
-    st = dse_write_text(html, &text, err);
+    add_html(g, rec, m, n, a, &page);
     /* In the original each tool's data names its iteration; the page names it once. */
     for (size_t i = 0; i < n; i++)
         if (m[i].value)
             metric_put_text(m[i].value, "iteration", g->chosen->name);
-    dse_strbuf_clear(&text);
     add_json(g, m, n, &text);
-    if (st == DSE_OK)
-        st = dse_write_text(json, &text, err);
-    dse_strbuf_free(&text);
-    return st;
+    if ((st = dse_mkdirs(output, err)) != DSE_OK || (st = dse_write_text(html, &page, err)) != DSE_OK)
+        return st;
+    return dse_write_text(json, &text, err);
 }
 
 dse_status drv_guide_report(const drv_guide *g, const drv_recording *rec, const char *const *tool, size_t n,

@@ -45,7 +45,6 @@ static dse_status check_name(reader *r, const char *what, const cfg_node *key)
 {
     dse_error why = DSE_ERROR_INIT;
     const char *stem = "";
-    cfg_place at;
     dse_status st = card_name(key->text, r->arena, &stem, &why);
 
     if (st == DSE_OK && !strcmp(stem, key->text))
@@ -54,7 +53,7 @@ static dse_status check_name(reader *r, const char *what, const cfg_node *key)
         st = dse_fail(&why, DSE_E_CONFIG,
                       "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", key->text, what,
                       stem);
-    return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "%s", why.text);
+    return dse_fail_at(r->err, st, cfg_at(r->doc, key).text, "%s", why.text);
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */
@@ -94,7 +93,6 @@ static dse_status read_figure(reader *r, const report_keyed_figure *f, const cfg
     void *field = (char *)m + c->offset;
     /* Every ranking and comparison divides by it. */
     bool is_step_time = !strcmp(f->name, "wall_time");
-    cfg_place at, seen;
     bool understood;
 
     if (is_bare(node, "null") && !is_step_time)
@@ -106,17 +104,15 @@ static dse_status read_figure(reader *r, const report_keyed_figure *f, const cfg
     else
         understood = !node->quoted && parse_count(node->text, field) && !(is_step_time && m->wall_time == 0);
     return understood ? DSE_OK
-                      : dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
-                                    "%s must be a %s, %d or more, not %s", f->name,
-                                    c->type == STORE_REAL ? "number" : "whole number", is_step_time,
-                                    cfg_describe(node, &seen));
+                      : cfg_fail(r->err, r->doc, node, "%s must be a %s, %d or more, not %s", f->name,
+                                 c->type == STORE_REAL ? "number" : "whole number", is_step_time,
+                                 cfg_seen(node).text);
 }
 
 /* The key has said it already: a file that disagrees with itself is not to be trusted. */
 static dse_status check_degree(reader *r, const char *name, const cfg_node *node, const cfg_node *key,
                                uint32_t expected)
 {
-    cfg_place at, seen;
     uint64_t v = 0;
     bool flag = false;
 
@@ -126,17 +122,13 @@ static dse_status check_degree(reader *r, const char *name, const cfg_node *node
     if (!strcmp(name, "ar") && (is_bare(node, "true") || is_bare(node, "false")) &&
         dse_parse_bool(node->text, &flag, NULL) == DSE_OK && flag == (expected != 0))
         return DSE_OK;
-    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
-                       "%s is %s, but the key '%s' says %" PRIu32, name, cfg_describe(node, &seen), key->text,
-                       expected);
+    return cfg_fail(r->err, r->doc, node, "%s is %s, but the key '%s' says %" PRIu32, name,
+                    cfg_seen(node).text, key->text, expected);
 }
 
 static dse_status lacks(reader *r, const cfg_node *key, const char *name)
 {
-    cfg_place at;
-
-    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, key, &at), "point '%s' lacks '%s'", key->text,
-                       name);
+    return cfg_fail(r->err, r->doc, key, "point '%s' lacks '%s'", key->text, name);
 }
 
 static bool is_known(const char *name)
@@ -155,13 +147,11 @@ static bool is_known(const char *name)
 
 static void count_unknown(reader *r, const cfg_node *point)
 {
-    cfg_place at;
-
     for (uint32_t i = 0; i < point->n; i++) {
         if (is_known(point->key[i]->text))
             continue;
         if (!r->io->n_unknown++)
-            r->io->unknown = dse_arena_printf(r->arena, "%s: '%.80s'", cfg_where(r->doc, point->key[i], &at),
+            r->io->unknown = dse_arena_printf(r->arena, "%s: '%.80s'", cfg_at(r->doc, point->key[i]).text,
                                               point->key[i]->text);
     }
 }
@@ -222,13 +212,12 @@ static bool same_config(const void *rows, uint32_t id, const void *key)
 static dse_status add_row(reader *r, const cfg_node *key, const store_row *row)
 {
     drv_import *io = r->io;
-    cfg_place at;
     dse_idslot *slot;
 
-    DSE_GROW(io->row, io->cap, io->n + 1);
-    DSE_GROW(io->place, io->cap_places, io->n + 1);
+    DSE_ARENA_GROW(r->arena, io->row, io->cap, io->n + 1);
+    DSE_ARENA_GROW(r->arena, io->place, io->cap_places, io->n + 1);
     dse_idtable_reserve(&io->by_config);
-    io->place[io->n] = dse_arena_strdup(r->arena, cfg_where(r->doc, key, &at));
+    io->place[io->n] = dse_arena_strdup(r->arena, cfg_at(r->doc, key).text);
     slot = dse_idtable_find(&io->by_config, (uint32_t)row->hash, same_config, io->row, row->config);
     if (slot->id != DSE_NONE)
         return dse_fail_at(r->err, DSE_E_CONFIG, io->place[io->n],
@@ -243,18 +232,15 @@ static dse_status read_point(reader *r, const char *model, const char *system, u
                              const cfg_node *key, const cfg_node *node)
 {
     strategy p;
-    cfg_place at, seen;
     store_row row;
     dse_status st;
 
     if (strategy_parse_name(key->text, NULL, &p, NULL, NULL) != DSE_OK || p.weight_sharded)
-        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, key, &at),
-                           "'%.60s' is not a point; a key is %s, for example 32_1_2_1_0", key->text,
-                           strategy_name_form());
+        return cfg_fail(r->err, r->doc, key, "'%.60s' is not a point; a key is %s, for example 32_1_2_1_0",
+                        key->text, strategy_name_form());
     if (node->kind != CFG_MAP)
-        return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at),
-                           "point '%s' must be an object of figures, not %s", key->text,
-                           cfg_describe(node, &seen));
+        return cfg_fail(r->err, r->doc, node, "point '%s' must be an object of figures, not %s", key->text,
+                        cfg_seen(node).text);
     row = (store_row){.config = config_text(r, model, system, &p),
                       .study = study,
                       .model = model,
@@ -289,30 +275,27 @@ static const cfg_node *first_of(const cfg_node *node)
 
 static dse_status no_points(reader *r)
 {
-    cfg_place at;
-
-    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, r->doc->root, &at),
-                       "no points; the file is an object of points, such as {\"32_1_2_1_0\": {...}}");
+    return cfg_fail(r->err, r->doc, r->doc->root,
+                    "no points; the file is an object of points, such as {\"32_1_2_1_0\": {...}}");
 }
 
 /* {model: {system: {point: {...}}}} */
 static dse_status read_nested(reader *r, const cfg_node *root)
 {
     const size_t before = r->io->n;
-    cfg_place at;
     dse_status st = DSE_OK;
 
     for (uint32_t m = 0; st == DSE_OK && m < root->n; m++) {
         const cfg_node *systems = root->item[m];
 
         if (systems->kind != CFG_MAP)
-            return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems, &at),
-                               "model '%.80s' must be an object of systems", root->key[m]->text);
+            return cfg_fail(r->err, r->doc, systems, "model '%.80s' must be an object of systems",
+                            root->key[m]->text);
         st = check_name(r, "model", root->key[m]);
         for (uint32_t s = 0; st == DSE_OK && s < systems->n; s++) {
             if (systems->item[s]->kind != CFG_MAP)
-                return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, systems->item[s], &at),
-                                   "system '%.80s' must be an object of points", systems->key[s]->text);
+                return cfg_fail(r->err, r->doc, systems->item[s],
+                                "system '%.80s' must be an object of points", systems->key[s]->text);
             if ((st = check_name(r, "system", systems->key[s])) == DSE_OK)
                 st = read_points(r, root->key[m]->text, systems->key[s]->text, systems->item[s]);
         }
@@ -355,15 +338,10 @@ dse_status drv_import_parse(const char *path, const char *text, size_t n, const 
 dse_status drv_import_file(const char *path, const drv_import_as *as, dse_arena *a, drv_import *io,
                            dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
 
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = drv_import_parse(path, text.data, text.len, as, a, io, err);
-    dse_strbuf_free(&text);
-    return st;
+    return st == DSE_OK ? drv_import_parse(path, text.data, text.len, as, a, io, err) : st;
 }
 
 static int compare_rows(const void *x, const void *y) { return report_compare(x, y); }
@@ -372,16 +350,10 @@ void drv_import_sort(drv_import *io)
 {
     if (io->n)
         qsort(io->row, io->n, sizeof *io->row, compare_rows);
-    dse_free(io->place);
-    io->place = NULL;
-    io->cap_places = 0;
-    dse_idtable_free(&io->by_config);
 }
 
 void drv_import_free(drv_import *io)
 {
-    dse_free(io->row);
-    dse_free(io->place);
     dse_idtable_free(&io->by_config);
     *io = (drv_import){0};
 }

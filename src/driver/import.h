@@ -42,7 +42,7 @@ dse_status drv_import_parse(const char *path, const char *text, size_t n, const 
 dse_status drv_import_file(const char *path, const drv_import_as *as, dse_arena *a, drv_import *io,
                            dse_error *err);
 
-/* Puts the rows into the order of model, system and point; drops the places. */
+/* Puts the rows into the order of model, system and point; their places stay as they are. */
 void drv_import_sort(drv_import *io);
 
 void drv_import_free(drv_import *io); /* accepts one that was only zeroed */

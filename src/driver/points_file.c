@@ -43,9 +43,9 @@ static dse_status at_line(reader *r, dse_status st, const dse_error *why)
 
 static dse_status add_study(reader *r, const char *model, const char *system, dse_error *err)
 {
-    DSE_GROW(r->study, r->cap_studies, r->n_studies + 1);
-    DSE_GROW(r->model, r->cap_models, r->n_studies + 1);
-    DSE_GROW(r->system, r->cap_systems, r->n_studies + 1);
+    DSE_ARENA_GROW(r->arena, r->study, r->cap_studies, r->n_studies + 1);
+    DSE_ARENA_GROW(r->arena, r->model, r->cap_models, r->n_studies + 1);
+    DSE_ARENA_GROW(r->arena, r->system, r->cap_systems, r->n_studies + 1);
     r->model[r->n_studies] = model;
     r->system[r->n_studies] = system;
     return drv_study_load_part(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
@@ -101,9 +101,9 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
         drv_training_settle(&point);
     if ((st = drv_point_check(&varied, &point, err)) != DSE_OK)
         return st;
-    DSE_GROW(r->variant, r->cap_variants, r->n_variants + 1);
-    DSE_GROW(r->point, r->cap, r->n + 1);
-    DSE_GROW(r->entry, r->cap_entries, r->n + 1);
+    DSE_ARENA_GROW(r->arena, r->variant, r->cap_variants, r->n_variants + 1);
+    DSE_ARENA_GROW(r->arena, r->point, r->cap, r->n + 1);
+    DSE_ARENA_GROW(r->arena, r->entry, r->cap_entries, r->n + 1);
     if (!is_last_variant(r, study, settings))
         r->variant[r->n_variants++] =
             (drv_variant){study, *settings, varied.training != NULL, drv_training_has_laws(&varied)};
@@ -243,23 +243,6 @@ static dse_status check_duplicates(reader *r)
     return DSE_OK;
 }
 
-static void hand_over(reader *r, drv_space *space, drv_points *out)
-{
-    dse_arena *a = r->arena;
-
-    *space = (drv_space){.n_studies = (uint32_t)r->n_studies,
-                         .model = dse_arena_copy(a, r->model, r->n_studies, sizeof *r->model),
-                         .system = dse_arena_copy(a, r->system, r->n_studies, sizeof *r->system),
-                         .study = dse_arena_copy(a, r->study, r->n_studies, sizeof *r->study)};
-    *out = (drv_points){space,
-                        r->n_variants,
-                        dse_arena_copy(a, r->variant, r->n_variants, sizeof *r->variant),
-                        r->n,
-                        dse_arena_copy(a, r->point, r->n, sizeof *r->point),
-                        0,
-                        NULL};
-}
-
 dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
                                  dse_arena *a, drv_space *space, drv_points *out, dse_error *err)
 {
@@ -274,30 +257,21 @@ dse_status drv_points_file_parse(const char *path, const char *text, size_t n, c
         st = read_lines(&r, skip_mark(dse_arena_strndup(a, text, n))); /* its words stay in the copy */
     if (st == DSE_OK)
         st = check_duplicates(&r);
-    if (st == DSE_OK)
-        hand_over(&r, space, out);
     dse_arena_free(&r.scratch);
-    dse_free(r.study);
-    dse_free(r.model);
-    dse_free(r.system);
-    dse_free(r.variant);
-    dse_free(r.point);
-    dse_free(r.entry);
+    *space = (drv_space){
+        .n_studies = (uint32_t)r.n_studies, .model = r.model, .system = r.system, .study = r.study};
+    *out = (drv_points){
+        .space = space, .n_variants = r.n_variants, .variant = r.variant, .n = r.n, .point = r.point};
     return st;
 }
 
 dse_status drv_points_file_read(const char *path, const drv_points_context *c, dse_arena *a, drv_space *space,
                                 drv_points *out, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
 
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = drv_points_file_parse(path, text.len ? text.data : "", text.len, c, a, space, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    return st == DSE_OK ? drv_points_file_parse(path, text.data, text.len, c, a, space, out, err) : st;
 }
 
 /* In quotes if a line would be cut in it. */

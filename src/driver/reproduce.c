@@ -70,21 +70,19 @@ static dse_status check_cards(const store_row *r, dse_arena *a, cfg_settings *se
                               drv_simulator *simulator, dse_error *why)
 {
     drv_study study;
-    dse_strbuf text;
     dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
 
     if ((st = read_settings(r->settings, a, settings, why)) != DSE_OK ||
         (st = drv_study_load(r->model, r->system, settings, a, &study, why)) != DSE_OK)
         return st;
     study.engine = r->engine;
     *simulator = drv_simulator_of(&study.system);
-    dse_strbuf_init(&text);
     drv_study_write_config(&study, &r->strategy, &text);
     if (strcmp(text.data, r->config))
         st = dse_fail(why, DSE_E_CONFIG,
                       "the cards '%.60s' and '%.60s' are not, or no longer, what this was made from",
                       r->model, r->system);
-    dse_strbuf_free(&text);
     return st;
 }
 
@@ -104,25 +102,23 @@ static void by_configuration(const store_row *r, const char *db, const char *not
     dse_error why = DSE_ERROR_INIT;
     strategy p;
     drv_study study;
-    dse_strbuf command;
+    dse_strbuf command = dse_strbuf_in(a);
 
     *out = (drv_reproduction){NULL, note};
     if (drv_study_read_config(r->config, strlen(r->config), a, &study, &p, &why) != DSE_OK) {
         out->note = dse_arena_strdup(a, dse_error_say(&why).text);
         return;
     }
-    dse_strbuf_init(&command);
     write_worker(r, db, &command);
-    out->command = dse_strbuf_take(&command, a);
+    out->command = command.data;
 }
 
 /* By the cards, which are what the result was made from. */
 static void by_cards(const store_row *r, const cfg_settings *settings, drv_simulator simulator, dse_arena *a,
                      drv_reproduction *out)
 {
-    dse_strbuf command;
+    dse_strbuf command = dse_strbuf_in(a);
 
-    dse_strbuf_init(&command);
     write_simulate(r, settings, a, &command);
     out->note = "";
     if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
@@ -132,7 +128,7 @@ static void by_cards(const store_row *r, const cfg_settings *settings, drv_simul
         out->note = "with the STAGE and ASTRA-sim it was made with; without the last three options this "
                     "program gives the same";
     }
-    out->command = dse_strbuf_take(&command, a);
+    out->command = command.data;
 }
 
 dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_reproduction *out,

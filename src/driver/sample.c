@@ -21,15 +21,14 @@ static const char *name_of(const drv_points *p, const drv_space_point *point, ds
 {
     const drv_variant *v = &p->variant[point->variant];
     const strategy *d = &point->point;
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    dse_strbuf_init(&text);
     dse_strbuf_addf(&text, "%s_%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%" PRIu32 "_%s_%s",
                     p->space->study[v->study].model_name, d->dp, d->tp, d->pp, d->sp,
                     d->weight_sharded ? "True" : "False", d->recompute ? "True" : "False");
     for (size_t i = 0; i < v->settings.n; i++)
         dse_strbuf_addf(&text, "_%s=%s", v->settings.item[i].path, v->settings.item[i].value);
-    return dse_strbuf_take(&text, a);
+    return text.data;
 }
 
 static int compare(const void *a, const void *b)

@@ -470,20 +470,17 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
 /* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own
  * place. */
 static dse_status fail_variant(const drv_study *study, const cfg_settings *settings, const dse_error *why,
-                               dse_error *err)
+                               dse_arena *a, dse_error *err)
 {
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(a);
 
     if (why->where[0])
         return dse_fail_at(err, why->status, why->where, "%s", why->text);
-    dse_strbuf_init(&text);
     dse_strbuf_addf(&text, "%s on %s", study->model_name, study->system_name);
     for (size_t i = 0; i < settings->n; i++)
         dse_strbuf_addf(&text, "%s%s=%s", i ? " " : " with ", settings->item[i].path,
                         settings->item[i].value);
-    dse_fail(err, why->status, "%.220s: %s", text.data, why->text);
-    dse_strbuf_free(&text);
-    return why->status;
+    return dse_fail(err, why->status, "%.220s: %s", text.data, why->text);
 }
 
 static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_error *err)
@@ -496,7 +493,7 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     if ((st = settings_of(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
         return st;
     st = visit_variant(w, study, &settings, &why);
-    return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, err);
+    return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, &w->scratch, err);
 }
 
 /* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value stands
@@ -643,8 +640,8 @@ static void collect(void *user, const drv_variant *v, const strategy *points, si
 
     if (!n)
         return;
-    DSE_GROW(c->variant, c->cap_variants, c->n_variants + 1);
-    DSE_GROW(c->point, c->cap, c->n + n);
+    DSE_ARENA_GROW(c->arena, c->variant, c->cap_variants, c->n_variants + 1);
+    DSE_ARENA_GROW(c->arena, c->point, c->cap, c->n + n);
     for (size_t i = 0; i < n; i++)
         c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
     mine = &c->variant[c->n_variants++];
@@ -664,15 +661,8 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
     if (st == DSE_OK && !c.n)
         st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
-        *out = (drv_points){s,
-                            c.n_variants,
-                            dse_arena_copy(a, c.variant, c.n_variants, sizeof *c.variant),
-                            c.n,
-                            dse_arena_copy(a, c.point, c.n, sizeof *c.point),
-                            w.n_refused,
-                            dse_arena_strdup(a, w.refusal.text)};
-    dse_free(c.variant);
-    dse_free(c.point);
+        *out = (drv_points){
+            s, c.n_variants, c.variant, c.n, c.point, w.n_refused, dse_arena_strdup(a, w.refusal.text)};
     dse_free(w.survivors);
     return st;
 }

@@ -20,9 +20,7 @@ typedef struct {
 
 static dse_status fail(const reader *r, const cfg_node *node, const char *what, const char *which)
 {
-    cfg_place at;
-
-    return dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, node, &at), what, which);
+    return cfg_fail(r->err, r->doc, node, what, which);
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -30,10 +28,9 @@ static dse_status fail(const reader *r, const cfg_node *node, const char *what, 
 /* A list of scalars as a card would write it: "[Ring,Switch]". */
 static dse_status text_of_list(const reader *r, const cfg_node *list, const char *what, const char **out)
 {
-    dse_strbuf text;
     dse_status st = DSE_OK;
+    dse_strbuf text = dse_strbuf_in(r->arena);
 
-    dse_strbuf_init(&text);
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
         if (list->item[i]->kind != CFG_SCALAR)
             st = fail(r, list->item[i], "'%s': a list within a list of values", what);
@@ -43,9 +40,7 @@ static dse_status text_of_list(const reader *r, const cfg_node *list, const char
             dse_strbuf_addf(&text, "%s%s", i ? "," : "[", list->item[i]->text);
     }
     dse_strbuf_addc(&text, ']');
-    if (st == DSE_OK)
-        *out = dse_arena_strdup(r->arena, text.data);
-    dse_strbuf_free(&text);
+    *out = text.data;
     return st;
 }
 
@@ -100,7 +95,6 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
     } numbers[] = {
         {"from", &out->from}, {"to", &out->to}, {"step", &out->step}, {"powers_of", &out->powers_of}};
     static const char *const keys[] = {"from", "to", "step", "powers_of", "unit"};
-    cfg_place at;
 
     *out = (range){NAN, NAN, NAN, NAN, ""};
     for (uint32_t i = 0; i < map->n; i++) {
@@ -111,8 +105,8 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
         while (k < 4 && strcmp(numbers[k].key, key) != 0)
             k++;
         if (k == 4 && strcmp(key, "unit") != 0)
-            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_where(r->doc, map->key[i], &at),
-                                    "key of a range", key, keys, sizeof keys / sizeof keys[0]);
+            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_at(r->doc, map->key[i]).text, "key of a range",
+                                    key, keys, sizeof keys / sizeof keys[0]);
         if (item->kind != CFG_SCALAR ||
             (k < 4 && (dse_parse_double(item->text, numbers[k].value, NULL) != DSE_OK ||
                        !isfinite(*numbers[k].value))))
@@ -148,7 +142,6 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     range g;
     double count;
     dse_status st = read_range(r, map, what, &g);
-    cfg_place at;
 
     if (st != DSE_OK)
         return st;
@@ -156,7 +149,7 @@ static dse_status values_of_range(const reader *r, const cfg_node *map, const ch
     if (count > MAX_COUNT)
         return fail(r, map, "'%s' has more values than can be counted", what);
     if (count > DRV_MAX_AXIS_VALUES)
-        return dse_fail_at(r->err, DSE_E_RANGE, cfg_where(r->doc, map, &at),
+        return dse_fail_at(r->err, DSE_E_RANGE, cfg_at(r->doc, map).text,
                            "'%s' has %.0f values; an axis may have %u", what, count, DRV_MAX_AXIS_VALUES);
     *out = (values){(uint32_t)count, DSE_ARENA_NEW(r->arena, const char *, (size_t)count)};
     for (uint32_t i = 0; i < out->n; i++) {
@@ -260,11 +253,10 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
     drv_axis *axis = &r->out->space.axis[r->out->space.n_axes++];
     dse_error why = DSE_ERROR_INIT;
     dse_status st = drv_path_check(key->text, &why);
-    cfg_place at;
 
     if (st != DSE_OK)
-        return dse_fail_at(r->err, st, cfg_where(r->doc, key, &at), "'%.60s' is none of %s, and %s",
-                           key->text, strategy_names(), why.text);
+        return dse_fail_at(r->err, st, cfg_at(r->doc, key).text, "'%.60s' is none of %s, and %s", key->text,
+                           strategy_names(), why.text);
     *axis = (drv_axis){key->text, v->n, v->text};
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         cfg_setting s = {0};
@@ -307,11 +299,10 @@ static dse_status read_constraints(const reader *r, const cfg_node *list)
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {
         drv_constraint *c = &s->constraint[s->n_constraints++];
         dse_error why = DSE_ERROR_INIT;
-        cfg_place at;
 
         if (list->item[i]->kind != CFG_SCALAR || !*list->item[i]->text)
             return fail(r, list->item[i], "a constraint is an expression, for example %s", "tp <= 8");
-        c->where = dse_arena_strdup(r->arena, cfg_where(r->doc, list->item[i], &at));
+        c->where = dse_arena_strdup(r->arena, cfg_at(r->doc, list->item[i]).text);
         st = design_expr_parse(list->item[i]->text, r->arena, &c->expr, &why);
         if (st != DSE_OK)
             dse_fail_at(r->err, st, c->where, "%s", why.text);
@@ -357,7 +348,6 @@ static dse_status read_file(reader *r, const cfg_node *root)
 {
     const char *known[N_SECTIONS];
     dse_status st = DSE_OK;
-    cfg_place at;
 
     if (root->kind != CFG_MAP)
         return dse_fail_at(r->err, DSE_E_CONFIG, r->doc->path,
@@ -370,8 +360,8 @@ static dse_status read_file(reader *r, const cfg_node *root)
         while (k < N_SECTIONS && strcmp(known[k], root->key[i]->text) != 0)
             k++;
         if (k == N_SECTIONS)
-            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_where(r->doc, root->key[i], &at),
-                                    "key of a space", root->key[i]->text, known, N_SECTIONS);
+            return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_at(r->doc, root->key[i]).text, "key of a space",
+                                    root->key[i]->text, known, N_SECTIONS);
         if (root->item[i]->kind == CFG_SCALAR && !*root->item[i]->text)
             continue; /* its lines are all comments */
         st = sections[k].read(r, root->item[i]);
@@ -392,13 +382,8 @@ dse_status drv_space_file_parse(const char *path, const char *text, size_t n, ds
 
 dse_status drv_space_file_read(const char *path, dse_arena *a, drv_space_file *out, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
 
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK)
-        st = drv_space_file_parse(path, text.data, text.len, a, out, err);
-    dse_strbuf_free(&text);
-    return st;
+    return st == DSE_OK ? drv_space_file_parse(path, text.data, text.len, a, out, err) : st;
 }

@@ -18,23 +18,17 @@
 dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(a);
     dse_status st =
         card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a, &path, err);
 
-    if (st != DSE_OK) {
+    if (st != DSE_OK)
         dse_error_set_where(err, s->model_name); /* its card asks for it */
+    if (st != DSE_OK || (st = dse_read_file(path, CFG_MAX_BYTES, &text, err)) != DSE_OK)
         return st;
-    }
-    dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
-    if (st == DSE_OK) {
-        s->operators_hash = dse_hash_bytes(text.data, text.len);
-        s->generator = NULL;
-        st = cfg_parse_yaml(path, text.data, text.len, a, &s->operators, err);
-    }
-    dse_strbuf_free(&text);
-    return st;
+    s->operators_hash = dse_hash_bytes(text.data, text.len);
+    s->generator = NULL;
+    return cfg_parse_yaml(path, text.data, text.len, a, &s->operators, err);
 }
 
 static dse_status read_system(const char *path, const cfg_settings *settings, dse_arena *a, card_system *out,
@@ -205,11 +199,10 @@ void drv_settings_print(const char *before, const cfg_settings *more, dse_strbuf
 static const char *print_settings(const char *before, const cfg_settings *settings, dse_arena *a)
 {
     const cfg_settings none = {0};
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    dse_strbuf_init(&text);
     drv_settings_print(before, settings ? settings : &none, &text);
-    return dse_strbuf_take(&text, a);
+    return text.data;
 }
 
 /* Whatever it may still lack. */

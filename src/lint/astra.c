@@ -15,7 +15,6 @@ static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const 
 {
     const char *known[MAX_KNOWN], *nearest;
     size_t n = 0;
-    cfg_place at;
 
     for (uint32_t i = 0; parameters && i < card_system_table.n && n < MAX_KNOWN; i++)
         if (card_system_table.rows[i].astra_key &&
@@ -25,7 +24,7 @@ static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const 
         known[n++] = others->row[i].key;
     nearest = dse_nearest(key->text, known, n);
     lint_add_key(l, key->text, key, value, "", "", LINT_UNKNOWN);
-    lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), key->text,
+    lint_add(l, LINT_WARNING, cfg_at(doc, key).text, key->text,
              nearest ? "no such key, and so without effect; did you mean '%s'?"
                      : "no such key, and so without effect: remove it%s",
              nearest ? nearest : "");
@@ -34,13 +33,11 @@ static void unknown_key(lint *l, const cfg_doc *doc, const cfg_node *key, const 
 /* nlohmann's JSON does not convert: what is no number is unequal to 0, or ends the program. */
 static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *value)
 {
-    cfg_place at;
-
     if (card_astra_takes_for_true(p, value))
-        lint_add(l, LINT_ERROR, cfg_where(doc, value, &at), p->astra_key,
+        lint_add(l, LINT_ERROR, cfg_at(doc, value).text, p->astra_key,
                  "false switches it on in ASTRA-sim, which compares with the number 0; write 0 or 1");
     if ((p->type == CFG_T_INT || p->type == CFG_T_DOUBLE) && value->kind == CFG_SCALAR && value->quoted)
-        lint_add(l, LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
+        lint_add(l, LINT_WARNING, cfg_at(doc, value).text, p->astra_key,
                  "a string ends ASTRA-sim with an exception; write a bare number%s%s",
                  *p->unit_name ? " of " : "", p->unit_name);
 }
@@ -48,21 +45,16 @@ static void check_json_type(lint *l, const cfg_doc *doc, const cfg_param *p, con
 /* yaml-cpp goes through the elements of what is no list, and finds none. */
 static void check_yaml_type(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *value)
 {
-    cfg_place at;
-
     if (p->bare && !p->astra_lacks && value->kind == CFG_SCALAR)
-        lint_add(l, LINT_WARNING, cfg_where(doc, value, &at), p->astra_key,
+        lint_add(l, LINT_WARNING, cfg_at(doc, value).text, p->astra_key,
                  "no list: ASTRA-sim takes it for an empty one and stops; write [%s]", value->text);
 }
 
 static void key_of_ours(lint *l, const cfg_doc *doc, const cfg_param *p, const cfg_node *key,
                         const cfg_node *value)
 {
-    cfg_place at;
-
     lint_add_key(l, key->text, key, value, p->unit_name, p->help, LINT_OURS_ONLY);
-    lint_add(l, LINT_NOTE, cfg_where(doc, key, &at), key->text,
-             "a key of ccldse, which ASTRA-sim never reads");
+    lint_add(l, LINT_NOTE, cfg_at(doc, key).text, key->text, "a key of ccldse, which ASTRA-sim never reads");
 }
 
 static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *values)
@@ -159,12 +151,11 @@ void lint_astra_system(lint *l, const cfg_doc *doc)
 {
     card_system values = {0};
     bool usable = astra_keys(l, doc, false, &values);
-    cfg_place at;
 
     usable &= astra_absent(l, doc, false, &values);
     if (values.roofline_enabled && !cfg_get(doc->root, "peak-perf")) {
         lint_add(
-            l, LINT_WARNING, cfg_where(doc, cfg_get(doc->root, "roofline-enabled"), &at), "peak-perf",
+            l, LINT_WARNING, cfg_at(doc, cfg_get(doc->root, "roofline-enabled")).text, "peak-perf",
             "missing: ASTRA-sim's roofline then divides by 0; add it in TFLOPS, or switch the roofline off");
         usable = false;
     }
@@ -239,7 +230,6 @@ void lint_remote(lint *l, const cfg_doc *doc)
     dse_error why = DSE_ERROR_INIT;
     sim_remote_memory values;
     bool complete = true;
-    cfg_place at;
 
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
@@ -249,7 +239,7 @@ void lint_remote(lint *l, const cfg_doc *doc)
             unknown_key(l, doc, key, value, &lint_remote_keys, false, false);
         else if (*kind && !has_remote(kind, key->text)) {
             lint_add_key(l, key->text, key, value, row->unit, row->meaning, LINT_NO_EFFECT);
-            lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), key->text,
+            lint_add(l, LINT_WARNING, cfg_at(doc, key).text, key->text,
                      "without effect while memory-type is %s", kind);
         } else
             lint_row_key(l, doc, row, key->text, key, value, "", "");

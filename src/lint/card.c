@@ -30,14 +30,13 @@ static void card_value(card *c, const cfg_param *p, const cfg_node *key, const c
     const lint_row *row = lint_find(&lint_parameters, p->key);
     size_t number = (size_t)(p - c->table->rows);
     dse_error why = DSE_ERROR_INIT;
-    cfg_place at;
 
     if (row)
         lint_row_key(c->l, c->doc, row, p->key, key, value, p->unit_name, p->help);
     else
         lint_add_key(c->l, p->key, key, value, p->unit_name, p->help, LINT_USED);
     if (cfg_given_has(&c->given, number))
-        dse_fail_at(&why, DSE_E_CONFIG, cfg_where(c->doc, key, &at), "the key stands twice");
+        cfg_fail(&why, c->doc, key, "the key stands twice");
     else
         cfg_param_set(p, c->doc, value, c->values, &why);
     cfg_given_put(&c->given, number);
@@ -52,7 +51,6 @@ static void card_section(card *c, const cfg_node *map, const char *prefix)
         const cfg_param *p;
         bool is_section;
         dse_error why = DSE_ERROR_INIT;
-        cfg_place at;
         char path[192];
 
         snprintf(path, sizeof path, "%s%s%.80s", prefix, *prefix ? "." : "", key->text);
@@ -66,8 +64,7 @@ static void card_section(card *c, const cfg_node *map, const char *prefix)
             if (value->kind == CFG_MAP)
                 card_section(c, value, path);
             else if (value->kind != CFG_SCALAR || *value->text) { /* empty: its lines are all comments */
-                dse_fail_at(&why, DSE_E_CONFIG, cfg_where(c->doc, key, &at),
-                            "must be a mapping of keys to values");
+                cfg_fail(&why, c->doc, key, "must be a mapping of keys to values");
                 refuse(c, path, &why);
             }
             continue;
@@ -231,12 +228,11 @@ void lint_check_dependencies(lint *l, const card_places *in, const card_system *
         const cfg_doc *doc = card_system_in_network_file(p) ? in->network : in->system;
         const cfg_node *key, *value;
         const char *name;
-        cfg_place at;
 
         if (!doc || !has_value(s, on, d->while_value) || !(name = name_in(doc, p, &key, &value)))
             continue;
         lint_set_effect(l, doc->path, name, LINT_NO_EFFECT);
-        lint_add(l, LINT_WARNING, cfg_where(doc, key, &at), name, "without effect while %s is %s",
+        lint_add(l, LINT_WARNING, cfg_at(doc, key).text, name, "without effect while %s is %s",
                  name == p->key ? on->key : on->astra_key,
                  name == p->key ? d->while_value : astra_value(on, d->while_value));
     }
@@ -370,7 +366,6 @@ void lint_hf_config(lint *l, const cfg_doc *doc)
     card_model values;
     cfg_doc sizes;
     bool accepted = card_hf_card(doc, l->arena, &sizes, &notes, &why) == DSE_OK;
-    cfg_place at;
 
     for (uint32_t i = 0; i < doc->root->n; i++)
         hf_key(l, accepted ? &sizes : NULL, doc->root->key[i], doc->root->item[i], &notes);
@@ -386,7 +381,7 @@ void lint_hf_config(lint *l, const cfg_doc *doc)
         return;
     }
     for (uint32_t i = 0; i < notes.n; i++)
-        lint_add(l, LINT_WARNING, cfg_where(doc, notes.item[i].key, &at), notes.item[i].key->text,
+        lint_add(l, LINT_WARNING, cfg_at(doc, notes.item[i].key).text, notes.item[i].key->text,
                  "not modelled: %s", notes.item[i].text);
     if (card_hf_check(&sizes, NULL, &why) != DSE_OK)
         lint_add(l, LINT_NOTE, doc->path, "", "%s", why.text);

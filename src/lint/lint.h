@@ -71,10 +71,7 @@ typedef struct {
 } lint_inputs;
 
 /* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO),
- * and if a workload is given without the one system it is for (DSE_E_USAGE). Texts belong to the arena, the
- * arrays to *out, which lint_free takes, also after a failure. */
+ * and if a workload is given without the one system it is for (DSE_E_USAGE). Everything belongs to the arena. */
 dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err);
-
-void lint_free(lint_result *l);
 
 #endif

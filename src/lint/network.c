@@ -28,12 +28,11 @@ static void tell_limits(lint *l, const card_places *in, const net_network *net)
 {
     for (net_limit i = 0; i < NET_N_LIMITS; i++) {
         dse_error why = DSE_ERROR_INIT;
-        cfg_place at;
 
         if (net_released_limit(net, i, &why) != DSE_OK)
             lint_add(l, l->names_of_astra ? limits[i].in_astra : limits[i].in_card,
-                     card_place(in, limits[i].key, &at), name_of(l, limits[i].key), "%s%s", why.text,
-                     limits[i].more);
+                     card_place(in, limits[i].key, &(cfg_place){""}), name_of(l, limits[i].key), "%s%s",
+                     why.text, limits[i].more);
     }
 }
 
@@ -50,12 +49,11 @@ static void tell_lowest(lint *l, const card_places *in, const net_network *net)
 static void tell_useless(lint *l, const card_places *in, const net_network *net)
 {
     const char *name = name_of(l, "network.multi_hop");
-    cfg_place at;
 
     if (net->n_dims > 1 || !net->full_multi_hop || net->congestion)
         return;
     lint_set_effect(l, in->network->path, name, LINT_NO_EFFECT);
-    lint_add(l, LINT_WARNING, card_place(in, "network.multi_hop", &at), name,
+    lint_add(l, LINT_WARNING, card_place(in, "network.multi_hop", &(cfg_place){""}), name,
              "without effect on a network of one dimension");
 }
 

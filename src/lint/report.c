@@ -26,14 +26,6 @@ const char *lint_effect_name(lint_effect e)
     return names[e];
 }
 
-void lint_free(lint_result *l)
-{
-    dse_free(l->file);
-    dse_free(l->key);
-    dse_free(l->finding);
-    *l = (lint_result){0};
-}
-
 /* ---- building the report ------------------------------------------------------------------- */
 
 /* A copy without what does not print: keys and values may hold anything, and go to a terminal and into
@@ -54,7 +46,7 @@ void lint_add_file(lint *l, const char *path, const char *kind)
 {
     lint_result *r = l->out;
 
-    DSE_GROW(r->file, r->cap_files, r->n_files + 1);
+    DSE_ARENA_GROW(l->arena, r->file, r->cap_files, r->n_files + 1);
     r->file[r->n_files++] = (lint_file){.path = keep(l, path), .kind = kind, .first_key = r->n_keys};
 }
 
@@ -78,10 +70,8 @@ static void add_value(const cfg_node *node, dse_strbuf *out)
 /* As written, cut to what fits into a table. */
 static const char *value_text(lint *l, const cfg_node *node)
 {
-    const char *text;
-    dse_strbuf b;
+    dse_strbuf b = dse_strbuf_in(l->arena);
 
-    dse_strbuf_init(&b);
     add_value(node, &b);
     if (b.len > MAX_VALUE) {
         size_t n = MAX_VALUE - 3;
@@ -90,9 +80,7 @@ static const char *value_text(lint *l, const cfg_node *node)
             n--;
         memcpy(b.data + n, "...", 4);
     }
-    text = keep(l, b.data);
-    dse_strbuf_free(&b);
-    return text;
+    return keep(l, b.data);
 }
 
 void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_node *value, const char *unit,
@@ -100,7 +88,7 @@ void lint_add_key(lint *l, const char *key, const cfg_node *key_node, const cfg_
 {
     lint_result *r = l->out;
 
-    DSE_GROW(r->key, r->cap_keys, r->n_keys + 1);
+    DSE_ARENA_GROW(l->arena, r->key, r->cap_keys, r->n_keys + 1);
     r->key[r->n_keys++] = (lint_key){.key = keep(l, key),
                                      .value = value ? value_text(l, value) : "",
                                      .unit = unit,
@@ -128,17 +116,15 @@ void lint_set_effect(lint *l, const char *path, const char *key, lint_effect eff
 void lint_add(lint *l, lint_level level, const char *where, const char *key, const char *fmt, ...)
 {
     lint_result *r = l->out;
-    dse_strbuf text;
     va_list ap;
+    dse_strbuf text = dse_strbuf_in(l->arena);
 
-    dse_strbuf_init(&text);
     va_start(ap, fmt);
     dse_strbuf_vaddf(&text, fmt, ap);
     va_end(ap);
-    DSE_GROW(r->finding, r->cap_findings, r->n_findings + 1);
+    DSE_ARENA_GROW(l->arena, r->finding, r->cap_findings, r->n_findings + 1);
     r->finding[r->n_findings++] = (lint_finding){level, keep(l, where), keep(l, key), keep(l, text.data)};
     r->n_level[level]++;
-    dse_strbuf_free(&text);
 }
 
 void lint_add_error(lint *l, const char *key, const char *said, const dse_error *why)
@@ -167,11 +153,10 @@ void lint_row_key(lint *l, const cfg_doc *doc, const lint_row *row, const char *
                   const cfg_node *value, const char *unit, const char *meaning)
 {
     lint_level level = row->effect == LINT_REFUSED ? LINT_ERROR : LINT_WARNING;
-    cfg_place at;
 
     lint_add_key(l, key, key_node, value, row->unit ? row->unit : unit, row->meaning ? row->meaning : meaning,
                  row->effect);
     if (row->text)
-        lint_add(l, is_harmless(row, value) ? LINT_NOTE : level, cfg_where(doc, key_node, &at), key, "%s",
+        lint_add(l, is_harmless(row, value) ? LINT_NOTE : level, cfg_at(doc, key_node).text, key, "%s",
                  row->text);
 }

@@ -47,14 +47,13 @@ static int compare_ranks(const void *a, const void *b)
 static void check_twice(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *list)
 {
     const cfg_node **sorted = dse_arena_copy(l->arena, list->item, list->n, sizeof *sorted);
-    cfg_place at;
 
     if (list->n)
         qsort(sorted, list->n, sizeof *sorted, compare_ranks);
     for (uint32_t k = 1; k < list->n; k++) {
         if (compare_ranks(&sorted[k - 1], &sorted[k]) != 0)
             continue;
-        lint_add(l, LINT_ERROR, cfg_where(doc, sorted[k], &at), key->text, "the group names rank %s twice",
+        lint_add(l, LINT_ERROR, cfg_at(doc, sorted[k]).text, key->text, "the group names rank %s twice",
                  sorted[k]->text);
         return;
     }
@@ -63,10 +62,8 @@ static void check_twice(lint *l, const cfg_doc *doc, const cfg_node *key, const 
 static void check_ranks(lint *l, const cfg_doc *doc, const cfg_node *key, const cfg_node *list,
                         uint32_t n_npus)
 {
-    cfg_place at;
-
     if (!list->n)
-        lint_add(l, LINT_ERROR, cfg_where(doc, list, &at), key->text,
+        lint_add(l, LINT_ERROR, cfg_at(doc, list).text, key->text,
                  "a group is a list of ranks, and this is empty");
     check_twice(l, doc, key, list);
     for (uint32_t k = 0; n_npus && k < list->n; k++) {

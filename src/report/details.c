@@ -26,13 +26,12 @@ static void head(const store_row *r, dse_strbuf *out)
 static void figures(const store_row *r, dse_strbuf *out)
 {
     const store_metrics *m = &r->metrics;
-    dse_strbuf exact; /* to the last digit that is stored */
     report_tree t;
     report_node *list = report_tree_begin(&t);
     size_t n;
     const store_column *c = store_columns(&n);
+    dse_strbuf exact = dse_strbuf_in(list->arena); /* to the last digit that is stored */
 
-    dse_strbuf_init(&exact);
     for (size_t i = 0; i < n; i++) {
         if (!store_column_has_profile(&c[i], store_row_profile(r)))
             continue;
@@ -45,7 +44,6 @@ static void figures(const store_row *r, dse_strbuf *out)
                    V_CELL("exactly", exact.data), V_NOTE("unit", c[i].unit), V_NOTE("meaning", c[i].help));
     }
     report_table_end(&t, out);
-    dse_strbuf_free(&exact);
 }
 
 void report_details_print(const store_row *r, dse_strbuf *out)

@@ -60,10 +60,9 @@ static bool is_shown(uint32_t parameter, const role *roles, size_t n)
  * default. */
 static void strategy_rows(const role *roles, size_t n, report_node *list)
 {
-    dse_strbuf text;
     report_node *row = NULL;
+    dse_strbuf text = dse_strbuf_in(list->arena);
 
-    dse_strbuf_init(&text);
     for (size_t i = 0; i <= n; i++) { /* the names, then the values of each role */
         dse_strbuf_clear(&text);
         for (uint32_t k = 0; k < STRATEGY_N_AXES; k++) {
@@ -80,7 +79,6 @@ static void strategy_rows(const role *roles, size_t n, report_node *list)
         else
             row = begin_row(text.data, list);
     }
-    dse_strbuf_free(&text);
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
 

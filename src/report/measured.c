@@ -77,9 +77,9 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static void measure(const metric_value *rows, columns *c)
 {
-    dse_strbuf cell;
+    dse_strbuf cell = dse_strbuf_in(rows->arena);
 
-    dse_strbuf_init(&cell);
+
     for (const metric_value *row = rows->first; row; row = row->next) {
         c->label = larger(c->label, row->key ? strlen(row->key) : 0);
         for (size_t i = 0; i < c->n; i++) {
@@ -88,7 +88,6 @@ static void measure(const metric_value *rows, columns *c)
             c->width[i] = larger(c->width[i], cell.len);
         }
     }
-    dse_strbuf_free(&cell);
 }
 
 /* False: there are too many, or too many long ones. */
@@ -164,8 +163,8 @@ static void add_padded(const char *text, const columns *c, size_t i, dse_strbuf 
 static void add_table(const char *name, const metric_value *rows, int depth, dse_strbuf *out)
 {
     size_t place = 0;
-    dse_strbuf cell;
     columns c;
+    dse_strbuf cell = dse_strbuf_in(rows->arena);
 
     columns_of(rows, depth, &c);
     c.label = larger(c.label, strlen(name) + 2 * (size_t)depth);
@@ -173,7 +172,6 @@ static void add_table(const char *name, const metric_value *rows, int depth, dse
     for (size_t i = 0; i < c.n; i++)
         add_padded(c.key[i], &c, i, out);
     dse_strbuf_addc(out, '\n');
-    dse_strbuf_init(&cell);
     for (const metric_value *row = rows->first; row; row = row->next) {
         dse_strbuf_clear(&cell);
         dse_strbuf_addf(&cell, "%zu", ++place);
@@ -186,7 +184,6 @@ static void add_table(const char *name, const metric_value *rows, int depth, dse
         }
         dse_strbuf_addc(out, '\n');
     }
-    dse_strbuf_free(&cell);
 }
 
 /* ---- values of one name ---------------------------------------------------------------------- */

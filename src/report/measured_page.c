@@ -112,7 +112,7 @@ static bool is_table(const metric_value *v)
 
 static void add_value(const metric_value *v, dse_strbuf *out)
 {
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(v->arena);
 
     switch (v->kind) {
     case METRIC_ABSENT: dse_strbuf_adds(out, "&ndash;"); return;
@@ -129,10 +129,8 @@ static void add_value(const metric_value *v, dse_strbuf *out)
         return;
     }
     default:
-        dse_strbuf_init(&text);
         report_measured_scalar(v, "", &text);
         add_text(text.data, out);
-        dse_strbuf_free(&text);
     }
 }
 

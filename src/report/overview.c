@@ -113,11 +113,11 @@ static void add_settings(const report_study *s, const report_study *group, size_
 static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)
 {
     uint64_t fastest = UINT64_MAX;
-    dse_strbuf words;
     report_tree t;
     report_node *list = report_tree_begin(&t);
     const bool trains = report_trains(group);
     bool links = false;
+    dse_strbuf words = dse_strbuf_in(list->arena);
 
     for (size_t i = 0; i < shown; i++) {
         const store_metrics *m = &e[i].study->ranked[0]->metrics;
@@ -125,7 +125,6 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
         fastest = m->wall_time < fastest ? m->wall_time : fastest;
         links |= !isnan(m->busiest_link_util);
     }
-    dse_strbuf_init(&words);
     for (size_t i = 0; i < shown; i++) {
         const store_row *r = e[i].study->ranked[0];
         const store_metrics *m = &r->metrics;
@@ -142,7 +141,6 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
                    V_NOTE("point", report_point_text(r).text), V_NOTE("settings", words.data));
     }
     report_table_end(&t, out);
-    dse_strbuf_free(&words);
 }
 
 /* Elements are mentioned below the last table only. */
@@ -178,9 +176,9 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
 {
     const store_row *r = group->row;
     entry *e = DSE_ARENA_NEW(a, entry, n);
-    dse_strbuf common;
     size_t count = 0;
     uint64_t skipped = 0;
+    dse_strbuf common = dse_strbuf_in(a);
 
     for (size_t i = 0; i < n; i++) {
         skipped += group[i].n_skipped;
@@ -190,7 +188,6 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     if (!count)
         return;
     qsort(e, count, sizeof *e, compare);
-    dse_strbuf_init(&common);
     if (group->says_profile)
         dse_strbuf_addf(out, "profile %s: ", report_trains(group) ? "train" : "stage");
     dse_strbuf_addf(out, "%s on %s", r->model, r->system);
@@ -206,7 +203,6 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     if (skipped)
         report_skipped_print(skipped, out);
     dse_strbuf_addc(out, '\n');
-    dse_strbuf_free(&common);
 }
 
 /* One table for each model of the network, in the order in which they come. */

@@ -22,10 +22,9 @@ static void add_escaped(const char *text, dse_strbuf *out)
 
 void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out)
 {
-    dse_strbuf text, rule;
+    dse_strbuf text = dse_strbuf_in(row->arena);
+    dse_strbuf rule = dse_strbuf_in(row->arena);
 
-    dse_strbuf_init(&text);
-    dse_strbuf_init(&rule);
     dse_strbuf_addc(out, '|');
     for (const report_node *i = row->first; i; i = i->next) {
         if (!i->value.heading)
@@ -40,8 +39,6 @@ void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out
     dse_strbuf_addc(out, '\n');
     if (headings)
         dse_strbuf_addf(out, "|%s\n", rule.data);
-    dse_strbuf_free(&rule);
-    dse_strbuf_free(&text);
 }
 
 /* ---- a run in the table of a README --------------------------------------------------------- */
@@ -61,10 +58,9 @@ void report_put_degrees(const char *point, unsigned profile, unsigned profiles, 
                                            [STRATEGY_PROFILE_TRAIN] = "dp x tp x cp x pp",
                                            [STRATEGY_PROFILE_STAGE | STRATEGY_PROFILE_TRAIN] =
                                                "dp x tp x sp or cp x pp"};
-    dse_strbuf text;
     strategy p;
+    dse_strbuf text = dse_strbuf_in(row->arena);
 
-    dse_strbuf_init(&text);
     if (strategy_parse_name(point, NULL, &p, NULL, NULL) != DSE_OK) {
         dse_strbuf_adds(&text, point);
         p = strategy_default();
@@ -76,5 +72,4 @@ void report_put_degrees(const char *point, unsigned profile, unsigned profiles, 
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
             add_parameter(k, strategy_get(&p, k), &text);
     report_put(row, V_NOTE(headings[profiles], text.data));
-    dse_strbuf_free(&text);
 }

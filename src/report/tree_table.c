@@ -1,5 +1,4 @@
 /* The rows of a list as a table of text: the values that have headings, in aligned columns. */
-#include "base/alloc.h"
 #include "base/names.h"
 #include "report/tree.h"
 
@@ -105,7 +104,7 @@ static column *columns_of(const report_node *list, size_t *n, dse_strbuf *text)
         const size_t upper = heading_line(i->value.heading, 1, &line),
                      lower = heading_line(i->value.heading, 0, &line);
 
-        DSE_GROW(c, cap, *n + 1);
+        DSE_ARENA_GROW(list->arena, c, cap, *n + 1);
         c[(*n)++] = (column){i->value.heading, i->value.kind == REPORT_TEXT, upper > lower ? upper : lower};
     }
     for (const report_node *row = list->first; row; row = row->next) {
@@ -122,12 +121,10 @@ static column *columns_of(const report_node *list, size_t *n, dse_strbuf *text)
 
 void report_rows_table(const report_node *list, dse_strbuf *out)
 {
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(list->arena);
     size_t n;
-    column *c;
+    const column *c = columns_of(list, &n, &text);
 
-    dse_strbuf_init(&text);
-    c = columns_of(list, &n, &text);
     if (n)
         print_headings(c, n, out);
     for (const report_node *row = list->first; row; row = row->next) {
@@ -138,8 +135,6 @@ void report_rows_table(const report_node *list, dse_strbuf *out)
             print_cell(&c[k], k + 1 == n, text.data, text.len, out);
         }
     }
-    dse_strbuf_free(&text);
-    dse_free(c);
 }
 
 void report_table_end(report_tree *t, dse_strbuf *out)

@@ -30,7 +30,6 @@ static double median(double *v, size_t n)
 static dse_status request_of(const cfg_doc *doc, const cfg_node *v, const char *what, double *out,
                              dse_error *err)
 {
-    cfg_place place;
     double sum = 0, one;
     uint32_t n = v->kind == CFG_LIST ? v->n : 1;
 
@@ -38,8 +37,7 @@ static dse_status request_of(const cfg_doc *doc, const cfg_node *v, const char *
         const cfg_node *x = v->kind == CFG_LIST ? v->item[i] : v;
 
         if (x->kind != CFG_SCALAR || x->quoted || dse_parse_double(x->text, &one, NULL) != DSE_OK)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, x, &place), "%s is to hold numbers, seconds",
-                               what);
+            return cfg_fail(err, doc, x, "%s is to hold numbers, seconds", what);
         sum += one;
     }
     *out = n ? sum / n : NAN;

@@ -145,15 +145,11 @@ static bool is_unknown(const cfg_node *v)
 static dse_status wrong(const card_reading *r, const cfg_node *v, const char *path, const char *must,
                         dse_error *err)
 {
-    cfg_place at, seen;
-
-    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(r->doc, v, &at), "%s must be %s, not %s", path, must,
-                       cfg_describe(v, &seen));
+    return cfg_fail(err, r->doc, v, "%s must be %s, not %s", path, must, cfg_seen(v).text);
 }
 
 static dse_status set_text(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
 {
-    cfg_place place;
     char known[200];
     size_t n = 0;
 
@@ -166,8 +162,7 @@ static dse_status set_text(card_reading *r, const card_row *row, const cfg_node 
         if (strcmp(row->words[n], v->text) == 0)
             return DSE_OK;
     dse_join(known, sizeof known, row->words, n);
-    trace_warn(r->notes, cfg_where(r->doc, v, &place), "%s is '%s'; it is one of %s", row->path, v->text,
-               known);
+    trace_warn(r->notes, cfg_at(r->doc, v).text, "%s is '%s'; it is one of %s", row->path, v->text, known);
     return DSE_OK;
 }
 
@@ -182,7 +177,6 @@ static dse_status set_int(card_reading *r, const card_row *row, const cfg_node *
 
 static dse_status number(card_reading *r, const char *path, const cfg_node *v, double *out, dse_error *err)
 {
-    cfg_place at;
     double d;
 
     if (is_unknown(v))
@@ -190,8 +184,8 @@ static dse_status number(card_reading *r, const char *path, const cfg_node *v, d
     if (v->kind != CFG_SCALAR || v->quoted || dse_parse_double(v->text, &d, NULL) != DSE_OK || !isfinite(d))
         return wrong(r, v, path, "a number", err);
     if (d < 0)
-        return dse_fail_at(err, DSE_E_RANGE, cfg_where(r->doc, v, &at), "%s is %g; it cannot be negative",
-                           path, d);
+        return dse_fail_at(err, DSE_E_RANGE, cfg_at(r->doc, v).text, "%s is %g; it cannot be negative", path,
+                           d);
     *out = d;
     return DSE_OK;
 }
@@ -263,7 +257,6 @@ static dse_status set_pair(card_reading *r, const card_row *row, const cfg_node 
 {
     static const char *const which[] = {"scale-out", "scale-up"};
     double *out = at;
-    cfg_place place;
     dse_status st = DSE_OK;
 
     if (is_unknown(v))
@@ -271,14 +264,14 @@ static dse_status set_pair(card_reading *r, const card_row *row, const cfg_node 
     if (v->kind != CFG_LIST || v->n > 2)
         return wrong(r, v, row->path, "a list of two numbers, scale-out and scale-up in Gbit/s", err);
     if (v->n < 2)
-        trace_warn(r->notes, cfg_where(r->doc, v, &place),
+        trace_warn(r->notes, cfg_at(r->doc, v).text,
                    "%s has %" PRIu32 " of two values; the first is scale-out, the second scale-up", row->path,
                    v->n);
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         st = number(r, row->path, v->item[i], &out[i], err);
         if (st != DSE_OK || out[i] > 0 || isnan(out[i]))
             continue;
-        trace_warn(r->notes, cfg_where(r->doc, v->item[i], &place),
+        trace_warn(r->notes, cfg_at(r->doc, v->item[i]).text,
                    "%s gives a %s bandwidth of 0, which is left out", row->path, which[i]);
         out[i] = NAN;
     }
@@ -343,7 +336,6 @@ static void warn_unknown(card_reading *r, const char *section, const cfg_node *k
 {
     const char *known[N_ROWS], *near;
     size_t prefix = strlen(section), n = 0;
-    cfg_place at;
 
     for (size_t i = 0; i < N_ROWS; i++) {
         const char *rest = rows[i].path + prefix + (prefix > 0);
@@ -352,7 +344,7 @@ static void warn_unknown(card_reading *r, const char *section, const cfg_node *k
             known[n++] = dse_arena_strndup(r->arena, rest, strcspn(rest, "."));
     }
     near = dse_nearest(key->text, known, n);
-    trace_warn(r->notes, cfg_where(r->doc, key, &at),
+    trace_warn(r->notes, cfg_at(r->doc, key).text,
                near ? "unknown key '%.80s%s%.80s' is ignored; did you mean '%s'?"
                     : "unknown key '%.80s%s%.80s' is ignored",
                section, prefix ? "." : "", key->text, near);
@@ -365,13 +357,11 @@ static dse_status set_row(card_reading *r, size_t row, const cfg_node *key, cons
         const void *value;
     } unkept = {0};
     void *to = rows[row].offset == CHECKED ? (void *)&unkept.value : (char *)r->card + rows[row].offset;
-    cfg_place at;
 
     if (is_null(v))
         return DSE_OK;
     if (r->set[row])
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(r->doc, key, &at), "%s is given twice",
-                           rows[row].path);
+        return cfg_fail(err, r->doc, key, "%s is given twice", rows[row].path);
     r->set[row] = true;
     return setters[rows[row].type](r, &rows[row], v, to, err);
 }
@@ -444,15 +434,13 @@ dse_status trace_card_read(const cfg_doc *doc, dse_arena *a, trace_card *out, tr
                            dse_error *err)
 {
     card_reading r = {.doc = doc, .arena = a, .card = out, .notes = notes};
-    cfg_place at;
     dse_status st;
 
     clear(out);
     out->path = doc->path;
     if (!trace_card_is(doc))
-        return dse_fail_at(
-            err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
-            "this is no workload card: it has none of workload, Model-executor, metric_source");
+        return cfg_fail(err, doc, doc->root,
+                        "this is no workload card: it has none of workload, Model-executor, metric_source");
     st = read_section(&r, "", doc->root, err);
     if (st == DSE_OK)
         check(out, notes);

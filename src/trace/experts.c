@@ -29,12 +29,9 @@ static void reserve(sums *s, uint32_t n)
 
 static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, dse_error *err)
 {
-    cfg_place place, what;
-
     if (step->kind != CFG_LIST)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, step, &place),
-                           "a step of expert_loads is to be a list of numbers, not %s",
-                           cfg_describe(step, &what));
+        return cfg_fail(err, doc, step, "a step of expert_loads is to be a list of numbers, not %s",
+                        cfg_seen(step).text);
     reserve(s, step->n);
     for (uint32_t i = 0; i < step->n; i++) {
         const cfg_node *x = step->item[i];
@@ -42,9 +39,8 @@ static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, ds
 
         if (x->kind != CFG_SCALAR || x->quoted || dse_parse_double(x->text, &v, NULL) != DSE_OK ||
             !isfinite(v) || v < 0)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, x, &place),
-                               "the load of an expert is to be a number from 0 on, not %s",
-                               cfg_describe(x, &what));
+            return cfg_fail(err, doc, x, "the load of an expert is to be a number from 0 on, not %s",
+                            cfg_seen(x).text);
         s->e.load[i] += v;
     }
     s->e.n_steps += step->n > 0;
@@ -54,7 +50,6 @@ static dse_status add_step(sums *s, const cfg_doc *doc, const cfg_node *step, ds
 static dse_status add_file(sums *s, const char *path, dse_error *err)
 {
     const cfg_node *steps;
-    cfg_place place, what;
     dse_arena arena;
     cfg_doc doc;
     dse_status st;
@@ -66,8 +61,8 @@ static dse_status add_file(sums *s, const char *path, dse_error *err)
     if (st == DSE_OK && !steps)
         s->e.n_files_without++;
     if (steps && steps->kind != CFG_LIST)
-        st = dse_fail_at(err, DSE_E_CONFIG, cfg_where(&doc, steps, &place),
-                         "expert_loads is to be a list of steps, not %s", cfg_describe(steps, &what));
+        st =
+            cfg_fail(err, &doc, steps, "expert_loads is to be a list of steps, not %s", cfg_seen(steps).text);
     for (uint32_t i = 0; st == DSE_OK && steps && i < steps->n; i++)
         st = add_step(s, &doc, steps->item[i], err);
     dse_arena_free(&arena);

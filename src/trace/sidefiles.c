@@ -44,14 +44,12 @@ dse_status trace_json_number(const cfg_doc *doc, const cfg_node *object, const c
                              dse_error *err)
 {
     const cfg_node *v = cfg_get(object, key);
-    cfg_place place, what;
 
     *out = NAN;
     if (!v || (v->kind == CFG_SCALAR && !v->quoted && strcmp(v->text, "null") == 0))
         return DSE_OK;
     if (v->kind != CFG_SCALAR || v->quoted || dse_parse_double(v->text, out, NULL) != DSE_OK ||
         !isfinite(*out))
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &place), "%s is to be a number, not %s", key,
-                           cfg_describe(v, &what));
+        return cfg_fail(err, doc, v, "%s is to be a number, not %s", key, cfg_seen(v).text);
     return DSE_OK;
 }

@@ -137,14 +137,10 @@ static dse_status read_rank(reader *r, uint32_t rank, wl_trace *out)
 static dse_status group_members(const cfg_doc *doc, const cfg_node *key, const cfg_node *list,
                                 uint32_t n_ranks, dse_arena *a, wl_group *out, dse_error *err)
 {
-    cfg_place at;
-
     if (!*key->text)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, key, &at),
-                           "a group without a name; \"\" is the group of all ranks");
+        return cfg_fail(err, doc, key, "a group without a name; \"\" is the group of all ranks");
     if (list->kind != CFG_LIST || !list->n)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at),
-                           "group '%.60s' must be a list of ranks", key->text);
+        return cfg_fail(err, doc, list, "group '%.60s' must be a list of ranks", key->text);
     *out = (wl_group){.name = key->text, .n = list->n, .rank = DSE_ARENA_NEW(a, uint32_t, list->n)};
     for (uint32_t i = 0; i < list->n; i++) {
         int64_t v;

@@ -18,9 +18,7 @@ typedef struct {
 
 static bool fail(reader *r, const cfg_node *at, const char *what)
 {
-    cfg_place place;
-
-    r->status = dse_fail_at(r->b.err, DSE_E_WORKLOAD, cfg_where(&r->doc, at, &place), "%s", what);
+    r->status = dse_fail_at(r->b.err, DSE_E_WORKLOAD, cfg_at(&r->doc, at).text, "%s", what);
     return false;
 }
 

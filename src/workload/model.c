@@ -88,7 +88,6 @@ static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const cha
     const char **known;
     uint32_t n = 0;
     char hint[WL_HINT_SIZE];
-    cfg_place place;
 
     for (uint32_t i = 0; i < o->n_entries; i++)
         n += entry_size(&o->entry[i]);
@@ -102,8 +101,8 @@ static dse_status fail_no_tensor(const builder *b, const cfg_node *at, const cha
                 known[n++] = dse_arena_printf(b->arena, "%s_%s", part->prefix, part->block->op[t].name);
         }
     }
-    return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&o->doc, at, &place),
-                       "links: no tensor is called '%.80s'%s", at->text, wl_hint(hint, name, known, n));
+    return cfg_fail(b->err, &o->doc, at, "links: no tensor is called '%.80s'%s", at->text,
+                    wl_hint(hint, name, known, n));
 }
 
 /* What a link's name means: "<part>_<tensor>" of the layer where the link is applied, with "next_" in front
@@ -143,13 +142,11 @@ static dse_status find_end(const builder *b, const cfg_node *link, end *out)
 
 static dse_status tensor_at(const builder *b, const end *e, uint32_t layer, uint32_t *out)
 {
-    cfg_place place;
-
     layer += e->ahead;
     if (e->is_layered && layer >= b->layers)
-        return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, e->name, &place),
-                           "links: no tensor is called '%.80s' here: the model has %" PRIu32 " layer%s",
-                           e->name->text, b->layers, b->layers == 1 ? "" : "s");
+        return cfg_fail(b->err, &b->o->doc, e->name,
+                        "links: no tensor is called '%.80s' here: the model has %" PRIu32 " layer%s",
+                        e->name->text, b->layers, b->layers == 1 ? "" : "s");
     *out = e->first + layer * e->step;
     return DSE_OK;
 }
@@ -157,15 +154,14 @@ static dse_status tensor_at(const builder *b, const end *e, uint32_t layer, uint
 static dse_status apply_link(builder *b, const end ends[2], uint32_t layer)
 {
     uint32_t from = 0, to = 0;
-    cfg_place place;
     dse_status st;
 
     if ((st = tensor_at(b, &ends[0], layer, &from)) != DSE_OK ||
         (st = tensor_at(b, &ends[1], layer, &to)) != DSE_OK)
         return st;
     if (b->out->tensor[to].kind != WL_OP_INPUT || b->out->tensor[to].op->is_weight)
-        return dse_fail_at(b->err, DSE_E_CONFIG, cfg_where(&b->o->doc, ends[1].name, &place),
-                           "links: '%.80s' is not a free input", ends[1].name->text);
+        return cfg_fail(b->err, &b->o->doc, ends[1].name, "links: '%.80s' is not a free input",
+                        ends[1].name->text);
     b->out->tensor[to].kind = WL_OP_COPY;
     b->out->tensor[to].x1 = from;
     return DSE_OK;

@@ -34,13 +34,12 @@ static bool fail(resolver *r, const cfg_node *at, const char *fmt, ...) __attrib
 static bool fail(resolver *r, const cfg_node *at, const char *fmt, ...)
 {
     char text[400];
-    cfg_place place;
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    r->status = dse_fail_at(r->err, DSE_E_CONFIG, cfg_where(r->doc, at, &place), "%s", text);
+    r->status = cfg_fail(r->err, r->doc, at, "%s", text);
     return false;
 }
 

@@ -54,8 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(first.n_findings == second.n_findings && first.n_keys == second.n_keys);
         for (size_t i = 0; i < first.n_findings; i++)
             ENSURE(!strcmp(first.finding[i].text, second.finding[i].text));
-        lint_free(&first);
-        lint_free(&second);
         dse_arena_free(&arena);
     }
     return 0;

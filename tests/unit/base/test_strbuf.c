@@ -28,6 +28,24 @@ CLAIM(appending_keeps_the_terminator_through_every_growth)
     dse_strbuf_free(&b);
 }
 
+CLAIM(a_buffer_in_an_arena_grows_there_and_needs_no_free)
+{
+    dse_arena a;
+    dse_strbuf b;
+
+    dse_arena_init(&a);
+    b = dse_strbuf_in(&a);
+    assert_string_equal(b.data, "");
+    for (size_t i = 0; i < 1000; i++)
+        dse_strbuf_addf(&b, "%zu,", i % 10);
+    assert_int_equal(b.len, 2000);
+    assert_memory_equal(b.data, "0,1,2,3,4,5,6,7,8,9,0,", 22);
+    assert_string_equal(b.data + 1996, "8,9,");
+    dse_strbuf_free(&b); /* leaves the memory to the arena */
+    assert_string_equal(b.data, "");
+    dse_arena_free(&a);
+}
+
 CLAIM(bytes_may_contain_nul)
 {
     dse_strbuf b;
@@ -233,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_buffer_is_an_empty_string),
         cmocka_unit_test(appending_keeps_the_terminator_through_every_growth),
+        cmocka_unit_test(a_buffer_in_an_arena_grows_there_and_needs_no_free),
         cmocka_unit_test(bytes_may_contain_nul),
         cmocka_unit_test(clearing_keeps_the_memory),
         cmocka_unit_test(unsigned_numbers_are_decimal),

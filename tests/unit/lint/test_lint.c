@@ -27,7 +27,6 @@ static dse_status run(const char *const *names, size_t n)
 {
     const lint_inputs in = {.names = names, .n_names = n};
 
-    lint_free(&report);
     err = (dse_error)DSE_ERROR_INIT;
     return lint_run(&in, &arena, &report, &err);
 }
@@ -216,7 +215,6 @@ CLAIM(what_cannot_be_found_fails)
     assert_says(run(names, 1), &err, DSE_E_CONFIG,
                 "there is no file, folder or card 'no_such_card_anywhere'");
     err = (dse_error)DSE_ERROR_INIT;
-    lint_free(&report);
     assert_says(lint_run(&in, &arena, &report, &err), &err, DSE_E_USAGE, "a workload needs the one system");
 }
 
@@ -313,7 +311,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    lint_free(&report);
     dse_arena_free(&arena);
     unit_remove_folder(folder);
     return 0;
