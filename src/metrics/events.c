@@ -58,6 +58,16 @@ void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
         e->event[i] = item[i].event;
 }
 
+metric_span metric_span_of(const trace_rank *rank, const metric_events *e)
+{
+    metric_span s = METRIC_NO_SPAN;
+
+    for (uint32_t i = 0; i < e->n; i++)
+        metric_span_extend(&s, metric_start(&rank->event[e->event[i]]),
+                           metric_end(&rank->event[e->event[i]]));
+    return s;
+}
+
 /* Twice over the events: how many spans they make, and which. class_of NULL: all of them. */
 metric_spans metric_union_of_class(const trace_rank *rank, const metric_events *e, const uint8_t *class_of,
                                    uint8_t class, dse_arena *a)

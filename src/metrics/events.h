@@ -32,6 +32,9 @@ void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
 /* Puts event indexes into the order of start. */
 void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
 
+/* From the first start to the last end of a list; METRIC_NO_SPAN of an empty one. */
+metric_span metric_span_of(const trace_rank *rank, const metric_events *e);
+
 /* Union of the times of a list by start, in the arena. */
 metric_spans metric_union_of(const trace_rank *rank, const metric_events *e, dse_arena *a);
 

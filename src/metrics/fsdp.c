@@ -3,8 +3,10 @@
  *
  * Ranges nest (pre_forward holds all_gather holds copy_in), so each instant counts for the innermost range:
  * its own time. GPU time is the union of the kernels launched while a class is innermost. The original adds
- * up nested ranges. */
-#include "metrics/fsdp.h"
+ * up nested ranges, of the whole recording; without FSDP everything is 0.
+ *
+ * Source: PyTorch's FSDP2 ranges ("FSDP::all_gather (layers.26)"), and CCL-Bench's tools/fsdp/metric.py at 33ae115 for
+ * their classes and the order of these. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
@@ -12,6 +14,160 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* In the order of the tests. */
+typedef enum {
+    FSDP_ALL_GATHER,
+    FSDP_REDUCE_SCATTER,
+    FSDP_RESHARD,
+    FSDP_PREFETCH,
+    FSDP_COPY_IN,
+    FSDP_COPY_OUT,
+    FSDP_PRE_FORWARD,
+    FSDP_POST_FORWARD,
+    FSDP_PRE_BACKWARD,
+    FSDP_POST_BACKWARD,
+    FSDP_ACCUMULATE,
+    FSDP_OTHER,
+    FSDP_CLASSES
+} fsdp_class;
+
+#define PREFIX "FSDP::"
+
+/* "all_gather" */
+static const char *const class_name[FSDP_CLASSES] = {
+    "all_gather",  "reduce_scatter", "reshard",      "prefetch",      "copy_in",    "copy_out",
+    "pre_forward", "post_forward",   "pre_backward", "post_backward", "accumulate", "other_fsdp"};
+
+/* `word` in parentheses behind it, and blanks at most between: FSDP::all_gather (layers.0). */
+static bool has_call(const char *name, const char *word)
+{
+    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
+        const char *at = name + strlen(word);
+
+        at += strspn(at, " \t\n\r\f\v");
+        if (*at == '(' && at[1] != ')' && strchr(at, ')'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_all_gather(const char *name) { return has_call(name, PREFIX "all_gather"); }
+
+#define PICK(HOST)                                                                                           \
+    METRIC_PICK(                                                                                             \
+        0, {FSDP_ALL_GATHER, HOST, .is = is_all_gather},                                                     \
+        {FSDP_REDUCE_SCATTER, HOST, .names = "=" PREFIX "reduce_scatter|=" PREFIX "post_backward_reduce"},   \
+        {FSDP_RESHARD, HOST, .names = "=" PREFIX "*reshard"},                                                \
+        {FSDP_PREFETCH, HOST, .names = "=" PREFIX "*prefetch"},                                              \
+        {FSDP_COPY_IN, HOST, .names = "=fsdp::all_gather_copy_in|=" PREFIX "all_gather_copy_in"},            \
+        {FSDP_COPY_OUT, HOST, .names = "=" PREFIX "all_gather_copy_out"},                                    \
+        {FSDP_PRE_FORWARD, HOST, .names = "=" PREFIX "pre_forward"},                                         \
+        {FSDP_POST_FORWARD, HOST, .names = "=" PREFIX "post_forward"},                                       \
+        {FSDP_PRE_BACKWARD, HOST, .names = "=" PREFIX "pre_backward"},                                       \
+        {FSDP_POST_BACKWARD, HOST, .names = "=" PREFIX "post_backward!_reduce!_reshard!_accumulate"},        \
+        {FSDP_ACCUMULATE, HOST, .names = "=" PREFIX "post_backward_accumulate"},                             \
+        {FSDP_OTHER, HOST, .names = "=" PREFIX "|=fsdp::"})
+
+/* Ranges of the host by class; as the original finds them. */
+static const metric_pick fsdp_ranges = PICK(.categories = 1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION),
+                         compat_ranges = PICK(.words = "user_annotation|cpu_op");
+
+/* ---- layers -------------------------------------------------------------------------------- */
+
+/* Times by layer; the names are on the heap. */
+typedef struct {
+    trace_names names;
+    metric_sums *of; /* by id of names */
+} layers;
+
+/* The text in the first parentheses that hold any, without blanks around it; *n 0: there is none. */
+static const char *layer_of(const char *name, size_t *n)
+{
+    static const char blanks[] = " \t\n\r\f\v";
+    const char *open = strchr(name, '('), *end;
+
+    *n = 0;
+    while (open && open[1] == ')')
+        open = strchr(open + 1, '(');
+    if (!open || !(end = strchr(open, ')')))
+        return NULL;
+    open++;
+    while (open < end && strchr(blanks, *open))
+        open++;
+    while (end > open && strchr(blanks, end[-1]))
+        end--;
+    *n = (size_t)(end - open);
+    return open;
+}
+
+/* Adds a range of this name. */
+static void layers_add(layers *l, const char *name, int64_t time_ps)
+{
+    size_t n;
+    const char *text = layer_of(name, &n);
+
+    if (n)
+        metric_sums_add(&l->of[trace_names_add(&l->names, text, n)], time_ps);
+}
+
+typedef struct {
+    uint32_t id;
+    bool numbered;
+    unsigned long long number;
+    const char *text;
+} sort_key;
+
+static int by_key(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+
+    if (x->numbered != y->numbered)
+        return x->numbered ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (!x->numbered && strcmp(x->text, y->text) != 0)
+        return strcmp(x->text, y->text);
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static sort_key key_of(uint32_t id, const char *text)
+{
+    static const char word[] = "layers.";
+    sort_key k = {.id = id, .text = text};
+
+    for (const char *at = strstr(text, word); at && !k.numbered; at = strstr(at + 1, word))
+        if (at[sizeof word - 1] >= '0' && at[sizeof word - 1] <= '9') {
+            k.numbered = true;
+            k.number = strtoull(at + sizeof word - 1, NULL, 10);
+        }
+    return k;
+}
+
+/* In the order of reports: layers.<n> by number, then the others by text; times of a step. */
+static void put_layers(const layers *l, bool compat, uint32_t n_steps, dse_arena *a, metric_value *to)
+{
+    sort_key *key = DSE_ARENA_NEW(a, sort_key, (size_t)l->names.n + 1);
+
+    for (uint32_t i = 0; i < l->names.n; i++)
+        key[i] = key_of(i, l->names.text[i]);
+    qsort(key, l->names.n, sizeof *key, by_key);
+    for (uint32_t i = 0; i < l->names.n; i++) {
+        const metric_sums *s = &l->of[key[i].id];
+        metric_value *o = metric_put_object(to, key[i].text);
+
+        if (compat)
+            metric_put_integer(o, "count", s->n);
+        else
+            metric_put_number(o, "count_per_step", (double)s->n / n_steps);
+        metric_put_number(o, compat ? "total_time_ms" : "self_time_ms", guide_us(s->sum_ps) / 1000 / n_steps);
+    }
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t start, end, own_ps; /* own: within the steps */
@@ -33,7 +189,7 @@ typedef struct {
     double step_ms, fsdp_ms, share, comm_ms, copy_ms; /* of a step */
     class_cost class[FSDP_CLASSES];
     bool has_launches;
-    fsdp_layers layers;
+    layers layers;
     uint32_t n_steps;
 } rank_cost;
 
@@ -180,12 +336,13 @@ static void fill(const metric_view *v, const metric_spans *steps, range *r, uint
     piece *p;
     size_t n_pieces;
 
+    out->layers.of = DSE_ARENA_NEW(a, metric_sums, n);
     find_pieces(r, n, steps, a, &p, &n_pieces);
     gpu_times(v, steps, r, p, n_pieces, a, out);
     for (uint32_t i = 0; i < n; i++) {
         out->class[r[i].class].n += 1.0 / out->n_steps;
         out->class[r[i].class].own_ms += (double)r[i].own_ps;
-        fsdp_layers_add(&out->layers, r[i].name, r[i].own_ps);
+        layers_add(&out->layers, v->rank->names.text[r[i].name], r[i].own_ps);
     }
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].own_ms /= each;
@@ -207,24 +364,11 @@ static void put_class(const rank_cost *r, int c, metric_value *to)
 
     if (!(k->n > 0))
         return;
-    o = metric_put_object(to, fsdp_class_name[c]);
+    o = metric_put_object(to, class_name[c]);
     metric_put_number(o, "count_per_step", k->n);
     metric_put_number(o, "self_time_ms", k->own_ms);
     guide_put_percent(o, "percentage_of_fsdp", k->own_ms, r->fsdp_ms, "FSDP takes no time");
     metric_put_number_or(o, "gpu_time_ms", r->has_launches ? k->gpu_ms : NAN, no_launches);
-}
-
-static void put_layers(const rank_cost *r, dse_arena *a, metric_value *to)
-{
-    const uint32_t *id = fsdp_layers_sorted(&r->layers, a);
-
-    for (uint32_t i = 0; i < r->layers.names.n; i++) {
-        const struct fsdp_layer *l = &r->layers.layer[id[i]];
-        metric_value *o = metric_put_object(to, r->layers.names.text[id[i]]);
-
-        metric_put_number(o, "count_per_step", (double)l->n / r->n_steps);
-        metric_put_number(o, "self_time_ms", guide_us(l->time_ps) / 1000 / r->n_steps);
-    }
 }
 
 static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
@@ -240,12 +384,12 @@ static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
     for (int c = 0; c < FSDP_CLASSES; c++)
         put_class(r, c, operations);
     metric_put_integer(to, "num_layers", r->layers.names.n);
-    put_layers(r, a, metric_put_object(to, "layer_breakdown"));
+    put_layers(&r->layers, false, r->n_steps, a, metric_put_object(to, "layer_breakdown"));
 }
 
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    rank_cost c = {.layers.rank = r->rank, .n_steps = metric_steps_kept(r->view, x->options->trim).n};
+    rank_cost c = {.n_steps = metric_steps_kept(r->view, x->options->trim).n};
     metric_spans steps = metric_steps_time(r->view, x->options->trim, a);
     range *ranges;
     uint32_t n;
@@ -255,7 +399,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
     metric_put_integer(r->aside, "ranges", n);
     metric_put_integer(r->aside, "launches", c.has_launches);
     put_rank(&c, a, r->out);
-    fsdp_layers_free(&c.layers);
+    trace_names_free(&c.layers.names);
     return true;
 }
 
@@ -264,7 +408,7 @@ static void put_operations(const guide_ranks *ranks, metric_value *to)
     const bool launches = guide_sum(ranks, "launches") > 0;
 
     for (int c = 0; c < FSDP_CLASSES; c++) {
-        const char *name = fsdp_class_name[c];
+        const char *name = class_name[c];
         const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count_per_step"),
                          own = guide_fold_of(ranks, "operation_breakdown", name, "self_time_ms"),
                          gpu = guide_fold_of(ranks, "operation_breakdown", name, "gpu_time_ms");
@@ -281,6 +425,14 @@ static void put_operations(const guide_ranks *ranks, metric_value *to)
     }
 }
 
+static void put_means(const guide_ranks *ranks, metric_value *out)
+{
+    guide_put_mean(ranks, "fsdp_overhead_percentage", NULL, out);
+    guide_put_mean(ranks, "fsdp_time_ms", NULL, out);
+    guide_put_mean(ranks, "communication_time_ms", NULL, out);
+    guide_put_mean(ranks, "copy_overhead_ms", NULL, out);
+}
+
 static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *err)
 {
     guide_ranks ranks = guide_measure(x, out, measure, 0);
@@ -288,10 +440,106 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
     if (!(guide_sum(&ranks, "ranges") > 0))
         return metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                   "its weights with FSDP2, or its ranges were not recorded");
-    fsdp_put_means(&ranks, out);
+    put_means(&ranks, out);
     put_operations(&ranks, metric_put_object(out, "operation_breakdown"));
     guide_put_ranks(&ranks, NULL, out);
     return DSE_OK;
+}
+
+/* ---- as the original ----------------------------------------------------------------------- */
+
+typedef struct {
+    metric_sums class[FSDP_CLASSES];
+    int64_t sum_ps;
+    layers layers;
+} compat_row;
+
+static void put_classes(const compat_row *row, metric_value *to)
+{
+    for (int i = 0; i < FSDP_CLASSES; i++) {
+        const metric_sums *s = &row->class[i];
+        metric_value *o;
+
+        if (!s->n)
+            continue;
+        o = metric_put_object(to, class_name[i]);
+        metric_put_integer(o, "count", s->n);
+        metric_put_number(o, "total_time_ms", guide_us(s->sum_ps) / 1000);
+        metric_put_number(o, "avg_time_us", guide_us(s->sum_ps) / (double)s->n);
+        metric_put_us(o, "min_time_us", s->least_ps);
+        metric_put_us(o, "max_time_us", s->most_ps);
+        guide_put_round(o, "percentage_of_fsdp", guide_percent(guide_us(s->sum_ps), guide_us(row->sum_ps)));
+    }
+}
+
+static void put_rank_compat(const compat_row *row, const guide_rank *r, dse_arena *a)
+{
+    const metric_sums *c = row->class;
+    const double recording_us = guide_recording_us(r->rank), fsdp_us = guide_us(row->sum_ps);
+    metric_value *to = r->out;
+
+    metric_put_number(r->aside, "fsdp_time_ms", fsdp_us / 1000);
+    metric_put_number(to, "total_fsdp_time_ms", fsdp_us / 1000);
+    metric_put_number(to, "total_trace_time_ms", recording_us / 1000);
+    guide_put_round(to, "fsdp_overhead_percentage", guide_percent(fsdp_us, recording_us));
+    metric_put_number(to, "communication_time_ms",
+                      guide_us(c[FSDP_ALL_GATHER].sum_ps + c[FSDP_REDUCE_SCATTER].sum_ps) / 1000);
+    metric_put_number(to, "copy_overhead_ms",
+                      guide_us(c[FSDP_COPY_IN].sum_ps + c[FSDP_COPY_OUT].sum_ps) / 1000);
+    put_classes(row, metric_put_object(to, "operation_breakdown"));
+    put_layers(&row->layers, true, 1, a, metric_put_object(to, "layer_breakdown"));
+    metric_put_integer(to, "num_layers", row->layers.names.n);
+}
+
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
+{
+    metric_picked p = metric_pick_of(of->rank, NULL, &compat_ranges, scratch);
+    compat_row row = {.layers.of = DSE_ARENA_NEW(scratch, metric_sums, p.list.n)};
+
+    (void)x;
+    metric_picked_sum(&p, row.class);
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+
+        row.sum_ps += e->dur_ps;
+        layers_add(&row.layers, METRIC_TEXT_OF(of->rank, e), e->dur_ps);
+    }
+    put_rank_compat(&row, of, scratch);
+    trace_names_free(&row.layers.names);
+    return true;
+}
+
+/* Classes in the order of the alphabet. */
+static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
+{
+    static const fsdp_class by_alphabet[FSDP_CLASSES] = {
+        FSDP_ACCUMULATE,  FSDP_ALL_GATHER,    FSDP_COPY_IN,        FSDP_COPY_OUT,
+        FSDP_OTHER,       FSDP_POST_BACKWARD, FSDP_POST_FORWARD,   FSDP_PRE_BACKWARD,
+        FSDP_PRE_FORWARD, FSDP_PREFETCH,      FSDP_REDUCE_SCATTER, FSDP_RESHARD};
+
+    for (int i = 0; i < FSDP_CLASSES; i++) {
+        const char *name = class_name[by_alphabet[i]];
+        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count"),
+                         ms = guide_fold_of(ranks, "operation_breakdown", name, "total_time_ms");
+        metric_value *o;
+
+        if (!(count.mean > 0))
+            continue;
+        o = metric_put_object(to, name);
+        metric_put_number(o, "avg_count", metric_round(count.mean, 1));
+        guide_put_round(o, "avg_time_ms", ms.mean);
+        guide_put_round(o, "min_time_ms", ms.least);
+        guide_put_round(o, "max_time_ms", ms.most);
+    }
+}
+
+static void fsdp_compat(const metric_context *x, metric_value *out)
+{
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
+
+    put_means(&ranks, out);
+    put_operations_compat(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
 static const metric rows[] = {

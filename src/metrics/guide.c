@@ -75,16 +75,11 @@ double guide_recording_us(const trace_rank *r)
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-static double number_of(const metric_value *v)
-{
-    return !v || v->kind == METRIC_ABSENT ? NAN : v->kind == METRIC_INTEGER ? (double)v->integer : v->number;
-}
-
 static double figure(const guide_rank *r, const char *key)
 {
     const metric_value *v = metric_get(r->aside, key);
 
-    return number_of(v ? v : metric_get(r->out, key));
+    return metric_number(v ? v : metric_get(r->out, key));
 }
 
 double *guide_figures(const guide_ranks *ranks, const char *key)
@@ -96,35 +91,24 @@ double *guide_figures(const guide_ranks *ranks, const char *key)
     return v;
 }
 
-/* *n of them. */
-static double sum_of(const guide_ranks *ranks, const char *key, uint32_t *n)
+/* Their sum, over `n` of them or over 1; NaN: none has the figure. */
+static double fold(const guide_ranks *ranks, const char *key, bool mean)
 {
     double sum = 0;
+    uint32_t n = 0;
 
-    *n = 0;
     for (uint32_t i = 0; i < ranks->n; i++) {
         double v = figure(&ranks->rank[i], key);
 
         sum += isnan(v) ? 0 : v;
-        *n += isnan(v) ? 0 : 1;
+        n += isnan(v) ? 0 : 1;
     }
-    return *n ? sum : NAN;
+    return n ? sum / (mean ? n : 1) : NAN;
 }
 
-double guide_sum(const guide_ranks *ranks, const char *key)
-{
-    uint32_t n;
+double guide_sum(const guide_ranks *ranks, const char *key) { return fold(ranks, key, false); }
 
-    return sum_of(ranks, key, &n);
-}
-
-double guide_mean(const guide_ranks *ranks, const char *key)
-{
-    uint32_t n;
-    double sum = sum_of(ranks, key, &n);
-
-    return sum / n;
-}
+double guide_mean(const guide_ranks *ranks, const char *key) { return fold(ranks, key, true); }
 
 void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, metric_value *out)
 {
@@ -140,7 +124,7 @@ guide_fold guide_fold_of(const guide_ranks *ranks, const char *classes, const ch
     double sum = 0;
 
     for (uint32_t i = 0; i < ranks->n; i++) {
-        double v = number_of(metric_get(metric_get(metric_get(ranks->rank[i].out, classes), class), key));
+        double v = metric_number(metric_get(metric_get(metric_get(ranks->rank[i].out, classes), class), key));
 
         v = isnan(v) ? 0 : v;
         sum += v;

@@ -106,12 +106,9 @@ static void upstream_overhead(const metric_context *x, const later_kernels *k, l
     metric_picked p = metric_pick_of(k->rank, NULL, &upstream_work, x->arena);
     metric_spans copies = metric_picked_time(&p, COPY, x->arena),
                  compute = metric_picked_time(&p, COMPUTE, x->arena);
-    metric_span all = METRIC_NO_SPAN;
 
-    for (uint32_t i = 0; i < p.list.n; i++)
-        metric_span_extend(&all, metric_start(metric_picked_at(&p, i)), metric_end(metric_picked_at(&p, i)));
     if (copies.n)
-        add_exposed(x, k->rank, &copies, &compute, length_of(all), r);
+        add_exposed(x, k->rank, &copies, &compute, length_of(metric_span_of(k->rank, &p.list)), r);
 }
 
 /* The devices of an Nsight Systems export merged into one: copies less all kernels. */

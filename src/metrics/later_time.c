@@ -213,16 +213,9 @@ static void add_kernels(const metric_context *x, const later_kernels *k, later_r
         metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
 }
 
-/* First start to last end of a rank's kernels; false if it has none. */
-static bool kernel_span(const later_kernels *k, metric_span *out)
+static metric_span span_of(const later_kernels *k)
 {
-    *out = METRIC_NO_SPAN;
-    for (uint32_t i = 0; i < k->n; i++) {
-        const trace_event *e = &k->rank->event[k->event[i]];
-
-        metric_span_extend(out, metric_start(e), metric_end(e));
-    }
-    return k->n > 0;
+    return metric_span_of(k->rank, &(metric_events){k->n, k->event});
 }
 
 /* Over the lines of TPUs; the tool takes microseconds for nanoseconds, and so its seconds are a
@@ -251,10 +244,10 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
         return tpu_trace_time(x, out, err);
     for (uint32_t i = 0; i < x->n_views; i++) {
         double base = ((double)x->view[i].rank->base_ns - (double)x->view[0].rank->base_ns) * TRACE_PS_PER_NS;
-        metric_span span;
         later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
+        metric_span span = span_of(&k);
 
-        if (!kernel_span(&k, &span))
+        if (!k.n)
             continue;
         first = fmin(first, base + (double)span.start);
         last = fmax(last, base + (double)span.end);
@@ -274,12 +267,10 @@ static void merged_utilization(const metric_context *x, later_result *r)
     metric_span window = METRIC_NO_SPAN;
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        metric_span span;
         later_kernels k = later_kernels_of(x, i, LATER_COMM_NSYS);
         metric_spans busy = later_busy(&k, x->arena);
+        metric_span span = span_of(&k);
 
-        if (!kernel_span(&k, &span))
-            continue;
         metric_span_extend(&window, span.start, span.end);
         all = metric_spans_unite(&all, &busy, x->arena);
     }
@@ -290,9 +281,9 @@ static void merged_utilization(const metric_context *x, later_result *r)
 static void add_utilization(const metric_context *x, const later_kernels *k, later_result *r)
 {
     metric_spans busy = later_busy(k, x->arena);
-    metric_span span;
+    metric_span span = span_of(k);
 
-    if (kernel_span(k, &span))
+    if (k->n)
         later_add(r, k->rank, (double)metric_spans_length(&busy), (double)(span.end - span.start));
 }
 

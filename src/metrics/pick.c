@@ -129,7 +129,23 @@ void metric_picked_sum(const metric_picked *p, metric_sums *by_class)
 
 void metric_pick_sum(const trace_rank *r, const metric_pick *pick, dse_arena *scratch, metric_sums *by_class)
 {
-    metric_picked p = metric_pick_of(r, NULL, pick, scratch);
+    metric_picker picker = metric_picker_of(r, pick, scratch);
 
-    metric_picked_sum(&p, by_class);
+    for (size_t i = 0; i < r->n_events; i++) {
+        uint8_t class = metric_picker_ask(&picker, &r->event[i]);
+
+        if (class != METRIC_NOT_PICKED)
+            metric_sums_add(&by_class[class], r->event[i].dur_ps);
+    }
+}
+
+metric_span metric_pick_span(const trace_rank *r, const metric_pick *pick, dse_arena *scratch)
+{
+    metric_picker picker = metric_picker_of(r, pick, scratch);
+    metric_span s = METRIC_NO_SPAN;
+
+    for (size_t i = 0; i < r->n_events; i++)
+        if (metric_picker_ask(&picker, &r->event[i]) != METRIC_NOT_PICKED)
+            metric_span_extend(&s, metric_start(&r->event[i]), metric_end(&r->event[i]));
+    return s;
 }

@@ -91,7 +91,10 @@ void metric_sums_add(metric_sums *s, int64_t dur_ps);
 /* Adds the picked events to the sums of their classes. */
 void metric_picked_sum(const metric_picked *p, metric_sums *by_class);
 
-/* The same of all events, in one step. */
+/* From the first start to the last end of all events that are picked. */
+metric_span metric_pick_span(const trace_rank *r, const metric_pick *pick, dse_arena *scratch);
+
+/* Adds all events that are picked to the sums of their classes. */
 void metric_pick_sum(const trace_rank *r, const metric_pick *pick, dse_arena *scratch, metric_sums *by_class);
 
 #endif

@@ -131,34 +131,32 @@ static int64_t or_else(bool given, int64_t v, int64_t otherwise)
 
 /* The first file's length, of all that it holds, and how often a step is marked there; of Nsight Systems from
  * the first kernel's start to the last kernel's end, over all devices, and no steps. */
+static const metric_pick step_names = METRIC_PICK(METRIC_INSTANTS, {.names = "=^" METRIC_STEP_PREFIX});
+
 static double duration_of(const metric_context *x, int64_t *steps)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    metric_span all = METRIC_NO_SPAN;
 
     *steps = 0;
-    for (uint32_t i = 0; i < x->n_views && first > last; i++) {
+    for (uint32_t i = 0; i < x->n_views && all.start > all.end; i++) {
         const trace_rank *r = x->view[i].rank;
 
         if (r->kind == TRACE_NSYS)
             continue;
-        first = r->all_first_ps;
-        last = r->all_last_ps;
-        for (size_t e = 0; first <= last && e < r->n_events; e++)
-            *steps += metric_begins(METRIC_TEXT_OF(r, &r->event[e]), METRIC_STEP_PREFIX);
+        all = (metric_span){r->all_first_ps, r->all_last_ps};
+        if (all.start <= all.end)
+            *steps += metric_pick_of(r, NULL, &step_names, x->arena).list.n;
     }
-    if (first <= last && last > first)
-        return (double)(last - first) / TRACE_PS_PER_S;
+    if (all.end > all.start)
+        return (double)(all.end - all.start) / TRACE_PS_PER_S;
     for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
         int64_t offset = metric_clock_offset(v->rank, x->view[0].rank);
+        metric_span own = metric_span_of(v->rank, &v->kernels);
 
-        for (uint32_t k = 0; v->rank->kind == TRACE_NSYS && k < v->kernels.n; k++) {
-            const trace_event *e = &v->rank->event[v->kernels.event[k]];
-
-            first = e->start_ps + offset < first ? e->start_ps + offset : first;
-            last = metric_end(e) + offset > last ? metric_end(e) + offset : last;
-        }
+        if (v->rank->kind == TRACE_NSYS && v->kernels.n)
+            metric_span_extend(&all, own.start + offset, own.end + offset);
     }
-    return last > first ? (double)(last - first) / TRACE_PS_PER_S : 0;
+    return all.end > all.start ? (double)(all.end - all.start) / TRACE_PS_PER_S : 0;
 }
 
 static dse_status throughput_tokens_compat(const metric_context *x, metric_value *out, dse_error *err)

@@ -5,6 +5,7 @@
  * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/comm_calls.h"
 #include "metrics/metric.h"
+#include "metrics/pick.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
@@ -100,17 +101,15 @@ static double device_wall_s(const tpu_run *run)
 }
 
 /* The wall time over all duration events, including the host's. */
+static const metric_pick durations = METRIC_PICK(0, {0});
+
 static double host_wall_s(const metric_context *x)
 {
     int64_t longest = 0;
 
     for (uint32_t k = 0; k < x->record->n_ranks; k++) {
-        const trace_rank *r = &x->record->rank[k];
-        metric_span host = METRIC_NO_SPAN;
+        metric_span host = metric_pick_span(&x->record->rank[k], &durations, metric_scratch(x));
 
-        for (size_t i = 0; i < r->n_events; i++)
-            if (!r->event[i].instant)
-                metric_span_extend(&host, metric_start(&r->event[i]), metric_end(&r->event[i]));
         if (host.end > host.start && host.end - host.start > longest)
             longest = host.end - host.start;
     }

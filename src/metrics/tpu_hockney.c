@@ -56,32 +56,31 @@ static dse_status put_fits(const hockney_sample *s, size_t count, metric_value *
     return st;
 }
 
-typedef double coefficient(const hockney_line *l);
+typedef enum { ALPHA, BETA, INVERSE } coefficient;
 
-static double alpha_of(const hockney_line *l) { return l->alpha; }
-static double alpha_error_of(const hockney_line *l) { return l->alpha_error; }
-static double beta_of(const hockney_line *l) { return l->beta; }
-static double beta_error_of(const hockney_line *l) { return l->beta_error; }
-static double inverse_of(const hockney_line *l) { return inverse(l->beta); }
-/* To first order: d(1/b) = db / b^2. */
-static double inverse_error_of(const hockney_line *l) { return l->beta_error / (l->beta * l->beta); }
+static double value_of(const hockney_line *l, coefficient c)
+{
+    return c == ALPHA ? l->alpha : c == BETA ? l->beta : inverse(l->beta);
+}
 
-typedef struct {
-    coefficient *of, *error;
-} wanted;
+/* Of the inverse to first order: d(1/b) = db / b^2. */
+static double error_of(const hockney_line *l, coefficient c)
+{
+    return c == ALPHA ? l->alpha_error : c == BETA ? l->beta_error : l->beta_error / (l->beta * l->beta);
+}
 
 static dse_status put_best(const metric *row, const hockney_fit *f, metric_value *fits, metric_value *out,
                            dse_error *err)
 {
-    const wanted *w = row->rule;
-    double v = w->of(&f->ordinary);
+    coefficient c = *(const coefficient *)row->rule;
+    double v = value_of(&f->ordinary, c);
 
     if (!isfinite(v))
         return metric_absent(err, "the slope of the fit is %g s/byte, not positive", f->ordinary.beta);
     metric_put_number(out, row->name, v);
-    metric_put_number_or(out, "standard_error", w->error(&f->ordinary), "no degree of freedom");
+    metric_put_number_or(out, "standard_error", error_of(&f->ordinary, c), "no degree of freedom");
     if (f->has_robust)
-        metric_put_number_or(out, "robust_value", w->of(&f->robust), "the slope is not positive");
+        metric_put_number_or(out, "robust_value", value_of(&f->robust, c), "the slope is not positive");
     if (f->ordinary.alpha < 0)
         metric_put_text(out, "warning",
                         "the fitted alpha is negative: the model does not hold for these sizes");
@@ -153,7 +152,6 @@ static dse_status hockney(const metric_context *x, metric_value *out, dse_error 
 /* Ordinary least squares over the valid all-reduces of the table, all taken to have --n_chips members. */
 static dse_status upstream(const metric_context *x, metric_value *out, dse_error *err)
 {
-    const wanted *w = x->row->rule;
     tpu_upstream u;
     hockney_fit f;
     uint32_t n;
@@ -177,21 +175,20 @@ static dse_status upstream(const metric_context *x, metric_value *out, dse_error
     }
     st = hockney_fit_samples(u.all_reduce, u.n_all_reduces, &f, err);
     if (st == DSE_OK)
-        metric_put_number_or(out, x->row->name, w->of(&f.ordinary), "the slope of the fit is not positive");
+        metric_put_number_or(out, x->row->name, value_of(&f.ordinary, *(const coefficient *)x->row->rule),
+                             "the slope of the fit is not positive");
     return st;
 }
 
-#define ROW(id, of_unit, better, value, error, text)                                                         \
+#define ROW(id, of_unit, better, which, text)                                                                \
     METRIC_ROW(id, "tpu", of_unit, METRIC_ON(TRACE_XLA) | METRIC_ON_GPU, 0, text),                           \
         .compute = hockney, .compat = upstream, .compat_kinds = TPU_ON_CHROME, .headline = (id),             \
-        METRIC_ENTRY(id, of_unit, better, METRIC_LAG_TOLERANCE), METRIC_RULE(wanted, value, error)
+        METRIC_ENTRY(id, of_unit, better, METRIC_LAG_TOLERANCE), METRIC_RULE(coefficient, which)
 
 static const metric rows[] = {
-    {ROW("hockney_alpha_s", "s", METRIC_LOWER, alpha_of, alpha_error_of,
-         "latency of a step of an all-reduce, fitted")},
-    {ROW("hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, beta_of, beta_error_of,
-         "time of a byte in an all-reduce, fitted")},
-    {ROW("hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, inverse_of, inverse_error_of,
+    {ROW("hockney_alpha_s", "s", METRIC_LOWER, ALPHA, "latency of a step of an all-reduce, fitted")},
+    {ROW("hockney_beta_s_per_byte", "s/byte", METRIC_LOWER, BETA, "time of a byte in an all-reduce, fitted")},
+    {ROW("hockney_inverse_beta_Bps", "bytes/s", METRIC_HIGHER, INVERSE,
          "bandwidth of an all-reduce, fitted")},
 };
 

@@ -9,11 +9,14 @@
  * Backward time is absent where operators are called ...Backward and no range of the autograd engine is
  * recorded, as in PyTorch before 1.10. */
 #include "metrics/guide.h"
-#include "metrics/layer_times.h"
 #include "metrics/metric.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef enum { FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES } phase;
 
@@ -23,14 +26,14 @@ static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer
 
 enum { NAME_STEP, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
 
-#define ON_HOST .categories = 1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION
+#define ON_HOST (1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION)
 
-static const metric_pick host_ranges =
-    METRIC_PICK(METRIC_LASTING, {NAME_STEP, ON_HOST, .names = "=^" METRIC_STEP_PREFIX},
-                {NAME_OPTIMIZER, ON_HOST, .names = "=^Optimizer.step#|=^Optimizer.zero_grad#"},
-                {NAME_AUTOGRAD, ON_HOST, .names = "=^autograd::engine::evaluate_function"},
-                {NAME_FSDP, ON_HOST, .names = "fsdp::"}, {NAME_BACKWARD, ON_HOST, .names = "=Backward"},
-                {NAME_OPERATOR, ON_HOST});
+static const metric_pick host_ranges = METRIC_PICK(
+    METRIC_LASTING, {NAME_STEP, .categories = ON_HOST, .names = "=^" METRIC_STEP_PREFIX},
+    {NAME_OPTIMIZER, .categories = ON_HOST, .names = "=^Optimizer.step#|=^Optimizer.zero_grad#"},
+    {NAME_AUTOGRAD, .categories = ON_HOST, .names = "=^autograd::engine::evaluate_function"},
+    {NAME_FSDP, .categories = ON_HOST, .names = "fsdp::"},
+    {NAME_BACKWARD, .categories = ON_HOST, .names = "=Backward"}, {NAME_OPERATOR, .categories = ON_HOST});
 
 /* The lane of the steps; DSE_NONE. */
 static uint32_t main_lane(const metric_picked *p)
@@ -141,6 +144,130 @@ static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, in
     metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
 }
 
+/* ---- layers -------------------------------------------------------------------------------- */
+
+#define NO_LAYER UINT64_MAX
+
+typedef struct {
+    uint64_t layer;
+    metric_span span;
+} layer_range;
+
+typedef struct {
+    uint64_t layer;
+    double ms;
+} layer_time;
+
+/* The number behind the first "layers." that has one. */
+static uint64_t layer_of(const char *name)
+{
+    static const char word[] = "layers.";
+    uint64_t layer;
+
+    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
+        const char *digit = name + sizeof word - 1;
+
+        if (*digit < '0' || *digit > '9')
+            continue;
+        for (layer = 0; *digit >= '0' && *digit <= '9' && layer < 1000000000; digit++)
+            layer = layer * 10 + (uint64_t)(*digit - '0');
+        return layer;
+    }
+    return NO_LAYER;
+}
+
+static bool names_layer(const char *name) { return layer_of(name) != NO_LAYER; }
+
+static const metric_pick layer_ranges =
+                             METRIC_PICK(METRIC_LASTING, {.categories = ON_HOST, .is = names_layer}),
+                         compat_layers = METRIC_PICK(0, {.is = names_layer});
+
+METRIC_COMPARE(by_layer, layer_range, {(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start})
+
+/* The time of the ranges of one layer, by start: what of it lies in the steps, nested ranges once, or without steps the
+ * sum of their durations. */
+static int64_t time_of(const layer_range *range, size_t n, const metric_spans *within, dse_arena *a)
+{
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
+    metric_spans merged;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        span[i] = range[i].span;
+        sum += span[i].end - span[i].start;
+    }
+    if (!within)
+        return sum;
+    merged = metric_spans_merge(span, n);
+    return metric_spans_overlap(&merged, within);
+}
+
+/* The ranges of a rank that name a layer, by layer and start. */
+static layer_range *ranges_of(const trace_rank *r, bool compat, dse_arena *a, size_t *n)
+{
+    metric_picked p = metric_pick_of(r, NULL, compat ? &compat_layers : &layer_ranges, a);
+    layer_range *range = DSE_ARENA_NEW(a, layer_range, p.list.n);
+
+    *n = p.list.n;
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+
+        range[i] = (layer_range){layer_of(METRIC_TEXT_OF(r, e)), {metric_start(e), metric_end(e)}};
+    }
+    if (*n)
+        qsort(range, *n, sizeof *range, by_layer);
+    return range;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const layer_time *x = a, *y = b;
+
+    if (x->layer != y->layer)
+        return x->layer < y->layer ? -1 : 1;
+    return (x->ms > y->ms) - (x->ms < y->ms);
+}
+
+/* Host time of each layer for a step, mean over the ranks that name any; of the originals, which know no steps, of the
+ * whole recording and all events. */
+static void put_layers(const guide_ranks *ranks, metric_value *out)
+{
+    const metric_context *x = ranks->x;
+    const bool compat = x->options->compat, trim = x->options->trim;
+    metric_value *to = metric_put_object(out, "layer_breakdown_ms");
+    layer_time *time = NULL;
+    size_t n_times = 0, cap = 0, n, end;
+    uint32_t n_ranks = 0;
+
+    for (uint32_t r = 0; r < ranks->n; r++) {
+        const metric_view *v = ranks->rank[r].view;
+        dse_arena *a = metric_scratch(x);
+        metric_spans steps = metric_steps_time(v, trim, a);
+        layer_range *range = ranges_of(v->rank, compat, a, &n);
+
+        n_ranks += n > 0;
+        for (size_t i = 0; i < n; i = end) {
+            for (end = i + 1; end < n && range[end].layer == range[i].layer; end++)
+                ;
+            DSE_ARENA_GROW(x->arena, time, cap, n_times + 1);
+            time[n_times++] = (layer_time){range[i].layer,
+                                           (double)time_of(range + i, end - i, compat ? NULL : &steps, a) /
+                                               TRACE_PS_PER_MS / (compat ? 1 : metric_steps_kept(v, trim).n)};
+        }
+    }
+    if (n_times)
+        qsort(time, n_times, sizeof *time, by_number);
+    for (size_t i = 0; i < n_times; i = end) {
+        double sum = 0;
+
+        for (end = i; end < n_times && time[end].layer == time[i].layer; end++)
+            sum += time[end].ms;
+        sum /= n_ranks;
+        metric_put_number(to, dse_arena_printf(x->arena, "layer_%" PRIu64, time[i].layer),
+                          compat ? metric_round(sum, 2) : sum);
+    }
+}
+
 /* ---- the definition ------------------------------------------------------------------------ */
 
 static const char unknown[] = "autograd's ranges are not recorded (PyTorch before 1.10)";
@@ -193,24 +320,6 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 static void put_mean(const guide_ranks *ranks, const char *form, int p, metric_value *out)
 {
     guide_put_mean(ranks, dse_arena_printf(ranks->x->arena, form, phase_name[p]), unknown, out);
-}
-
-/* Of all ranks; within their steps, but of the originals everywhere. */
-static void put_layers(const guide_ranks *ranks, metric_value *out)
-{
-    const metric_context *x = ranks->x;
-    const bool compat = x->options->compat;
-    metric_layer_times all = {0};
-
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        const metric_view *v = ranks->rank[i].view;
-        metric_spans steps = metric_steps_time(v, x->options->trim, metric_scratch(x));
-
-        metric_layer_times_add(&all, v->rank, compat ? NULL : &steps,
-                               compat ? 1 : metric_steps_kept(v, x->options->trim).n);
-    }
-    metric_layer_times_put(&all, compat, metric_put_object(out, "layer_breakdown_ms"));
-    metric_layer_times_free(&all);
 }
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)

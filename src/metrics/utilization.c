@@ -3,24 +3,12 @@
  *
  * Of the GPU's span, the idle share equals HolisticTraceAnalysis'. The original counts no memset, and divides
  * by the recording with the host's start-up in it. */
-#include "metrics/compat_kineto.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/steps.h"
 
-/* The span of the duration events (ph X) of every category; the original skips those at time 0. */
-static metric_span recorded(const trace_rank *r, bool timed_only)
-{
-    metric_span s = METRIC_NO_SPAN;
-
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (!e->instant && (!timed_only || metric_compat_is_timed(r, e)))
-            metric_span_extend(&s, metric_start(e), e->dur_ps > 0 ? metric_end(e) : metric_start(e));
-    }
-    return s;
-}
+/* The duration events (ph X) of every category; the original skips those at time 0. */
+static const metric_pick recorded = METRIC_PICK(0, {0}), recorded_timed = METRIC_PICK(METRIC_TIMED, {0});
 
 static double length_ms(metric_span s) { return s.end > s.start ? guide_us(s.end - s.start) / 1000 : 0; }
 
@@ -78,10 +66,10 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     const metric_view *v = r->view;
     const double span = length_ms(v->gpu_span), busy = union_ms(&v->gpu_time),
                  kernel = union_ms(&v->kernel_time), compute = union_ms(&v->compute_time),
-                 memory = union_ms(&v->memory_time), recording = length_ms(recorded(v->rank, false));
+                 memory = union_ms(&v->memory_time),
+                 recording = length_ms(metric_pick_span(v->rank, &recorded, scratch));
     metric_value *to = r->out;
 
-    (void)scratch;
     metric_put_ratio(r->aside, "kernel_utilization_pct", 100 * kernel, span, nothing);
     metric_put_ratio(r->aside, "memory_op_utilization_pct", 100 * memory, span, nothing);
     metric_put_ratio(r->aside, "idle_percentage", 100 * (span - busy), span, nothing);
@@ -163,7 +151,7 @@ static const metric_pick work =
 
 static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    const metric_span span = recorded(r->rank, true);
+    const metric_span span = metric_pick_span(r->rank, &recorded_timed, a);
     const double span_us = guide_us(span.end - span.start);
     metric_picked p = metric_pick_of(r->rank, NULL, &work, a);
     metric_spans kernels = metric_picked_time(&p, KERNEL, a), copies = metric_picked_time(&p, COPY, a),

@@ -204,23 +204,13 @@ static void steps_init(metric_view *v, const metric_sieve *s)
 
 /* ---- the view ------------------------------------------------------------------------------ */
 
-/* Includes events of no duration, which are in no union. */
-static void widen(metric_view *v, const metric_events *list)
-{
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &v->rank->event[list->event[i]];
-
-        metric_span_extend(&v->gpu_span, metric_start(e), metric_end(e));
-    }
-}
-
 static void times_init(metric_view *v)
 {
     const trace_rank *r = v->rank;
+    metric_span copies = metric_span_of(r, &v->memory_ops);
 
-    v->gpu_span = METRIC_NO_SPAN;
-    widen(v, &v->kernels);
-    widen(v, &v->memory_ops);
+    v->gpu_span = metric_span_of(r, &v->kernels); /* with events of no duration, which are in no union */
+    metric_span_extend(&v->gpu_span, copies.start, copies.end);
     v->kernel_time = metric_union_of(r, &v->kernels, &v->arena);
     v->comm_time = metric_union_of(r, &v->comm, &v->arena);
     v->memory_time = metric_union_of(r, &v->memory_ops, &v->arena);
