@@ -17,6 +17,10 @@ bool card_law_is_given(const card_law *l);
  * before. Nothing if there is no such file, or the card takes the roofline. They do not count as given. DSE_E_CONFIG: the
  * file is wrong. */
 dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err);
+/* Reads the tables of the laws that are given, and puts them beside these. The settings are the card's (card_system_build). In the
+ * arena. DSE_E_CONFIG: there is no such file, it is wrong, or it is another than the one that the card's hash is of. */
+dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_settings *set, dse_error *err);
+
 /* Takes them out again. */
 void card_system_drop_laws(card_system *s);
 

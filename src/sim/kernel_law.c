@@ -8,17 +8,27 @@
  * a law that is flop_factor 1/e and half_length s0. The keys count as they are computed at once: with context parallelism
  * around a ring those of one rank.
  *
+ * Where a table of measured times by shape stands beside the law, what it says of the shape is a factor of all this
+ * (kernel_table.h).
+ *
  * Left out: how well tiles of a product fill the multiprocessors (5.7 instead of 6.8 % in the mean over the same shapes of
- * an A100, but up to 150 % off), clocks that sink under load, heads and their sizes. */
+ * an A100, but up to 150 % off), clocks that sink under load, and without a table heads and their sizes. */
+#include "sim/kernel_table.h"
 #include "sim/kernel_time.h"
 
-dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law)
+double sim_kernel_law_ns(const wl_kernel *k, const sim_device *d, const sim_law *law)
 {
     double factor = law->flop_factor;
 
     if (law->half_length > 0 && k->extent[WL_EXTENT_N])
         factor *= 1 + law->half_length / (double)k->extent[WL_EXTENT_N];
-    return dse_ticks(factor * (double)k->operations / d->peak_ops_per_s * 1e9 +
-                     law->byte_factor * (double)k->bytes / d->memory_bytes_per_s * 1e9 + law->overhead_ns +
-                     d->overhead_ns);
+    return factor * (double)k->operations / d->peak_ops_per_s * 1e9 +
+           law->byte_factor * (double)k->bytes / d->memory_bytes_per_s * 1e9 + law->overhead_ns;
+}
+
+dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law)
+{
+    const double ns = sim_kernel_law_ns(k, d, law);
+
+    return dse_ticks((law->table ? ns * sim_table_ratio(law->table, k) : ns) + d->overhead_ns);
 }

@@ -49,7 +49,7 @@ CLAIM(a_device_fills_what_the_card_leaves_open)
     assert_double(card.kernels[WL_KERNEL_MATMUL].byte_factor, 0.461); /* the file's */
     assert_double(card.kernels[WL_KERNEL_MATMUL].overhead, 7800);     /* ns */
     assert_double(card.kernels[WL_KERNEL_ATTENTION].half_length, 750);
-    assert_said("kernels last as the laws of nvidia_a100 say");
+    assert_said("kernels last as the laws and tables of nvidia_a100 say");
     assert_ok(card_system_build(&card, &net, &set, &err), &err);
     assert_true(set.law[WL_KERNEL_OPTIMIZER].is_given);
     assert_double(set.law[WL_KERNEL_OPTIMIZER].flop_factor, 0); /* absent: no such term */
