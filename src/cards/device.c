@@ -250,3 +250,15 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
         add_classes(s, false, out);
     }
 }
+
+void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out)
+{
+    cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
+    card_system s = {0};
+
+    if (cfg_table_read_part(&card_system_table, &nothing, NULL, &s, NULL) != DSE_OK)
+        return;
+    snprintf(s.device, sizeof s.device, "%s", device);
+    if (file_of(device, a) && card_system_fill_laws(&s, a, NULL) == DSE_OK)
+        add_classes(&s, false, out);
+}

@@ -24,6 +24,10 @@ dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_setti
 /* Takes them out again. */
 void card_system_drop_laws(card_system *s);
 
+/* Classes of kernels for which the file of a device has no law, although it multiplies in their type: "lookup,
+ * optimizer", appended; nothing if it has all, or there is no such file. */
+void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out);
+
 /* What kernels of a training step last like, as a sentence; appended. */
 void card_system_say_laws(const card_system *s, dse_strbuf *out);
 

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/words.h"
+#include "cards/device.h"
 #include "cards/locate.h"
 #include "exec/jobs.h"
 #include "exec/machine.h"
@@ -131,7 +132,7 @@ static void check_cards(doctor *d, drv_check check)
 static void check_devices(doctor *d, drv_check check)
 {
     const char **names, *folder;
-    dse_strbuf text;
+    dse_strbuf text, lacks;
     size_t n = 0;
 
     if (card_list(CARD_DEVICES, d->arena, &names, &n, &folder, NULL) != DSE_OK || !n) {
@@ -139,9 +140,16 @@ static void check_devices(doctor *d, drv_check check)
         return;
     }
     dse_strbuf_init(&text);
-    for (size_t i = 0; i < n; i++)
+    dse_strbuf_init(&lacks);
+    for (size_t i = 0; i < n; i++) {
+        dse_strbuf_clear(&lacks);
+        card_device_lacks(names[i], d->arena, &lacks);
         dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
+        if (lacks.len)
+            dse_strbuf_addf(&text, " (without %s)", lacks.data);
+    }
     found(d, check, DRV_THERE, "%s; those of others last as the roofline says", text.data);
+    dse_strbuf_free(&lacks);
     dse_strbuf_free(&text);
 }
 

@@ -134,6 +134,28 @@ CLAIM(peaks_of_fewer_bits_follow_the_clock)
     done();
 }
 
+static void assert_lacks(const char *device, const char *expected)
+{
+    dse_strbuf text;
+
+    dse_arena_init(&arena);
+    dse_strbuf_init(&text);
+    card_device_lacks(device, &arena, &text);
+    assert_string_equal(text.data ? text.data : "", expected);
+    dse_strbuf_free(&text);
+    done();
+}
+
+CLAIM(a_device_file_says_which_classes_it_has_no_law_for)
+{
+    configs(TEST_SOURCE "/tests/data/devices");
+    assert_lacks("few_laws", "optimizer, matmul_fp8, matmul_fp8_block"); /* it has no peak of 4 bits */
+    assert_lacks("abacus", "");
+    configs(TEST_SOURCE "/configs");
+    assert_lacks("nvidia_a100", "");
+    assert_lacks("nvidia_b200", "");
+}
+
 CLAIM(a_device_file_has_kernels_alone)
 {
     configs(TEST_SOURCE "/tests/data/devices");
@@ -156,6 +178,7 @@ int main(void)
         cmocka_unit_test(without_a_file_there_is_the_roofline),
         cmocka_unit_test(a_card_may_take_the_roofline),
         cmocka_unit_test(peaks_of_fewer_bits_follow_the_clock),
+        cmocka_unit_test(a_device_file_says_which_classes_it_has_no_law_for),
         cmocka_unit_test(a_device_file_has_kernels_alone),
     };
 
