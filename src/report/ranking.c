@@ -117,7 +117,11 @@ report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.
 
 bool report_trains(const report_study *s) { return store_row_profile(s->row) == STRATEGY_PROFILE_TRAIN; }
 
-bool report_has_laws(const char *config) { return config && strstr(config, "\"kernels.") != NULL; }
+/* A card may have laws, and take the roofline nevertheless. */
+bool report_has_laws(const char *config)
+{
+    return config && strstr(config, "\"kernels.") && !strstr(config, "\"kernels.laws\":\"roofline\"");
+}
 
 void report_train_note(bool with_laws, bool without, dse_strbuf *out)
 {

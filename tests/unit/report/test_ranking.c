@@ -164,6 +164,16 @@ CLAIM(notes_are_one_line_a_system)
     end();
 }
 
+CLAIM(a_system_that_takes_the_roofline_has_no_laws)
+{
+    assert_true(report_has_laws("{\"system\":{\"kernels.matmul.flop_factor\":1.25}}"));
+    assert_true(report_has_laws("{\"system\":{\"kernels.laws\":\"affine\",\"kernels.matmul.flop_factor\":1.25}}"));
+    assert_false(report_has_laws("{\"system\":{\"kernels.laws\":\"roofline\",\"kernels.matmul.flop_factor\":1.25}}"));
+    assert_false(report_has_laws("{\"system\":{\"kernels.laws\":\"roofline\"}}"));
+    assert_false(report_has_laws("{}"));
+    assert_false(report_has_laws(NULL));
+}
+
 CLAIM(with_congestion_the_busiest_link_is_shown)
 {
     begin("wall_time", NAN);
@@ -227,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_slowdown_is_against_a_step_that_takes_time),
         cmocka_unit_test(what_the_model_leaves_out_is_noted_below),
         cmocka_unit_test(notes_are_one_line_a_system),
+        cmocka_unit_test(a_system_that_takes_the_roofline_has_no_laws),
         cmocka_unit_test(with_congestion_the_busiest_link_is_shown),
         cmocka_unit_test(of_points_that_were_skipped_nothing_is_claimed),
         cmocka_unit_test(without_the_limit_it_is_the_best_of_those_that_were_run),
