@@ -1,9 +1,21 @@
 #include "cards/device.h"
 
+#include "base/fs.h"
+#include "base/hash.h"
+#include "cards/kernel_table.h"
 #include "cards/locate.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define HASH_MARK  "#"
+#define HASH_CHARS 17 /* of the mark and the hash */
+#define MOST_BYTES (1u << 22)
+
+static dse_status mark_tables(card_system *s, dse_arena *a, dse_error *err);
 
 bool card_law_is_given(const card_law *l)
 {
@@ -12,10 +24,17 @@ bool card_law_is_given(const card_law *l)
 
 static bool is_peak(const cfg_param *p) { return !strncmp(p->key, "compute.peak_", 13); }
 
+static bool is_table(const cfg_param *p)
+{
+    const size_t length = strlen(p->key);
+
+    return length > 14 && !strncmp(p->key, "kernels.", 8) && !strcmp(p->key + length - 6, ".table");
+}
+
 /* Whether a card may leave it to the file of its device: laws, and peaks of other types of elements than 16 bits. */
 static bool is_of_device(const cfg_param *p)
 {
-    return (!strncmp(p->key, "kernels.", 8) && p->type == CFG_T_DOUBLE) ||
+    return (!strncmp(p->key, "kernels.", 8) && p->type == CFG_T_DOUBLE) || is_table(p) ||
            (is_peak(p) && p->offset != offsetof(card_system, peak_perf));
 }
 
@@ -24,14 +43,21 @@ static double *value_of(card_system *s, const cfg_param *p)
     return (double *)(void *)((char *)s + p->offset);
 }
 
+static char *name_of(card_system *s, const cfg_param *p) { return (char *)s + p->offset; }
+
 void card_system_drop_laws(card_system *s)
 {
     for (uint32_t i = 0; i < card_system_table.n; i++)
-        if (is_of_device(&card_system_table.rows[i]) && !cfg_given_has(&s->given, i))
+        if (is_table(&card_system_table.rows[i]) && !cfg_given_has(&s->given, i))
+            *name_of(s, &card_system_table.rows[i]) = '\0';
+        else if (is_of_device(&card_system_table.rows[i]) && !cfg_given_has(&s->given, i))
             *value_of(s, &card_system_table.rows[i]) = NAN;
 }
 
-static bool takes_roofline(const card_system *s) { return strcmp(s->laws, "device") != 0; }
+static bool takes_roofline(const card_system *s) { return !strcmp(s->laws, "roofline"); }
+static bool takes_tables(const card_system *s) { return !strcmp(s->laws, "device"); }
+
+/* ---- the file of a device ---------------------------------------------------------------------- */
 
 /* Whether it has anything but laws and peaks, and where they come from. */
 static dse_status check_keys(const cfg_doc *doc, const card_system *file, dse_error *err)
@@ -62,9 +88,14 @@ static dse_status fill_from(card_system *s, const char *path, dse_arena *a, dse_
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
 
-        if (is_of_device(p) && (is_peak(p) || !takes_roofline(s)) && cfg_given_has(&file.given, i) &&
-            !cfg_given_has(&s->given, i))
-            *value_of(s, p) = is_peak(p) ? clock * *value_of(&file, p) : *value_of(&file, p);
+        if (!is_of_device(p) || !cfg_given_has(&file.given, i) || cfg_given_has(&s->given, i))
+            continue;
+        if (is_peak(p))
+            *value_of(s, p) = clock * *value_of(&file, p);
+        else if (is_table(p) && takes_tables(s))
+            memcpy(name_of(s, p), name_of(&file, p), sizeof(cfg_name));
+        else if (!is_table(p) && !takes_roofline(s))
+            *value_of(s, p) = *value_of(&file, p);
     }
     return DSE_OK;
 }
@@ -86,12 +117,100 @@ static const char *file_of(const char *device, dse_arena *a)
 dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err)
 {
     const char *path;
+    dse_status st;
 
     card_system_drop_laws(s);
-    if (!*s->device || !(path = file_of(s->device, a)))
-        return DSE_OK;
-    return fill_from(s, path, a, err);
+    if (*s->device && (path = file_of(s->device, a)) && (st = fill_from(s, path, a, err)) != DSE_OK)
+        return st;
+    return takes_tables(s) ? mark_tables(s, a, err) : DSE_OK;
 }
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+/* The text of a table, whose name may have its hash behind it; *hash is that of the text. */
+static dse_status read_table(const char *name, dse_arena *a, const char **path, dse_strbuf *text, uint64_t *hash,
+                             dse_error *err)
+{
+    const size_t length = strcspn(name, HASH_MARK);
+    const char **names, *folder = "";
+    dse_status st;
+    size_t n;
+
+    *path = dse_arena_printf(a, "%.*s", (int)length, name);
+    if (!dse_is_file(*path)) {
+        if (card_list(CARD_DEVICES, a, &names, &n, &folder, NULL) == DSE_OK)
+            *path = dse_arena_printf(a, "%s/%.*s", folder, (int)length, name);
+        if (!dse_is_file(*path))
+            return dse_fail(err, DSE_E_CONFIG, "there is no table of kernels '%.*s' in configs/devices", (int)length, name);
+    }
+    if ((st = dse_read_file(*path, MOST_BYTES, text, err)) == DSE_OK)
+        *hash = dse_hash_bytes(text->data, text->len);
+    return st;
+}
+
+static dse_status mark_tables(card_system *s, dse_arena *a, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (int i = WL_KERNEL_MATMUL; st == DSE_OK && i < WL_N_KERNEL_CLASSES; i++) {
+        char *name = s->kernels[i].table;
+        const char *path;
+        dse_strbuf text;
+        uint64_t hash;
+
+        if (!*name || strchr(name, *HASH_MARK))
+            continue;
+        dse_strbuf_init(&text);
+        if ((st = read_table(name, a, &path, &text, &hash, err)) == DSE_OK) {
+            if (strlen(name) + HASH_CHARS < CFG_NAME_MAX)
+                snprintf(name + strlen(name), HASH_CHARS + 1, HASH_MARK "%016" PRIx64, hash);
+            else
+                st = dse_fail(err, DSE_E_CONFIG, "the name of the table '%s' is too long; it may have %d characters", name,
+                              CFG_NAME_MAX - 1 - HASH_CHARS);
+        }
+        dse_strbuf_free(&text);
+    }
+    return st;
+}
+
+static dse_status load_table(const char *name, dse_arena *a, const sim_table **out, dse_error *err)
+{
+    const char *mark = strchr(name, *HASH_MARK), *path;
+    dse_status st;
+    dse_strbuf text;
+    uint64_t hash;
+    sim_table *table;
+
+    dse_strbuf_init(&text);
+    st = read_table(name, a, &path, &text, &hash, err);
+    if (st == DSE_OK && mark && strtoull(mark + 1, NULL, 16) != hash)
+        st = dse_fail_at(err, DSE_E_CONFIG, path,
+                         "this table has changed since the configuration was written, which has the hash %s", mark + 1);
+    if (st == DSE_OK && (st = card_table_parse(path, text.data, a, &table, err)) == DSE_OK)
+        *out = table;
+    dse_strbuf_free(&text);
+    return st;
+}
+
+dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_settings *set, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (int i = WL_KERNEL_MATMUL; st == DSE_OK && takes_tables(s) && i < WL_N_KERNEL_CLASSES; i++)
+        if (*s->kernels[i].table && set->law[i].is_given)
+            st = load_table(s->kernels[i].table, a, &set->law[i].table, err);
+    return st;
+}
+
+static bool has_tables(const card_system *s)
+{
+    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
+        if (*s->kernels[i].table)
+            return takes_tables(s);
+    return false;
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
 
 /* Appends the classes that have a law, or those that have none, of types of elements that the device multiplies in. */
 static uint32_t add_classes(const card_system *s, bool with_law, dse_strbuf *out)
@@ -124,10 +243,22 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
             dse_strbuf_adds(out, "the system names no device)");
         return;
     }
-    dse_strbuf_adds(out, "kernels last as the laws ");
+    dse_strbuf_adds(out, has_tables(s) ? "kernels last as the laws and tables " : "kernels last as the laws ");
     dse_strbuf_addf(out, *s->device ? "of %s say" : "of the system card say", s->device);
     if (add_classes(s, false, NULL)) {
         dse_strbuf_adds(out, "; without one, so by the roofline of the data sheet: ");
         add_classes(s, false, out);
     }
+}
+
+void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out)
+{
+    cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
+    card_system s = {0};
+
+    if (cfg_table_read_part(&card_system_table, &nothing, NULL, &s, NULL) != DSE_OK)
+        return;
+    snprintf(s.device, sizeof s.device, "%s", device);
+    if (file_of(device, a) && card_system_fill_laws(&s, a, NULL) == DSE_OK)
+        add_classes(&s, false, out);
 }

@@ -17,11 +17,19 @@ bool card_law_is_given(const card_law *l);
  * before. Nothing if there is no such file, or the card takes the roofline. They do not count as given. DSE_E_CONFIG: the
  * file is wrong. */
 dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err);
+/* Reads the tables of the laws that are given, and puts them beside these. The settings are the card's (card_system_build). In the
+ * arena. DSE_E_CONFIG: there is no such file, it is wrong, or it is another than the one that the card's hash is of. */
+dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_settings *set, dse_error *err);
+
 /* Takes them out again. */
 void card_system_drop_laws(card_system *s);
 
 /* Whether kernels last as laws say: some class has one, and the card does not take the roofline. */
 bool card_system_has_laws(const card_system *s);
+
+/* Classes of kernels for which the file of a device has no law, although it multiplies in their type: "lookup,
+ * optimizer", appended; nothing if it has all, or there is no such file. */
+void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out);
 
 /* What kernels of a training step last like, as a sentence; appended. */
 void card_system_say_laws(const card_system *s, dse_strbuf *out);

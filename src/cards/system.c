@@ -14,7 +14,7 @@ static const char *const policies[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
 static const char *const optimizations[] = {"localBWAware", "baseline", NULL};
 
 static const char *const backends[] = {"congestion_unaware", "congestion_aware", NULL};
-static const char *const laws[] = {"device", "roofline", NULL};
+static const char *const laws[] = {"device", "affine", "roofline", NULL};
 static const char *const multi_hops[] = {"lowest", "full", NULL};
 
 #define FIELD(f)                .offset = offsetof(card_system, f)
@@ -61,6 +61,12 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define UNALIGNED(class, name)                                                                               \
     FACTOR(class, name, unaligned,                                                                           \
            "factor on flop_factor where rows of the matrices, heads, are no multiples of 16 bytes")
+/* A file of measured times by shape. */
+#define TABLE(class, name)                                                                                   \
+    {                                                                                                        \
+        .key = "kernels." name ".table", TEXT(kernels[class].table),                                         \
+        .help = "a file in configs/devices of measured times by shape, whose ratio to their law is a factor" \
+    }
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
     .omit_default = true
@@ -263,14 +269,16 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help =
          "how long kernels of profile train last. device: as the keys below say, and where they say nothing "
-         "as the file of the device does (configs/devices), else as the roofline; roofline: as "
-         "compute.peak_perf "
-         "and memory.bandwidth allow, all of them"},
+         "as the file of the device does (configs/devices), else as the roofline; affine: without the tables; "
+         "roofline: as compute.peak_perf and memory.bandwidth allow, all of them"},
     LAW(WL_KERNEL_MATMUL, "matmul"),
+    TABLE(WL_KERNEL_MATMUL, "matmul"),
     LAW(WL_KERNEL_ATTENTION, "attention"),
     HALF_LENGTH(WL_KERNEL_ATTENTION, "attention"),
+    TABLE(WL_KERNEL_ATTENTION, "attention"),
     LAW(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
     HALF_LENGTH(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
+    TABLE(WL_KERNEL_ATTENTION_BACKWARD, "attention_backward"),
     LAW(WL_KERNEL_ATTENTION_PRODUCT, "attention_product"),
     UNALIGNED(WL_KERNEL_ATTENTION_PRODUCT, "attention_product"),
     LAW(WL_KERNEL_ELEMENTWISE, "elementwise"),
@@ -278,8 +286,11 @@ static const cfg_param rows[] = {
     LAW(WL_KERNEL_LOOKUP, "lookup"),
     LAW(WL_KERNEL_OPTIMIZER, "optimizer"),
     LAW(WL_KERNEL_MATMUL_FP8, "matmul_fp8"),
+    TABLE(WL_KERNEL_MATMUL_FP8, "matmul_fp8"),
     LAW(WL_KERNEL_MATMUL_FP8_BLOCK, "matmul_fp8_block"),
+    TABLE(WL_KERNEL_MATMUL_FP8_BLOCK, "matmul_fp8_block"),
     LAW(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
+    TABLE(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
 
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),
@@ -544,7 +555,7 @@ static sim_law law_of(const card_system *s, wl_kernel_class c)
 {
     const card_law *l = &s->kernels[c];
 
-    return (sim_law){.is_given = card_law_is_given(l) && strcmp(s->laws, "device") == 0,
+    return (sim_law){.is_given = card_law_is_given(l) && strcmp(s->laws, "roofline") != 0,
                      .peak_ops_per_s = wl_kernel_is_low(c) ? given_or(card_system_peak(s, c), 0) * 1e12 : 0,
                      .flop_factor = given_or(l->flop_factor, 0),
                      .byte_factor = given_or(l->byte_factor, 0),

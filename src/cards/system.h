@@ -11,6 +11,7 @@
 /* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
 typedef struct {
     double flop_factor, byte_factor, overhead, half_length, unaligned; /* ns; keys */
+    cfg_name table; /* "": none; a file of configs/devices, or a path; "#" and a hash of its text behind it once it was found */
 } card_law;
 
 typedef struct {
@@ -34,7 +35,7 @@ typedef struct {
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
-    cfg_name laws;               /* "device", "roofline" */
+    cfg_name laws;               /* "device", "affine", "roofline" */
     card_law kernels[WL_N_KERNEL_CLASSES];
     bool bus_shared; /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/words.h"
+#include "cards/device.h"
 #include "cards/locate.h"
 #include "exec/jobs.h"
 #include "exec/machine.h"
@@ -138,8 +139,14 @@ static void check_devices(doctor *d, drv_check check)
         found(d, check, DRV_ABSENT, "no laws of kernels; all last as the roofline says");
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        dse_strbuf lacks = dse_strbuf_in(d->arena);
+
+        card_device_lacks(names[i], d->arena, &lacks);
         dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
+        if (lacks.len)
+            dse_strbuf_addf(&text, " (without %s)", lacks.data);
+    }
     found(d, check, DRV_THERE, "%s; those of others last as the roofline says", text.data);
 }
 

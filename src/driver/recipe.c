@@ -1,16 +1,17 @@
-/* Bytes that casting an element moves. A cast of 16 bits to 8 reads 2 and writes 1, and the transposed copy that the gradient of
- * the weight reads is 1 more: 4 of an output's gradient and of a weight. Of an input it is 2, as the kernel before it (norm,
- * activation) writes 8 bits itself where it would have written 16, and reading is left out. The issue's prototype had these 2
- * and 4 and nothing for weights, assumed; no table has them.
+/* Bytes that casting an element moves. A cast of 16 bits to 8 reads 2 and writes 1, and the transposed copy
+ * that the gradient of the weight reads is 1 more: 4 of an output's gradient and of a weight. Of an input it
+ * is 2, as the kernel before it (norm, activation) writes 8 bits itself where it would have written 16, and
+ * reading is left out. No table has casts alone, so that these are assumptions.
  *
- * A scale of the whole tensor, or of rows, that is not from an earlier step ("current scaling") needs the largest element first,
- * so that it is read once more: 2. Blocks of 32 or 128 are scaled by the kernel that casts them. NVFP4 writes half a byte and a
- * sixteenth of a scale twice, and reads the 16 bits once more for the scale of the tensor.
+ * A scale of the whole tensor, or of rows, that is not from an earlier step ("current scaling") needs the
+ * largest element first, so that it is read once more: 2. Blocks of 32 or 128 are scaled by the kernel that
+ * casts them. NVFP4 writes half a byte and a sixteenth of a scale twice, and reads the 16 bits once more for
+ * the scale of the tensor.
  *
- * Sources: Transformer Engine 2 (pytorch/module/linear.py, recipes DelayedScaling, Float8CurrentScaling, Float8BlockScaling,
- * MXFP8BlockScaling, NVFP4BlockScaling), as Megatron-LM's --fp8-recipe and --fp4-recipe name them; torchao, float8_linear.py, as
- * TorchTitan's recipe_name names them. Weights are cast once a step by Megatron-LM (is_first_microbatch), in each forward and
- * each backward pass by torchao. */
+ * Sources: Transformer Engine 2 (pytorch/module/linear.py, recipes DelayedScaling, Float8CurrentScaling,
+ * Float8BlockScaling, MXFP8BlockScaling, NVFP4BlockScaling), as Megatron-LM's --fp8-recipe and --fp4-recipe
+ * name them; torchao, float8_linear.py, as TorchTitan's recipe_name names them. Weights are cast once a step
+ * by Megatron-LM (is_first_microbatch), in each forward and each backward pass by torchao. */
 #include "driver/recipe.h"
 
 #include "base/array.h"
@@ -20,13 +21,13 @@ static const struct {
     wl_kernel_class class;
     double bytes, cast_input, cast_gradient, cast_weight;
 } recipes[] = {
-    {WL_KERNEL_OTHER, 0, 0, 0, 0},              /* none */
-    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4},         /* delayed */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},         /* tensorwise */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},         /* rowwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4},   /* blockwise */
+    {WL_KERNEL_OTHER, 0, 0, 0, 0},                    /* none */
+    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4},               /* delayed */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},               /* tensorwise */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},               /* rowwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4},         /* blockwise */
     {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4}, /* mxfp8: a scale of 8 bits for 32 elements */
-    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5},  /* nvfp4: one for 16, of 4 bits each */
+    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5},        /* nvfp4: one for 16, of 4 bits each */
 };
 
 void drv_recipe_set(const strategy *p, step_options *o)
@@ -39,13 +40,21 @@ void drv_recipe_set(const strategy *p, step_options *o)
                         .casts_weights_in_passes = p->like == DRV_TORCHTITAN};
 }
 
+double drv_recipe_operand_bytes(wl_kernel_class c)
+{
+    for (size_t i = 0; i < DSE_COUNT(recipes); i++)
+        if (recipes[i].class == c)
+            return recipes[i].bytes;
+    return 0;
+}
+
 double drv_recipe_peak(const strategy *p, const sim_settings *set)
 {
     return p->fp8_recipe ? set->law[recipes[p->fp8_recipe].class].peak_ops_per_s : set->peak_ops_per_s;
 }
 
-dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_settings *set, const char *device,
-                            dse_error *err)
+dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_settings *set,
+                            const char *device, dse_error *err)
 {
     const wl_kernel_class class = recipes[p->fp8_recipe].class;
     const bool is_fp4 = class == WL_KERNEL_MATMUL_NVFP4;
@@ -53,12 +62,13 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
     if (!p->fp8_recipe)
         return DSE_OK;
     if (o->activation_bytes != 2)
-        return dse_fail(err, DSE_E_RANGE, "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
-    if (!(set->law[class].peak_ops_per_s > 0))
         return dse_fail(err, DSE_E_RANGE,
-                        "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
-                        *device ? device : "the system", set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? 8 : 16,
-                        is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
-                        is_fp4 && set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? "mxfp8, or none" : "none");
+                        "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
+    if (!(set->law[class].peak_ops_per_s > 0))
+        return dse_fail(
+            err, DSE_E_RANGE, "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
+            *device ? device : "the system", set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? 8 : 16,
+            is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
+            is_fp4 && set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? "mxfp8, or none" : "none");
     return DSE_OK;
 }

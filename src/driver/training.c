@@ -1,6 +1,7 @@
 #include "driver/training.h"
 
 #include "base/array.h"
+#include "cards/device.h"
 #include "driver/programs.h"
 #include "driver/recipe.h"
 
@@ -37,7 +38,8 @@ dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **ou
     if ((st = check_precision(s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
         (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
-        (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK)
+        (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK ||
+        (st = card_system_load_tables(&s->system, a, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
     t->clock = step_clock_new(&t->settings, &t->net, a);

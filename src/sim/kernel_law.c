@@ -11,8 +11,12 @@
  * Tensor cores take rows that begin at multiples of 16 bytes (NVIDIA, Matrix Multiplication Background: "aligned to multiples
  * of 16 bytes"). A product whose k or n is none has its first term times `unaligned`.
  *
+ * Where a table of measured times by shape stands beside the law, what it says of the shape is a factor of all this
+ * (kernel_table.h).
+ *
  * Left out: how well tiles of a product fill the multiprocessors (5.7 instead of 6.8 % in the mean over the same shapes of
- * an A100, but up to 150 % off), clocks that sink under load, heads and their sizes. */
+ * an A100, but up to 150 % off), clocks that sink under load, and without a table heads and their sizes. */
+#include "sim/kernel_table.h"
 #include "sim/kernel_time.h"
 
 static bool is_aligned(const wl_kernel *k, int extent)
@@ -20,7 +24,7 @@ static bool is_aligned(const wl_kernel *k, int extent)
     return (uint64_t)((double)k->extent[extent] * k->element_bytes) % 16 == 0;
 }
 
-dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law)
+double sim_kernel_law_ns(const wl_kernel *k, const sim_device *d, const sim_law *law)
 {
     double factor = law->flop_factor;
 
@@ -28,7 +32,13 @@ dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *
         factor *= 1 + law->half_length / (double)k->extent[WL_EXTENT_N];
     if (law->unaligned > 0 && !(is_aligned(k, WL_EXTENT_N) && is_aligned(k, WL_EXTENT_K)))
         factor *= law->unaligned;
-    return dse_ticks(factor * (double)k->operations / d->peak_ops_per_s * 1e9 +
-                     law->byte_factor * (double)k->bytes / d->memory_bytes_per_s * 1e9 + law->overhead_ns +
-                     d->overhead_ns);
+    return factor * (double)k->operations / d->peak_ops_per_s * 1e9 +
+           law->byte_factor * (double)k->bytes / d->memory_bytes_per_s * 1e9 + law->overhead_ns;
+}
+
+dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law)
+{
+    const double ns = sim_kernel_law_ns(k, d, law);
+
+    return dse_ticks((law->table ? ns * sim_table_ratio(law->table, k) : ns) + d->overhead_ns);
 }

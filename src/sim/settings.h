@@ -66,6 +66,7 @@ typedef struct {
     double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
     double peak_ops_per_s; /* of its type of elements, also for the roofline; 0: that of 16 bits */
     double unaligned; /* of products: factor on flop_factor if rows of a matrix do not begin at 16 bytes; 0: none */
+    const struct sim_table *table; /* by shape, times what the terms above say (kernel_table.h); NULL: none */
 } sim_law;
 
 typedef struct {

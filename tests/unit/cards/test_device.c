@@ -45,11 +45,12 @@ CLAIM(a_device_fills_what_the_card_leaves_open)
 
     configs(TEST_SOURCE "/configs");
     assert_ok(fill("device: nvidia_a100\nkernels: {matmul: {flop_factor: 1.5}}\n" REST), &err);
+    assert_true(card_system_has_laws(&card));
     assert_double(card.kernels[WL_KERNEL_MATMUL].flop_factor, 1.5);
     assert_double(card.kernels[WL_KERNEL_MATMUL].byte_factor, 0.461); /* the file's */
     assert_double(card.kernels[WL_KERNEL_MATMUL].overhead, 7800);     /* ns */
     assert_double(card.kernels[WL_KERNEL_ATTENTION].half_length, 750);
-    assert_said("kernels last as the laws of nvidia_a100 say");
+    assert_said("kernels last as the laws and tables of nvidia_a100 say");
     assert_ok(card_system_build(&card, &net, &set, &err), &err);
     assert_true(set.law[WL_KERNEL_OPTIMIZER].is_given);
     assert_double(set.law[WL_KERNEL_OPTIMIZER].flop_factor, 0); /* absent: no such term */
@@ -93,6 +94,7 @@ CLAIM(a_card_may_take_the_roofline)
 
     configs(TEST_SOURCE "/configs");
     assert_ok(fill("device: nvidia_a100\nkernels: {laws: roofline, matmul.flop_factor: 2}\n" REST), &err);
+    assert_false(card_system_has_laws(&card));
     assert_false(card_law_is_given(&card.kernels[WL_KERNEL_ATTENTION]));
     assert_ok(card_system_build(&card, &net, &set, &err), &err);
     assert_false(set.law[WL_KERNEL_MATMUL].is_given);
@@ -134,6 +136,28 @@ CLAIM(peaks_of_fewer_bits_follow_the_clock)
     done();
 }
 
+static void assert_lacks(const char *device, const char *expected)
+{
+    dse_strbuf text;
+
+    dse_arena_init(&arena);
+    dse_strbuf_init(&text);
+    card_device_lacks(device, &arena, &text);
+    assert_string_equal(text.data ? text.data : "", expected);
+    dse_strbuf_free(&text);
+    done();
+}
+
+CLAIM(a_device_file_says_which_classes_it_has_no_law_for)
+{
+    configs(TEST_SOURCE "/tests/data/devices");
+    assert_lacks("few_laws", "optimizer, matmul_fp8, matmul_fp8_block"); /* it has no peak of 4 bits */
+    assert_lacks("abacus", "");
+    configs(TEST_SOURCE "/configs");
+    assert_lacks("nvidia_a100", "");
+    assert_lacks("nvidia_b200", "");
+}
+
 CLAIM(a_device_file_has_kernels_alone)
 {
     configs(TEST_SOURCE "/tests/data/devices");
@@ -156,6 +180,7 @@ int main(void)
         cmocka_unit_test(without_a_file_there_is_the_roofline),
         cmocka_unit_test(a_card_may_take_the_roofline),
         cmocka_unit_test(peaks_of_fewer_bits_follow_the_clock),
+        cmocka_unit_test(a_device_file_says_which_classes_it_has_no_law_for),
         cmocka_unit_test(a_device_file_has_kernels_alone),
     };
 

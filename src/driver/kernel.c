@@ -1,0 +1,126 @@
+#include "driver/kernel.h"
+
+#include "base/names.h"
+#include "cards/device.h"
+#include "driver/recipe.h"
+#include "sim/kernel_time.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool has_shape(wl_kernel_class c) { return wl_kernel_multiplies(c); }
+
+dse_status drv_kernel_class(const char *name, wl_kernel_class *out, dse_error *err)
+{
+    const char *names[WL_N_KERNEL_CLASSES];
+    size_t n = 0;
+
+    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++) {
+        names[n++] = wl_kernel_class_name((wl_kernel_class)i);
+        if (!strcmp(name, names[n - 1])) {
+            *out = (wl_kernel_class)i;
+            return DSE_OK;
+        }
+    }
+    return dse_fail_unknown(err, DSE_E_USAGE, "", "class of kernels", name, names, n);
+}
+
+/* As the step makes them (step/program.c, step/module_attention.c): attention is causal, and its backward
+ * pass has 5 products where the forward one has 2. */
+static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_error *err)
+{
+    const double m = (double)(q->extent[WL_EXTENT_M] ? q->extent[WL_EXTENT_M] : q->extent[WL_EXTENT_N]);
+    const double n = (double)q->extent[WL_EXTENT_N], k = (double)q->extent[WL_EXTENT_K];
+    const double batch = (double)(q->extent[WL_EXTENT_BATCH] ? q->extent[WL_EXTENT_BATCH] : 1);
+    const double operand = wl_kernel_is_low(q->class) ? drv_recipe_operand_bytes(q->class) : 2;
+    const bool is_backward = q->class == WL_KERNEL_ATTENTION_BACKWARD;
+
+    *out = (wl_kernel){.class = q->class, .element_bytes = operand, .extent = {1, 1, 1, 1}};
+    if (!has_shape(q->class)) {
+        if (!(q->bytes > 0))
+            return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its --bytes",
+                            wl_kernel_class_name(q->class));
+        out->bytes = (uint64_t)q->bytes;
+        out->operations = 1;
+        return DSE_OK;
+    }
+    if (!(n > 0) || !(k > 0))
+        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its shape: --m, --n and --k",
+                        wl_kernel_class_name(q->class));
+    memcpy(out->extent, (uint64_t[]){(uint64_t)m, (uint64_t)n, (uint64_t)k, (uint64_t)batch},
+           sizeof out->extent);
+    out->operations = (uint64_t)(2 * batch * m * n * k * (is_backward ? 2.5 : 1));
+    out->bytes = (uint64_t)(batch * (operand * (m * k + k * n) + 2 * m * n));
+    if (q->class == WL_KERNEL_ATTENTION || is_backward)
+        out->bytes = (uint64_t)(2 * batch * (2 * m * k + 2 * n * k) * (is_backward ? 2.5 : 1));
+    return DSE_OK;
+}
+
+/* The corners of the cell that the shape lies in; of a shape beyond the grid of the border's. */
+static void add_neighbours(const sim_table *t, const wl_kernel *k, const sim_device *d, const sim_law *law,
+                           drv_kernel *out)
+{
+    sim_table_corner corner[DRV_MOST_NEIGHBOURS];
+    const uint32_t n = sim_table_corners(t, k, corner);
+
+    for (uint32_t i = 0; i < n; i++) {
+        drv_kernel_neighbour *to = &out->neighbour[out->n_neighbours++];
+        drv_kernel_query q = {.class = k->class};
+        wl_kernel at;
+
+        *to = (drv_kernel_neighbour){.ratio = corner[i].ratio, .is_measured = corner[i].is_measured};
+        memcpy(q.extent, k->extent, sizeof q.extent);
+        for (uint32_t a = 0; a < SIM_TABLE_AXES; a++)
+            if (t->n[a] > 1)
+                q.extent[t->extent[a]] = to->extent[t->extent[a]] = corner[i].at[a];
+        if (k->extent[WL_EXTENT_M] == k->extent[WL_EXTENT_N] && !to->extent[WL_EXTENT_M])
+            q.extent[WL_EXTENT_M] = q.extent[WL_EXTENT_N]; /* attention of a whole sequence */
+        if (make_kernel(&q, &at, NULL) == DSE_OK)
+            to->us = corner[i].ratio * sim_kernel_law_ns(&at, d, law) / 1e3;
+    }
+}
+
+dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q, dse_arena *a,
+                           drv_kernel *out, dse_error *err)
+{
+    card_system s = *system;
+    sim_settings set;
+    sim_device device;
+    net_network net;
+    const sim_law *law;
+    dse_status st;
+
+    *out = (drv_kernel){.class_name = wl_kernel_class_name(q->class), .law_us = NAN, .ratio = NAN};
+    if ((st = make_kernel(q, &out->kernel, err)) != DSE_OK ||
+        (st = card_system_fill_laws(&s, a, err)) != DSE_OK ||
+        (st = card_system_build(&s, &net, &set, err)) != DSE_OK ||
+        (st = card_system_load_tables(&s, a, &set, err)) != DSE_OK)
+        return st;
+    law = &set.law[q->class];
+    if (wl_kernel_is_low(q->class) && !(law->peak_ops_per_s > 0))
+        return dse_fail(err, DSE_E_RANGE, "%s has no peak for %s (%s)", *s.device ? s.device : "the system",
+                        out->class_name,
+                        q->class == WL_KERNEL_MATMUL_NVFP4 ? "compute.peak_nvfp4" : "compute.peak_fp8");
+    device = sim_device_of(&set);
+    device = sim_device_for(&device, law);
+    out->roofline_us = (double)sim_kernel_time(&out->kernel, &device).ticks / 1e3;
+    out->us = out->roofline_us;
+    if (law->is_given) {
+        out->by = law->table ? DRV_BY_TABLE : DRV_BY_LAW;
+        out->law_us = sim_kernel_law_ns(&out->kernel, &device, law) / 1e3;
+        out->us = (double)sim_kernel_law(&out->kernel, &device, law) / 1e3;
+    }
+    if (law->table) {
+        const char *file = s.kernels[q->class].table;
+
+        out->table = dse_arena_printf(a, "%.*s", (int)strcspn(file, "#"), file);
+        out->ratio = sim_table_ratio(law->table, &out->kernel);
+        out->is_beyond = sim_table_is_beyond(law->table, &out->kernel);
+        add_neighbours(law->table, &out->kernel, &device, law, out);
+    }
+    if (has_shape(q->class)) {
+        out->tflops = (double)out->kernel.operations / out->us / 1e6;
+        out->peak_tflops = device.peak_ops_per_s / 1e12;
+    }
+    return DSE_OK;
+}
