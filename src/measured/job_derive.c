@@ -198,7 +198,9 @@ static void derive_sequence(deriving *d, dse_arena *a)
     if (!strstr(form, "llama3"))
         return;
     j->sequence = d->framework->llama3_sequence;
-    note(d, dse_arena_printf(a, "sequences of %" PRId64 " tokens, as %s's configuration of the model has: the source does not say",
+    note(d, dse_arena_printf(a,
+                             "sequences of %" PRId64
+                             " tokens, as %s's configuration of the model has: the source does not say",
                              j->sequence, d->framework->title));
 }
 
@@ -208,7 +210,9 @@ static void derive_model(deriving *d)
     msr_job *j = d->job;
 
     if (d->row->mlp)
-        j->gated = !strcasecmp(d->row->mlp, "gated") ? 1 : !strcasecmp(d->row->mlp, "plain") ? 0 : MSR_JOB_NONE;
+        j->gated = !strcasecmp(d->row->mlp, "gated")   ? 1
+                   : !strcasecmp(d->row->mlp, "plain") ? 0
+                                                       : MSR_JOB_NONE;
     else if (d->row->activation)
         j->gated = msr_gate_of(d->row->activation);
 
@@ -252,8 +256,9 @@ static double time_of_rate(deriving *d, dse_arena *a)
     if (!GIVEN(tokens) || !GIVEN(j->n_devices) || isnan(device_rate(d)))
         return NAN;
     if (isnan(row->tokens_per_s_per_device))
-        note(d, dse_arena_printf(a, "a rate of tokens is a device's, as %s prints it: the source does not say",
-                                 d->framework->title));
+        note(d,
+             dse_arena_printf(a, "a rate of tokens is a device's, as %s prints it: the source does not say",
+                              d->framework->title));
     return (double)tokens / ((double)j->n_devices * device_rate(d));
 }
 

@@ -346,6 +346,18 @@ CLAIM(families_are_known_by_many_names)
         {"megatron-22B", "megatron-22b", "48", "gpt"},
         {"turing-530B", "turing-530b", "105", "gpt"},
         {"megatron-1T", "megatron-1t", "128", "gpt"},
+        {"LLAMA3_70B", "llama-3.1-70b", "80", "llama"},
+        {"LLAMA3.1_405B", "llama-3.1-405b", "126", "llama"},
+        {"LLAMA2-13B", "llama-2-13b", "40", "llama"},
+        {"meta-llama/Llama-2-7b-hf", "llama-2-7b", "32", "llama"},
+        {"GPT3-20B", "gpt3-20b", "44", "gpt"},
+        {"Nemotron4-340B", "nemotron-340b", "96", "nemotron"},
+        {"Nemotron-22B", "nemotron-22b", "40", "nemotron"},
+        {"MPT-760m", "mpt-760m", "24", "gpt"},
+        {"mistralai/Mistral-7B-v0.1", "mistral-7b", "32", "llama"},
+        {"Qwen/Qwen3-32B", "qwen3-32b", "64", "llama"},
+        {"InternLM-7B", "internlm-7b", "32", "llama"},
+        {"bigscience/bloom", "bloom-176b", "70", "gpt"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
