@@ -60,15 +60,28 @@ static void note(deriving *d, const char *text)
         d->job->note[d->job->n_notes++] = text;
 }
 
+/* The number in "full (5 layers a stage)". */
+static int64_t layers_a_stage(const char *text)
+{
+    const char *bracket = strchr(text, '(');
+    int n = 0, end = 0;
+
+    if (bracket && sscanf(bracket, "(%9d layers a stage)%n", &n, &end) == 1 && end && n > 0)
+        return n;
+    return MSR_JOB_NONE;
+}
+
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
-    const char *nearest = NULL;
+    const char *text = d->row->recompute || GIVEN(flag) ? d->row->recompute : d->row->policy, *nearest = NULL;
 
-    d->job->recompute = msr_recompute_of(d->row->recompute, d->framework, &nearest);
+    d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
-    if (d->row->recompute || !GIVEN(flag))
+    if (d->job->recompute == MSR_RECOMPUTE_FULL && !GIVEN(d->job->recompute_layers))
+        d->job->recompute_layers = layers_a_stage(text);
+    if (text || !GIVEN(flag))
         return;
     if (d->framework)
         d->job->recompute = flag ? d->framework->when_on : d->framework->when_off;
