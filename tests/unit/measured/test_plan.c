@@ -330,6 +330,17 @@ CLAIM(a_model_that_is_not_known_is_refused)
         "both dp together");
 }
 
+CLAIM(experts_stand_in_the_way_whatever_their_degrees_are)
+{
+    msr_job j = plain();
+
+    j.moe = 1;
+    j.dp = 64; /* of 8 devices */
+    assert_ok(make(&j, &as_said), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
+}
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 CLAIM(families_are_known_by_many_names)
@@ -592,6 +603,7 @@ int main(void)
         cmocka_unit_test(every_gap_has_a_name),
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
+        cmocka_unit_test(experts_stand_in_the_way_whatever_their_degrees_are),
         cmocka_unit_test(families_are_known_by_many_names),
         cmocka_unit_test(a_gate_is_taken_where_the_source_says_one),
         cmocka_unit_test(complete_sizes_go_over_those_of_the_family),
