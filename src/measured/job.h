@@ -34,6 +34,7 @@ typedef struct {
     const char *precision; /* as written: "bf16", "float16" */
     const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
+    int64_t recompute_layers; /* of each stage, where not all are made again */
     trace_phase phase;
     const char *granularity; /* of cards */
     /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are

@@ -60,15 +60,28 @@ static void note(deriving *d, const char *text)
         d->job->note[d->job->n_notes++] = text;
 }
 
+/* The number in "full (5 layers a stage)". */
+static int64_t layers_a_stage(const char *text)
+{
+    const char *bracket = strchr(text, '(');
+    int n = 0, end = 0;
+
+    if (bracket && sscanf(bracket, "(%9d layers a stage)%n", &n, &end) == 1 && end && n > 0)
+        return n;
+    return MSR_JOB_NONE;
+}
+
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
-    const char *nearest = NULL;
+    const char *text = d->row->recompute || GIVEN(flag) ? d->row->recompute : d->row->policy, *nearest = NULL;
 
-    d->job->recompute = msr_recompute_of(d->row->recompute, d->framework, &nearest);
+    d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
-    if (d->row->recompute || !GIVEN(flag))
+    if (d->job->recompute == MSR_RECOMPUTE_FULL && !GIVEN(d->job->recompute_layers))
+        d->job->recompute_layers = layers_a_stage(text);
+    if (text || !GIVEN(flag))
         return;
     if (d->framework)
         d->job->recompute = flag ? d->framework->when_on : d->framework->when_off;
@@ -198,7 +211,9 @@ static void derive_sequence(deriving *d, dse_arena *a)
     if (!strstr(form, "llama3"))
         return;
     j->sequence = d->framework->llama3_sequence;
-    note(d, dse_arena_printf(a, "sequences of %" PRId64 " tokens, as %s's configuration of the model has: the source does not say",
+    note(d, dse_arena_printf(a,
+                             "sequences of %" PRId64
+                             " tokens, as %s's configuration of the model has: the source does not say",
                              j->sequence, d->framework->title));
 }
 
@@ -208,7 +223,9 @@ static void derive_model(deriving *d)
     msr_job *j = d->job;
 
     if (d->row->mlp)
-        j->gated = !strcasecmp(d->row->mlp, "gated") ? 1 : !strcasecmp(d->row->mlp, "plain") ? 0 : MSR_JOB_NONE;
+        j->gated = !strcasecmp(d->row->mlp, "gated")   ? 1
+                   : !strcasecmp(d->row->mlp, "plain") ? 0
+                                                       : MSR_JOB_NONE;
     else if (d->row->activation)
         j->gated = msr_gate_of(d->row->activation);
 
@@ -252,8 +269,9 @@ static double time_of_rate(deriving *d, dse_arena *a)
     if (!GIVEN(tokens) || !GIVEN(j->n_devices) || isnan(device_rate(d)))
         return NAN;
     if (isnan(row->tokens_per_s_per_device))
-        note(d, dse_arena_printf(a, "a rate of tokens is a device's, as %s prints it: the source does not say",
-                                 d->framework->title));
+        note(d,
+             dse_arena_printf(a, "a rate of tokens is a device's, as %s prints it: the source does not say",
+                              d->framework->title));
     return (double)tokens / ((double)j->n_devices * device_rate(d));
 }
 

@@ -11,7 +11,7 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *mlp, *activation;
+        *recompute, *policy, *mlp, *activation;
     int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;

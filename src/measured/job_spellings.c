@@ -54,7 +54,11 @@ const msr_spelling msr_spellings[] = {
     {F_BATCH, IN_ROW, {"global_batch_by_run_script"}, NULL, 0},
     {F_BATCH, IN_ROW | IN_CARD, {"batch_size"}, NULL, 0}, /* of a card: over all ranks */
     {F_LOCAL_BATCH, IN_ROW, {"local_batch", "per_device_batch"}, NULL, 0},
-    {F_CHIP_BATCH, IN_ROW, {"per_chip_batch"}, NULL, 0}, /* MaxText's: over all chips, whatever shares a sequence */
+    {F_CHIP_BATCH,
+     IN_ROW,
+     {"per_chip_batch"},
+     NULL,
+     0}, /* MaxText's: over all chips, whatever shares a sequence */
     {F_MICRO_BATCH, IN_ROW, {"micro_batch", "micro_batch_size", "mbs", "micro_bsz"}, NULL, 0},
     {F_MICRO_BATCH, IN_ROW, {"per_device_train_batch_size"}, NULL, 0},
     {F_MICRO_BATCHES, IN_ROW, {"micro_batches", "num_microbatches", "micro_num"}, NULL, 0},
@@ -66,8 +70,13 @@ const msr_spelling msr_spellings[] = {
     {F_PRECISION, IN_ROW, {"dtype"}, NULL, 0},
     {F_QUANTIZATION, IN_ROW, {"quantization"}, NULL, 0},
     {F_FLOAT8, IN_ROW, {"float8"}, NULL, 0},
-    {F_RECOMPUTE, IN_ROW, {"recompute", "activation_checkpointing", "remat_policy"}, NULL, 0},
-    {F_RECOMPUTE, IN_ROW, {"maxtext_config.remat_policy"}, NULL, 0},
+    {F_RECOMPUTE, IN_ROW, {"recompute", "activation_checkpointing"}, NULL, 0},
+    {F_POLICY,
+     IN_ROW,
+     {"remat_policy", "maxtext_config.remat_policy"},
+     NULL,
+     0}, /* where `recompute` says nothing */
+    {F_RECOMPUTE_LAYERS, IN_ROW, {"recompute_layers"}, NULL, 0},
     {F_PHASE, IN_ROW | IN_CARD, {"phase"}, NULL, 0},
     {F_GRANULARITY, IN_ROW | IN_CARD, {"granularity"}, NULL, 0},
     {F_DP, IN_ROW | IN_CARD, {"dp"}, NULL, 0},

@@ -53,6 +53,8 @@ typedef enum {
     F(FLOAT8, FLAG, job.float8, 0)                                                                           \
     F(RECOMPUTE, WORDS, recompute, 0)                                                                        \
     F(CHECKPOINTING, FLAG, checkpointing, 0)                                                                 \
+    F(POLICY, TEXT, policy, 0)                                                                               \
+    F(RECOMPUTE_LAYERS, INT, job.recompute_layers, 1)                                                        \
     F(PHASE, PHASE, job.phase, 0)                                                                            \
     F(GRANULARITY, TEXT, job.granularity, 0)                                                                 \
     F(DP, INT, job.dp, 1)                                                                                    \

@@ -128,7 +128,8 @@ static void refuse_row(const table *t, const cfg_node *row, uint32_t i, const ds
 
     msr_job_clear(out);
     out->where = place_of(t, row, i + 1);
-    out->name = id && id->kind == CFG_SCALAR && *id->text ? id->text : dse_arena_printf(t->arena, "row %" PRIu32, i + 1);
+    out->name = id && id->kind == CFG_SCALAR && *id->text ? id->text
+                                                          : dse_arena_printf(t->arena, "row %" PRIu32, i + 1);
     out->refused = dse_arena_strdup(t->arena, why->text);
 }
 
@@ -238,8 +239,8 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
     return DSE_OK;
 }
 
-static dse_status parse(const char *path, const char *text, size_t length, const char *const *only, size_t n_only,
-                        table *t, msr_job **out, size_t *n, dse_error *err)
+static dse_status parse(const char *path, const char *text, size_t length, const char *const *only,
+                        size_t n_only, table *t, msr_job **out, size_t *n, dse_error *err)
 {
     dse_status st;
 

@@ -325,7 +325,8 @@ static const struct {
     {"full", MSR_RECOMPUTE_FULL, NULL},
     {"minimal", MSR_RECOMPUTE_SELECTIVE, NULL},
     {"minimal_offloaded", MSR_RECOMPUTE_SELECTIVE, NULL},
-    {"minimal_flash", MSR_RECOMPUTE_NONE, "no recomputation, the nearest to a policy that keeps all but element-wise results"},
+    {"minimal_flash", MSR_RECOMPUTE_NONE,
+     "no recomputation, the nearest to a policy that keeps all but element-wise results"},
     {"minimal_with_context", MSR_RECOMPUTE_NONE,
      "no recomputation, the nearest to a policy that keeps all but element-wise results"},
     {"minimal_with_quantization", MSR_RECOMPUTE_SELECTIVE, NULL},
@@ -345,7 +346,8 @@ static size_t find_policy(const char *text)
     const size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
     size_t i = 0;
 
-    while (i < DSE_COUNT(policies) && (strlen(policies[i].policy) != n || strncmp(policies[i].policy, at, n) != 0))
+    while (i < DSE_COUNT(policies) &&
+           (strlen(policies[i].policy) != n || strncmp(policies[i].policy, at, n) != 0))
         i++;
     return i;
 }
@@ -377,15 +379,15 @@ static const struct {
     const char *part;
     msr_built is;
 } built[] = {
-    {"nemotron", MSR_BUILT_NEMOTRON}, {"minitron", MSR_BUILT_NEMOTRON}, {"falcon", MSR_BUILT_NEMOTRON},
-    {"starcoder2", MSR_BUILT_NEMOTRON}, {"llama", MSR_BUILT_LLAMA},     {"internlm", MSR_BUILT_LLAMA},
-    {"qwen", MSR_BUILT_LLAMA},        {"mistral", MSR_BUILT_LLAMA},     {"gemma", MSR_BUILT_LLAMA},
-    {"olmo", MSR_BUILT_LLAMA},        {"baichuan", MSR_BUILT_LLAMA},    {"phi3", MSR_BUILT_LLAMA},
-    {"phi4", MSR_BUILT_LLAMA},        {"smollm", MSR_BUILT_LLAMA},      {"chatglm", MSR_BUILT_LLAMA},
-    {"deepseekllm", MSR_BUILT_LLAMA}, {"granite", MSR_BUILT_LLAMA},     {"vicuna", MSR_BUILT_LLAMA},
-    {"aquila", MSR_BUILT_LLAMA},      {"gpt", MSR_BUILT_GPT},           {"megatron", MSR_BUILT_GPT},
-    {"turing", MSR_BUILT_GPT},        {"mtnlg", MSR_BUILT_GPT},         {"mpt", MSR_BUILT_GPT},
-    {"bloom", MSR_BUILT_GPT},         {"opt", MSR_BUILT_GPT},           {"pythia", MSR_BUILT_GPT},
+    {"nemotron", MSR_BUILT_NEMOTRON},   {"minitron", MSR_BUILT_NEMOTRON}, {"falcon", MSR_BUILT_NEMOTRON},
+    {"starcoder2", MSR_BUILT_NEMOTRON}, {"llama", MSR_BUILT_LLAMA},       {"internlm", MSR_BUILT_LLAMA},
+    {"qwen", MSR_BUILT_LLAMA},          {"mistral", MSR_BUILT_LLAMA},     {"gemma", MSR_BUILT_LLAMA},
+    {"olmo", MSR_BUILT_LLAMA},          {"baichuan", MSR_BUILT_LLAMA},    {"phi3", MSR_BUILT_LLAMA},
+    {"phi4", MSR_BUILT_LLAMA},          {"smollm", MSR_BUILT_LLAMA},      {"chatglm", MSR_BUILT_LLAMA},
+    {"deepseekllm", MSR_BUILT_LLAMA},   {"granite", MSR_BUILT_LLAMA},     {"vicuna", MSR_BUILT_LLAMA},
+    {"aquila", MSR_BUILT_LLAMA},        {"gpt", MSR_BUILT_GPT},           {"megatron", MSR_BUILT_GPT},
+    {"turing", MSR_BUILT_GPT},          {"mtnlg", MSR_BUILT_GPT},         {"mpt", MSR_BUILT_GPT},
+    {"bloom", MSR_BUILT_GPT},           {"opt", MSR_BUILT_GPT},           {"pythia", MSR_BUILT_GPT},
 };
 
 msr_built msr_built_of(const char *family)

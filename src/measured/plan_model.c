@@ -16,42 +16,56 @@
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-/* Spellings in normal form, behind the last slash of a Hugging Face name. Llama 3 and 3.1 have the same
- * sizes. */
+/* Other names of a shipped card, in normal form. Llama 3 and 3.1 have the same sizes, and so have Qwen 2 and 2.5 of 7B. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
-    {"llama318b", "llama-3.1-8b"},
     {"llama38b", "llama-3.1-8b"},
-    {"metallama318b", "llama-3.1-8b"},
-    {"metallama38b", "llama-3.1-8b"},
-    {"llama3170b", "llama-3.1-70b"},
     {"llama370b", "llama-3.1-70b"},
-    {"metallama3170b", "llama-3.1-70b"},
-    {"metallama370b", "llama-3.1-70b"},
-    {"llama31405b", "llama-3.1-405b"},
-    {"metallama31405b", "llama-3.1-405b"},
-    {"gpt3175b", "gpt3-175b"},
     {"megatron175b", "gpt3-175b"},
-    {"megatron22b", "megatron-22b"},
-    {"turing530b", "turing-530b"},
     {"mtnlg530b", "turing-530b"},
     {"megatronturing530b", "turing-530b"},
     {"megatronturingnlg530b", "turing-530b"},
     {"megatron530b", "turing-530b"},
-    {"megatron1t", "megatron-1t"},
+    {"codellama34b", "llama-2-34b"},
+    {"nemotron38b", "nemotron-8b"},
+    {"nemotron415b", "nemotron-15b"},
+    {"nemotron322b", "nemotron-22b"},
+    {"nemotron4340b", "nemotron-340b"},
+    {"qwen27b", "qwen2.5-7b"},
+    {"gemma29bit", "gemma-2-9b"},
+    {"bloom176b", "bloom-176b"},
+    {"bloom", "bloom-176b"},
+    {"bloom71b", "bloom-7b1"},
 };
 
-static const char *card_of_family(const char *family)
-{
-    const char *slash = strrchr(family, '/');
-    char form[NAME_MAX_];
+/* Cards of STAGE's own examples, which are no models that were trained: by their exact names alone. */
+static const char *const of_stage[] = {"gpt175b", "llama70b"};
 
-    msr_normal_form(slash ? slash + 1 : family, form, sizeof form);
-    for (size_t i = 0; i < DSE_COUNT(families); i++)
-        if (!strcmp(form, families[i].spelling))
-            return families[i].card;
-    return NULL;
+/* A name in normal form without what does not say which model it is: who published it, and what was done to it. */
+static void bare_form(const char *family, char out[NAME_MAX_])
+{
+    static const char *const before[] = {"meta", "nvidia", "google"}, *const behind[] = {
+                                                                          "hf",  "base", "instruct", "chat",
+                                                                          "v01", "v02",  "v03",      "pt"};
+    const char *slash = strrchr(family, '/');
+    size_t n;
+
+    msr_normal_form(slash ? slash + 1 : family, out, NAME_MAX_);
+    for (size_t i = 0; i < DSE_COUNT(before); i++)
+        if (!strncmp(out, before[i], n = strlen(before[i])))
+            memmove(out, out + n, strlen(out + n) + 1);
+    for (size_t i = 0; i < DSE_COUNT(behind); i++)
+        if (strlen(out) > (n = strlen(behind[i])) && !strcmp(out + strlen(out) - n, behind[i]))
+            out[strlen(out) - n] = '\0';
+}
+
+static bool is_of_stage(const char *card)
+{
+    for (size_t i = 0; i < DSE_COUNT(of_stage); i++)
+        if (!strcmp(card, of_stage[i]))
+            return true;
+    return false;
 }
 
 /* ---- documents ----------------------------------------------------------------------------- */
@@ -164,6 +178,8 @@ static bool is_own_model(const msr_job *j, const cfg_doc *card)
         const char *key;
         int64_t v;
     } sizes[] = {{"layers", j->layers}, {"d_model", j->d_model}, {"d_ff", j->d_ff}, {"heads", j->heads}};
+    const cfg_node *kv;
+    int64_t n_kv = 0;
     bool differs = false;
 
     if (!MSR_GIVEN(j->vocabulary))
@@ -177,6 +193,9 @@ static bool is_own_model(const msr_job *j, const cfg_doc *card)
         if (node && cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, NULL) == DSE_OK)
             differs |= v != sizes[i].v;
     }
+    kv = cfg_get(card->root, cfg_get(card->root, "kv_heads") ? "kv_heads" : "heads");
+    if (MSR_GIVEN(j->kv_heads) && kv && cfg_int(card, kv, "kv_heads", 1, INT64_MAX, &n_kv, NULL) == DSE_OK)
+        differs |= n_kv != j->kv_heads;
     return differs;
 }
 
@@ -251,13 +270,16 @@ static void derive_sizes(msr_plan *p, msr_job *j, dse_arena *a)
  * where heads share keys and values. */
 static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
-    static const char *const operators[] = {"gpt", "gpt", "llama", "nemotron"}, *const titles[] = {"GPT", "GPT", "Llama", "Nemotron"};
+    static const char *const operators[] = {"gpt", "gpt", "llama", "nemotron"}, *const titles[] = {
+                                                                                    "GPT", "GPT", "Llama",
+                                                                                    "Nemotron"};
     const bool grouped = MSR_GIVEN(j->kv_heads) && j->kv_heads != j->heads;
     const msr_framework *program = msr_framework_find(j->framework);
     msr_built is = msr_built_of(j->family);
     const char *why = ", by the model's name";
 
-    if (j->gated == 1 || (j->gated == 0 && is == MSR_BUILT_LLAMA) || (j->gated == 0 && is == MSR_BUILT_UNKNOWN)) {
+    if (j->gated == 1 || (j->gated == 0 && is == MSR_BUILT_LLAMA) ||
+        (j->gated == 0 && is == MSR_BUILT_UNKNOWN)) {
         is = j->gated ? MSR_BUILT_LLAMA : grouped ? MSR_BUILT_NEMOTRON : MSR_BUILT_GPT;
         why = j->gated ? ", which has a gated activation, too" : ", whose activation has no gate either";
     } else if (is == MSR_BUILT_UNKNOWN && program && program->is_llama) {
@@ -324,21 +346,28 @@ static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
     put(m, "precision", word);
 }
 
-/* A card of the family's own name, too: NULL if there is none of either kind. */
+/* The card of the family's name, however that is written; NULL if there is none. */
 static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, dse_error *err)
 {
+    char form[NAME_MAX_], own[NAME_MAX_];
     const char **name, *folder;
     dse_status st;
     size_t n;
 
-    *out = j->family ? card_of_family(j->family) : NULL;
-    if (*out || !j->family)
+    *out = NULL;
+    if (!j->family)
         return DSE_OK;
     if ((st = card_list(CARD_MODELS, a, &name, &n, &folder, err)) != DSE_OK)
         return st;
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(name[i], j->family))
+    bare_form(j->family, form);
+    for (size_t i = 0; i < DSE_COUNT(families); i++)
+        if (!strcmp(form, families[i].spelling))
+            *out = families[i].card;
+    for (size_t i = 0; i < n; i++) {
+        msr_normal_form(name[i], own, sizeof own);
+        if (!strcmp(name[i], j->family) || (!*out && !is_of_stage(name[i]) && !strcmp(own, form)))
             *out = name[i];
+    }
     return DSE_OK;
 }
 

@@ -244,6 +244,14 @@ static void choose_selective(planning *p)
     }
 }
 
+/* A number of layers is of a rank's part of the model, or of each of its virtual stages (Megatron-LM's method block). */
+static void choose_full(planning *p)
+{
+    p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
+    if (MSR_GIVEN(p->job->recompute_layers) && p->job->recompute_layers <= UINT32_MAX)
+        p->point->recompute_layers = (uint32_t)p->job->recompute_layers;
+}
+
 static void choose_recomputation(planning *p, const msr_plan_options *o)
 {
     msr_recompute how = o->recompute < 0   ? p->job->recompute
@@ -262,7 +270,7 @@ static void choose_recomputation(planning *p, const msr_plan_options *o)
     if (how == MSR_RECOMPUTE_UNKNOWN)
         lacks(p, "what is recomputed ('recompute'); give --recompute");
     else if (how == MSR_RECOMPUTE_FULL)
-        p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
+        choose_full(p);
     else if (how == MSR_RECOMPUTE_SELECTIVE)
         choose_selective(p);
 }

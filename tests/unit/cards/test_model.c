@@ -212,6 +212,55 @@ CLAIM(without_grouped_keys_there_is_one_for_each_head)
                    "kv_heads 3 does not divide heads 2; each key and value is shared by as many heads");
 }
 
+/* Published counts, 1e9 (of the papers and releases that the cards name; of most also counted in ../shared/reference/models):
+ * with their embeddings, without biases, norms and positions, which are less than two hundredths. */
+CLAIM(shipped_models_have_as_many_parameters_as_published)
+{
+    static const struct {
+        const char *name;
+        double parameters;
+    } models[] = {
+        {"llama-2-7b", 6.74},       {"llama-2-13b", 13.02}, {"llama-2-34b", 33.74},
+        {"llama-2-70b", 68.98},     {"llama-3.2-1b", 1.24}, {"llama-3.2-3b", 3.21},
+        {"gpt3-126m", 0.124},       {"gpt3-1.3b", 1.31},    {"gpt3-5b", 5.04},
+        {"gpt3-6.7b", 6.65},        {"gpt3-13b", 12.85},    {"gpt3-20b", 20.2},
+        {"nemotron-8b", 8.5},       {"nemotron-15b", 15.6}, {"nemotron-22b", 21.3},
+        {"nemotron-340b", 341},     {"mistral-7b", 7.24},   {"mistral-nemo-12b", 12.25},
+        {"qwen2.5-7b", 7.62},       {"qwen2.5-14b", 14.77}, {"qwen2.5-32b", 32.76},
+        {"qwen2.5-72b", 72.7},      {"qwen3-4b", 4.02},     {"qwen3-8b", 8.19},
+        {"qwen3-14b", 14.77},       {"qwen3-32b", 32.76},   {"gemma-2b", 2.51},
+        {"gemma-7b", 8.54},         {"gemma-2-9b", 9.24},   {"gemma-2-27b", 27.2},
+        {"falcon-40b", 41.3},       {"falcon-180b", 178.6}, {"mpt-125m", 0.124},
+        {"mpt-350m", 0.355},        {"mpt-760m", 0.76},     {"mpt-1b", 1.32},
+        {"mpt-3b", 2.65},           {"mpt-7b", 6.66},       {"mpt-13b", 12.86},
+        {"mpt-30b", 29.98},         {"mpt-70b", 64.86},     {"bloom-7b1", 7.07},
+        {"bloom-176b", 176.25},     {"internlm-7b", 7.32},  {"palm-62b", 62.5},
+        {"palm-540b", 540.35},      {"llama-3.1-8b", 8.03}, {"llama-3.1-70b", 70.55},
+        {"llama-3.1-405b", 405.85}, {"gpt3-175b", 175.2}, /* untied */
+        {"turing-530b", 530.6},                           /* untied */
+    };
+
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        char path[512];
+        double d, head, heads, kv, attention, n, matrices;
+        cfg_doc doc;
+
+        snprintf(path, sizeof path, TEST_SOURCE "/configs/models/%s.yaml", models[i].name);
+        assert_ok(cfg_load(path, &arena, &doc, &err), &err);
+        assert_ok(card_model_read(&doc, NULL, &m, &err), &err);
+        matrices = strcmp(m.operators, "llama") ? 2 : 3;
+        d = (double)m.d_model;
+        heads = (double)m.heads;
+        kv = m.kv_heads ? (double)m.kv_heads : heads;
+        head = m.head_dim ? (double)m.head_dim : d / heads;
+        attention = 2 * d * head * (heads + kv);
+        n = (double)m.layers * (attention + matrices * d * (double)m.d_ff);
+        n += (double)m.vocabulary * d * (m.tied_embeddings ? 1 : 2);
+        if (!(fabs(n / 1e9 / models[i].parameters - 1) < 0.02))
+            fail_msg("%s has %g", models[i].name, n / 1e9);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -226,6 +275,7 @@ int main(void)
         TEST(grouped_keys_are_stored_unless_they_are_the_default),
         TEST(a_card_may_still_say_parameters_of_the_strategy),
         TEST(without_grouped_keys_there_is_one_for_each_head),
+        TEST(shipped_models_have_as_many_parameters_as_published),
     };
 
     return RUN_TESTS(tests);

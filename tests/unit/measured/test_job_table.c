@@ -573,6 +573,10 @@ CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
         assert_int_equal(j->n_notes, rows[i].notes);
     }
     assert_int_equal(row("\"framework\":\"NeMo\",\"recompute\":\"selective (mlp)\"")->recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_int_equal(row("\"recompute\":\"full (5 layers a stage)\"")->recompute_layers, 5);
+    assert_int_equal(row("\"recompute\":\"full (5 layers a stage)\"")->recompute, MSR_RECOMPUTE_FULL);
+    assert_int_equal(row("\"recompute\":\"full (all of them)\"")->recompute_layers, NONE);
+    assert_int_equal(row("\"recompute\":\"full\",\"recompute_layers\":3")->recompute_layers, 3);
 }
 
 /* 6 a chip on 64 chips, whatever shares a sequence. */

@@ -330,6 +330,17 @@ CLAIM(a_model_that_is_not_known_is_refused)
         "both dp together");
 }
 
+CLAIM(experts_stand_in_the_way_whatever_their_degrees_are)
+{
+    msr_job j = plain();
+
+    j.moe = 1;
+    j.dp = 64; /* of 8 devices */
+    assert_ok(make(&j, &as_said), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
+}
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 CLAIM(families_are_known_by_many_names)
@@ -346,6 +357,18 @@ CLAIM(families_are_known_by_many_names)
         {"megatron-22B", "megatron-22b", "48", "gpt"},
         {"turing-530B", "turing-530b", "105", "gpt"},
         {"megatron-1T", "megatron-1t", "128", "gpt"},
+        {"LLAMA3_70B", "llama-3.1-70b", "80", "llama"},
+        {"LLAMA3.1_405B", "llama-3.1-405b", "126", "llama"},
+        {"LLAMA2-13B", "llama-2-13b", "40", "llama"},
+        {"meta-llama/Llama-2-7b-hf", "llama-2-7b", "32", "llama"},
+        {"GPT3-20B", "gpt3-20b", "44", "gpt"},
+        {"Nemotron4-340B", "nemotron-340b", "96", "nemotron"},
+        {"Nemotron-22B", "nemotron-22b", "40", "nemotron"},
+        {"MPT-760m", "mpt-760m", "24", "gpt"},
+        {"mistralai/Mistral-7B-v0.1", "mistral-7b", "32", "llama"},
+        {"Qwen/Qwen3-32B", "qwen3-32b", "64", "llama"},
+        {"InternLM-7B", "internlm-7b", "32", "llama"},
+        {"bigscience/bloom", "bloom-176b", "70", "gpt"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -580,6 +603,7 @@ int main(void)
         cmocka_unit_test(every_gap_has_a_name),
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
+        cmocka_unit_test(experts_stand_in_the_way_whatever_their_degrees_are),
         cmocka_unit_test(families_are_known_by_many_names),
         cmocka_unit_test(a_gate_is_taken_where_the_source_says_one),
         cmocka_unit_test(complete_sizes_go_over_those_of_the_family),

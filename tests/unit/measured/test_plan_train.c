@@ -410,6 +410,20 @@ CLAIM(what_has_no_effect_is_neither_asked_nor_said)
 }
 
 /* 126 layers, the embedding and the head are 8 times 16. */
+CLAIM(a_number_of_recomputed_layers_is_of_each_stage)
+{
+    msr_job j = plain();
+
+    j.recompute = MSR_RECOMPUTE_FULL;
+    j.recompute_layers = 2;
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.point.recompute_layers, 2);
+    assert_int_equal(plan.point.recompute_granularity, STEP_RECOMPUTE_FULL);
+    j.recompute = MSR_RECOMPUTE_SELECTIVE;
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.point.recompute_layers, 0);
+}
+
 CLAIM(stages_that_are_not_equal_are_said)
 {
     msr_job j = plain();
@@ -481,6 +495,7 @@ int main(void)
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
         cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
+        cmocka_unit_test(a_number_of_recomputed_layers_is_of_each_stage),
         cmocka_unit_test(stages_that_are_not_equal_are_said),
         cmocka_unit_test(what_the_step_refuses_is_left_with_its_rule),
     };
