@@ -295,13 +295,31 @@ static void put_gatherings(maker *m, uint32_t from, bool for_next, uint32_t afte
             put_gathering(m, &item[i], after);
 }
 
+/* What came from another stage in shares is joined before anything else. DSE_NONE: nothing is. */
+static uint32_t put_joining(maker *m, const step_chunk *c, sched_kind kind)
+{
+    const bool comes_in = kind == SCHED_F ? !c->stage.has_embedding : kind != SCHED_W && !c->stage.has_head;
+    const step_collective joining = step_joining_of(m->model, m->options);
+    sim_alone alone;
+
+    if (!comes_in || !joining.in_bytes)
+        return DSE_NONE;
+    alone = time_of(m, &joining);
+    return put(m, &(step_pass_operation){.name = wl_coll_type_name(joining.type),
+                                         .collective = dse_arena_copy(m->arena, &joining, 1, sizeof joining),
+                                         .ticks = alone.ticks,
+                                         .compute_share = alone.compute_share,
+                                         .unit = STEP_UNIT_LAYER});
+}
+
 /* Parameters for the first block of a pass are gathered as it begins. */
 static uint32_t put_pass(maker *m, const step_chunk *c, sched_kind kind)
 {
     const step_items *items = &m->items;
-    uint32_t over = DSE_NONE, from = 0; /* the first item behind the block before */
+    uint32_t over, from = 0; /* the first item behind the block before */
 
     put_gatherings(m, 0, true, DSE_NONE);
+    over = put_joining(m, c, kind);
     for (uint32_t i = next_block(items, 0); i < items->n; i = next_block(items, from)) {
         uint32_t begin, at = i;
 

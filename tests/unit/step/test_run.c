@@ -264,6 +264,40 @@ CLAIM(a_system_may_be_slower_than_its_laws)
     assert_u64(run_on(&o, "1f1b", STEP_ONE_UNIT).step, one_unit.step);
 }
 
+static uint32_t joined(const step_result *r, uint32_t action)
+{
+    const step_pass *p = &r->passes.pass[r->passes.pass_of[action]];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        n += p->operation[i].collective && p->operation[i].collective->type == WL_ALL_GATHER;
+    return n;
+}
+
+/* Two ranks of tensor parallelism send a half of 4 tokens x 8 features in 2 bytes each, and the next stage's gather it. */
+CLAIM(tensors_are_sent_in_shares_and_joined)
+{
+    step_options o = small_options();
+    step_result r;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.tp = o.pp = 2;
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 64);
+    assert_int_equal(joined(&r, r.plan.first[1]), 0);
+    o.splits_messages = true;
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 32);
+    assert_int_equal(joined(&r, r.plan.first[0]), 0);     /* forward, of the first stage */
+    assert_int_equal(joined(&r, r.plan.first[0] + 1), 1); /* backward */
+    assert_int_equal(joined(&r, r.plan.first[1]), 1);
+    assert_int_equal(joined(&r, r.plan.first[1] + 1), 0);
+    o.sequence_parallel = true; /* is split by tokens already */
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +306,7 @@ int main(void)
         cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
         cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),
         cmocka_unit_test_teardown(a_system_may_be_slower_than_its_laws, end),
+        cmocka_unit_test_teardown(tensors_are_sent_in_shares_and_joined, end),
         cmocka_unit_test_teardown(collectives_slow_the_kernels_beside_them, end),
         cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
