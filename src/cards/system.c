@@ -242,6 +242,14 @@ static const cfg_param rows[] = {
      .help = "the same of products of matrices in 8 bits; absent: the device has none"},
     {PEAK(nvfp4),
      .help = "the same in 4 bits with 16 elements a scale (NVFP4)"},
+    {.key = "compute.clock",
+     .type = CFG_T_DOUBLE,
+     COUNT(1e-3, 10),
+     FIELD(clock),
+     .fallback = "1",
+     .omit_default = true,
+     .help = "profile train: clock that kernels sustain over the one at which they last as the laws say, below 1"
+             " where power or heat lowers it; all kernels last 1/clock times as long"},
     {.key = "memory.bandwidth",
      .type = CFG_T_DOUBLE,
      QUANTITY(DSE_UNIT_BYTES_PER_S, 1e9, "GB/s", 1e-9, 1e12),
@@ -263,6 +271,13 @@ static const cfg_param rows[] = {
      FIXED_COST(per_step),
      .help = "fixed cost of a step on every NPU, after its last node: what the host does, data loading",
      OURS("per-step-overhead", "0")},
+    {.key = "overheads.per_layer",
+     FIXED_COST(per_layer),
+     .help = "profile train: what a layer takes at least, forward, backward, and to be made again: the host issues"
+             " its kernels no faster"},
+    {.key = "overheads.per_collective",
+     FIXED_COST(per_collective),
+     .help = "profile train: fixed time of every collective, which the program adds to the network's"},
 
     {.key = "kernels.laws",
      CHOICE(laws, laws, "device"),
@@ -507,6 +522,8 @@ card_system card_system_of_stage(const card_system *s)
 
     of.efficiency.n = of.collective_latency.n = of.step_latency.n = of.rails.n = of.rails_per_group.n = 0;
     of.compute_share.n = 0;
+    of.clock = 1;
+    of.per_layer = of.per_collective = 0;
     of.measured_npus = 0;
     of.measured_pair = of.measured_bandwidth = NAN;
     of.measured_sizes.n = 0;
@@ -596,6 +613,9 @@ static dse_status build(const card_system *s, const card_places *in, net_network
         .memory_bytes_per_s = s->memory_bandwidth * 1e9,
         .kernel_overhead_ns = s->per_kernel,
         .step_overhead = dse_ticks(s->per_step),
+        .kernel_lag = 1 / s->clock - 1,
+        .layer_floor = dse_ticks(s->per_layer),
+        .collective_overhead = dse_ticks(s->per_collective),
         .track_memory = s->track_local_mem,
     };
     for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)

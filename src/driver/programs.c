@@ -200,6 +200,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->adds_gradients = o->keeps_gradients = megatron && p->zero < 2;
     o->buckets_first_stage = megatron && p->pp > 1 && p->zero < 2;
     o->aligns_gradients = megatron && p->pp > 1 && p->vp > 1 && p->zero < 2;
+    o->splits_messages = p->like == DRV_DEEPSPEED;
     o->batches_messages = megatron && p->vp > 1;
     o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;

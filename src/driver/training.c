@@ -364,8 +364,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
         out->comm_time += r->part[i];
     out->exposed_comm = out->comm_time;
     out->step_compute_bound =
-        r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - s->training->settings.step_overhead;
-    out->step_compute_other = s->training->settings.step_overhead;
+        r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - r->host - s->training->settings.step_overhead;
+    out->step_compute_other = r->host + s->training->settings.step_overhead;
     out->step_memory_bound = out->step_comm_mixed = 0;
     out->step_idle = r->part[STEP_PART_BUBBLE];
     out->tokens_per_s = (double)r->tokens / seconds;

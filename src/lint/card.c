@@ -266,6 +266,23 @@ static bool has_implementations(const card_system *s)
     return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
 }
 
+/* Without congestion chunks do not wait for each other: a card that says
+ * nothing has one in profile train. */
+static void note_chunks(lint *l, const card_places *in, const net_network *net, const card_system *s)
+{
+    const char *key = "scheduler.active_chunks_per_dimension";
+    const int64_t chunks = s->active_chunks < s->splits ? s->active_chunks : s->splits;
+    cfg_place at;
+
+    if (l->names_of_astra || net->is_measured || net->congestion || chunks < 2 ||
+        !cfg_is_given(&card_system_table, s, key))
+        return;
+    lint_add(l, LINT_NOTE, card_place(in, key, &at), key,
+             "%" PRId64 " chunks of a collective travel at once as if each had the link alone: large ones are up to so "
+             "many times faster than the link, in profile train, too; 1 keeps to it",
+             chunks);
+}
+
 /* A missing list, or one that omits a dimension, is refused only when a collective needs it. The first entry
  * of oneRing and its like stands for all dimensions. */
 static void check_implementations(lint *l, const char *path, const sim_settings *set, uint32_t n_dims)
@@ -306,6 +323,7 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
     lint_check_dependencies(l, in, s);
     note_units(l, path, s);
     lint_network(l, in, &net);
+    note_chunks(l, in, &net, s);
     check_implementations(l, path, &settings, net.n_dims);
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",

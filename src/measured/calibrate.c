@@ -22,21 +22,25 @@ typedef struct {
     bool is_list;
     uint32_t dim; /* of a list; 0: of another */
     double card;  /* what the card says */
+    bool is_named; /* fitted if it is asked for, and else left */
+    bool is_share; /* its bound holds whatever the card says */
+    double begin;  /* where the fit begins if the card says 0; 0: there */
     cmp_parameter fit;
 } calibrate_parameter;
 
-/* Four that are single, and two lists. */
-#define CALIBRATE_MAX (4 + 2 * CFG_MAX_DIMS)
+/* Seven that are single, and three lists. */
+#define CALIBRATE_MAX (7 + 3 * CFG_MAX_DIMS)
 
 typedef struct {
     const char *key; /* of card_system_table */
-    bool is_cost;
-    double max, step; /* of a cost, in the row's unit, ns. step: what shows in spite of whole ns */
+    bool is_cost, is_named, is_share;
+    double begin;     /* of a cost that near 0 no run shows */
+    double max, step; /* of a cost, in the row's unit, ns or a share. step: what shows in spite of whole ns */
 } row;
 
 /* A rate lies between 1/MSR_CALIBRATE_LEAST of the card's and max_rate times it. A latency of a ms, a kernel
  * launch of 10 ms and 10 s of a step that no kernel explains are more than any machine has; a card that has
- * more may keep ten times that. */
+ * more may keep ten times that. A layer of 1 s and a collective of 0.1 s are, too. */
 static const row rows[] = {
     {.key = "compute.peak_perf"},
     {.key = "memory.bandwidth"},
@@ -44,6 +48,10 @@ static const row rows[] = {
     {.key = "network.latency", .is_cost = true, .max = 1e6, .step = 10},
     {.key = "overheads.per_kernel", .is_cost = true, .max = 1e7, .step = 10},
     {.key = "overheads.per_step", .is_cost = true, .max = 1e10, .step = 1000},
+    {.key = "compute.clock", .is_named = true},
+    {.key = "overheads.per_layer", .is_cost = true, .is_named = true, .begin = 1e7, .max = 1e9, .step = 10},
+    {.key = "overheads.per_collective", .is_cost = true, .is_named = true, .max = 1e8, .step = 10},
+    {.key = "network.compute_share", .is_cost = true, .is_named = true, .is_share = true, .max = 0.9, .step = 1e-4},
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
@@ -84,7 +92,8 @@ static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, s
             calibrate_parameter *to = &all[(*n)++];
 
             assert(*n <= CALIBRATE_MAX);
-            *to = (calibrate_parameter){.param = p, .is_list = list, .dim = i};
+            *to = (calibrate_parameter){
+                .param = p, .is_list = list, .dim = i, .is_named = r->is_named, .is_share = r->is_share, .begin = r->begin};
             to->fit =
                 (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
             to->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
@@ -129,7 +138,7 @@ static double known_start(const msr_calibrate_options *o, const calibrate_parame
     for (size_t i = 0; i < o->n_starts_known; i++)
         if (!strcmp(o->start_known[i].name, p->fit.name))
             return o->start_known[i].value;
-    return p->card;
+    return p->card > 0 ? p->card : p->begin;
 }
 
 static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
@@ -137,7 +146,7 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
     cmp_parameter *q = &p->fit;
 
     if (q->is_cost) {
-        q->max = fmax(q->max, 10 * p->card);
+        q->max = p->is_share ? q->max : fmax(q->max, 10 * p->card);
     } else {
         q->min = p->card / MSR_CALIBRATE_LEAST;
         q->max = p->card * o->max_rate;
@@ -159,7 +168,7 @@ static dse_status list_parameters(const card_system *machine, const msr_calibrat
     for (size_t j = 0; j < n_all; j++) {
         bool asked = names(o->fit, o->n_fit, all[j].fit.name);
 
-        if ((o->n_fit && !asked) || names(o->fix, o->n_fix, all[j].fit.name))
+        if (((o->n_fit || all[j].is_named) && !asked) || names(o->fix, o->n_fix, all[j].fit.name))
             continue;
         if (isnan(all[j].card) && asked)
             return dse_fail(err, DSE_E_CONFIG,

@@ -87,6 +87,11 @@ typedef struct {
     double kernel_overhead_ns; /* of every node that the roofline times: launch and tail of a kernel */
     dse_time step_overhead;    /* of every rank, after its last node: the host's work of a step */
 
+    /* Of the training step alone (step/clock.h); 0: none. */
+    double kernel_lag;             /* share of its time by which each kernel lasts longer */
+    dse_time layer_floor;          /* that a layer takes at least in one direction, as the host issues no faster */
+    dse_time collective_overhead;  /* of each collective, besides what the network takes */
+
     bool track_memory;
     bool rendezvous; /* messages wait for a handshake of 8192 bytes */
     sim_remote_memory remote;

@@ -29,6 +29,7 @@ struct step_clock {
     sim_device device;
     dse_arena *arena;
     bool is_measured;
+    dse_time collective_overhead;
     step_clock *of_links; /* NULL: not asked for yet */
     entry *bucket[N_BUCKETS];
 };
@@ -42,16 +43,18 @@ step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_
     c->device = sim_device_of(set);
     c->arena = a;
     c->is_measured = net->is_measured;
+    c->collective_overhead = set->collective_overhead;
     return c;
 }
 
 step_clock *step_clock_of_links(step_clock *c)
 {
-    if (!c->is_measured)
+    if (!c->is_measured && !c->collective_overhead)
         return c;
     if (!c->of_links) {
         c->of_links = step_clock_new(c->set, c->net, c->arena);
         c->of_links->is_measured = false;
+        c->of_links->collective_overhead = 0;
     }
     return c->of_links;
 }
@@ -87,11 +90,17 @@ dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
 {
     const sim_law *law = &c->set->law[k->class];
     const sim_device device = sim_device_for(&c->device, law);
+    dse_time ticks;
 
     if (!k->bytes)
         return 0;
-    return law->is_given ? sim_kernel_law(k, &device, law) : sim_kernel_time(k, &device).ticks;
+    ticks = law->is_given ? sim_kernel_law(k, &device, law) : sim_kernel_time(k, &device).ticks;
+    return step_clock_lags(c) ? dse_ticks((double)ticks * (1 + c->set->kernel_lag)) : ticks;
 }
+
+bool step_clock_lags(const step_clock *c) { return c->set->kernel_lag < 0 || c->set->kernel_lag > 0; }
+
+dse_time step_clock_layer_floor(const step_clock *c) { return c->set->layer_floor; }
 
 bool step_clock_has_laws(const step_clock *c)
 {
@@ -215,6 +224,7 @@ dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const s
     } else {
         st = measure(c, ranks, what, scratch, out, err);
     }
+    out->ticks += c->collective_overhead;
     if (st == DSE_OK)
         keep(c, place, &k, *out);
     return st;

@@ -15,7 +15,7 @@ typedef struct step_clock step_clock;
 step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_arena *a);
 
 /* The clock of the same system whose collectives are messages over the links as the data sheet has them, whatever was
- * measured: what a simulator of messages sees. It is the clock itself if nothing was. */
+ * measured or added: what a simulator of messages sees. It is the clock itself if nothing was. */
 step_clock *step_clock_of_links(step_clock *c);
 
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
@@ -33,10 +33,14 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a);
  * arena. */
 uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out);
 
-/* By the law of its class, or else the roofline; 0 if it moves nothing. */
+/* By the law of its class, or else the roofline, and longer by what the clock lags; 0 if it moves nothing. */
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k);
 /* Whether any class has a law. */
 bool step_clock_has_laws(const step_clock *c);
+/* Whether kernels last longer, or shorter, than their laws and the roofline say. */
+bool step_clock_lags(const step_clock *c);
+/* What a layer takes at least in one direction; 0: nothing. */
+dse_time step_clock_layer_floor(const step_clock *c);
 /* The host's work of a step, after a rank's last operation. */
 dse_time step_clock_overhead(const step_clock *c);
 

@@ -169,8 +169,13 @@ static bool crosses(const lister *l, const sched_action *a, bool is_sent)
 
 static void receive_for(lister *l, const sched_action *a)
 {
-    if (crosses(l, a, false))
-        put_message(l, STEP_RECV);
+    const step_collective joining = step_joining_of(l->model, l->options);
+
+    if (!crosses(l, a, false))
+        return;
+    put_message(l, STEP_RECV);
+    if (joining.in_bytes)
+        put(l, STEP_PHASE_MESSAGE, DSE_NONE, &joining);
 }
 
 static void send_of(lister *l, const sched_action *a)

@@ -82,7 +82,7 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
     *s = (step_memory){
         .model = m, .options = o, .shape = step_shape_of(m, o), .arena = a, .n_stages = n_stages};
-    s->hidden = (int64_t)step_transfer_of(m, o).in_bytes;
+    s->hidden = (int64_t)step_hidden_bytes(m, o);
     for (int k = 0; k < N_UNITS; k++)
         mem_make_unit(s, (mem_unit_kind)k);
     for (uint32_t n = 0; n < n_stages; n++) {

@@ -84,6 +84,9 @@ typedef struct {
     bool fuses_loss;              /* the vocabulary-parallel loss packs two of its three reductions */
     bool gathers_logits;          /* the loss is not vocabulary-parallel: logits are gathered over tp */
     bool loss_after_model;        /* the loss is not computed by the model's forward pass, but after it */
+    bool splits_messages;         /* without sequence parallelism each rank of a tensor parallel group sends its
+                                     share of a tensor to the next stage, whose ranks gather it (DeepSpeed,
+                                     pipe/engine.py, is_pipe_partitioned, is_grad_partitioned) */
     bool batches_messages;        /* what a forward and a backward pass send and receive is one call after
                                      both (Megatron-LM, interleaved); else each pass receives before and
                                      sends after */

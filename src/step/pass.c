@@ -187,6 +187,18 @@ static uint32_t put_end(maker *m, const progress *p)
     return put_joint(m);
 }
 
+/* What the host takes to issue a block at least. */
+static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
+{
+    const dse_time floor = step_clock_layer_floor(m->clock);
+    const bool is_whole = kind == SCHED_F || kind == SCHED_B;
+    const bool is_again = kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
+
+    if (!floor || step_stage_block(&c->stage, block) != STEP_LAYER)
+        return 0;
+    return (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
+}
+
 /* The block of item `at`, with the reductions behind its modules. Returns the joint with which it is over; *at: the last
  * item that has been put. */
 static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32_t begin, uint32_t *at)
@@ -194,7 +206,7 @@ static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32
     const step_items *items = &m->items;
     const step_program *p = program_of(m, c, items->item[*at].block, kind);
     progress so_far = {.begin = begin};
-    uint32_t next = *at + 1;
+    uint32_t first = *at, next = *at + 1, end;
 
     memset(so_far.last, 0xff, sizeof so_far.last); /* DSE_NONE */
     DSE_GROW(m->place, m->cap_places, p->n);
@@ -209,7 +221,10 @@ static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32
         note(&so_far, m, m->place[i]);
     }
     *at = next - 1;
-    return put_end(m, &so_far);
+    end = put_end(m, &so_far);
+    m->operation[end].least = floor_of(m, c, items->item[first].block, kind);
+    m->operation[end].since = begin;
+    return end;
 }
 
 /* ---- copies ------------------------------------------------------------------------------------ */
@@ -280,13 +295,31 @@ static void put_gatherings(maker *m, uint32_t from, bool for_next, uint32_t afte
             put_gathering(m, &item[i], after);
 }
 
+/* What came from another stage in shares is joined before anything else. DSE_NONE: nothing is. */
+static uint32_t put_joining(maker *m, const step_chunk *c, sched_kind kind)
+{
+    const bool comes_in = kind == SCHED_F ? !c->stage.has_embedding : kind != SCHED_W && !c->stage.has_head;
+    const step_collective joining = step_joining_of(m->model, m->options);
+    sim_alone alone;
+
+    if (!comes_in || !joining.in_bytes)
+        return DSE_NONE;
+    alone = time_of(m, &joining);
+    return put(m, &(step_pass_operation){.name = wl_coll_type_name(joining.type),
+                                         .collective = dse_arena_copy(m->arena, &joining, 1, sizeof joining),
+                                         .ticks = alone.ticks,
+                                         .compute_share = alone.compute_share,
+                                         .unit = STEP_UNIT_LAYER});
+}
+
 /* Parameters for the first block of a pass are gathered as it begins. */
 static uint32_t put_pass(maker *m, const step_chunk *c, sched_kind kind)
 {
     const step_items *items = &m->items;
-    uint32_t over = DSE_NONE, from = 0; /* the first item behind the block before */
+    uint32_t over, from = 0; /* the first item behind the block before */
 
     put_gatherings(m, 0, true, DSE_NONE);
+    over = put_joining(m, c, kind);
     for (uint32_t i = next_block(items, 0); i < items->n; i = next_block(items, from)) {
         uint32_t begin, at = i;
 
@@ -562,7 +595,7 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
                          .waits_for_sends = o->waits_for_sends,
-                         .has_laws = step_clock_has_laws(clock) || wl_kernel_is_low(o->low.class),
+                         .has_laws = step_clock_has_laws(clock) || step_clock_lags(clock) || wl_kernel_is_low(o->low.class),
                          .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);

@@ -13,6 +13,8 @@
  *   The first gathering of a pass begins while the rank still waits for the pass's tensor (with one unit for all
  *   communication, with the pass).
  * - A reduction begins when the module, or the block, is over that issue.h names.
+ * - A layer takes the host's floor at least, and again as long if it is made again; half of it for one part of the backward
+ *   pass (but with one unit for all communication).
  * - A pass is over when its last block is; its reductions may still go on.
  *
  * Each unit of a rank (program.h) does one thing at a time, in the order of the operations. */
@@ -29,6 +31,8 @@ typedef struct {
                                           with what it needs */
     dse_time ticks;                    /* of a kernel beside no collective */
     double compute_share;              /* of a collective: what it takes from kernels beside it */
+    dse_time least;                    /* a joint ends no earlier than so long after the joint `since`; 0: then it needs none */
+    uint32_t since;
     uint32_t first_need, n_needs; /* earlier operations; none: it begins with the pass */
     uint8_t unit;
 } step_pass_operation;
@@ -75,7 +79,7 @@ typedef struct {
     step_collective transfer; /* of a tensor to the next stage: a STEP_SEND */
     step_work work;
     bool waits_for_sends;
-    bool has_laws; /* kernels last as laws say, or have peaks of their own: not all as the device's roofline says */
+    bool has_laws; /* kernels last as laws or the clock say, or have peaks of their own: not all as the roofline says */
     bool is_even; /* all groups of a kind, and all ranks in them, take the same time for all collectives */
 } step_passes;
 

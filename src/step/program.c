@@ -25,11 +25,30 @@ step_collective step_collective_of(uint32_t type, step_group group, uint64_t in,
                              .element_bytes = element_bytes};
 }
 
+static uint64_t hidden_elements(const step_model *m, const step_options *o)
+{
+    return step_shape_of(m, o).split_tokens * m->hidden;
+}
+
+uint64_t step_hidden_bytes(const step_model *m, const step_options *o)
+{
+    return (uint64_t)(o->activation_bytes * (double)hidden_elements(m, o));
+}
+
+static bool is_sent_in_shares(const step_options *o) { return o->splits_messages && !o->sequence_parallel && o->tp > 1; }
+
 step_collective step_transfer_of(const step_model *m, const step_options *o)
 {
-    uint64_t n = step_shape_of(m, o).split_tokens * m->hidden;
+    const uint64_t n = hidden_elements(m, o) / (is_sent_in_shares(o) ? o->tp : 1);
 
     return step_collective_of(STEP_SEND, STEP_GROUP_PP, n, n, o->activation_bytes);
+}
+
+step_collective step_joining_of(const step_model *m, const step_options *o)
+{
+    const uint64_t n = is_sent_in_shares(o) ? hidden_elements(m, o) : 0;
+
+    return step_collective_of(WL_ALL_GATHER, STEP_GROUP_TP, n / o->tp, n, o->activation_bytes);
 }
 
 /* ---- operations -------------------------------------------------------------------------------- */

@@ -93,6 +93,13 @@ step_shape step_shape_of(const step_model *m, const step_options *o);
 /* What a stage sends to the next of a micro-batch, or its gradient to the one before: a STEP_SEND. */
 step_collective step_transfer_of(const step_model *m, const step_options *o);
 
+/* What a stage makes of a message before it begins, if the ranks of tensor parallelism sent shares: an all-gather; else of
+ * in_bytes 0. */
+step_collective step_joining_of(const step_model *m, const step_options *o);
+
+/* The hidden state of a micro-batch on a rank. */
+uint64_t step_hidden_bytes(const step_model *m, const step_options *o);
+
 void step_program_forward(const step_block *b, const step_shape *s, dse_arena *a, step_program *out);
 /* `again`: the forward pass of the whole block is made again first; else that of the modules that selective
  * recomputation names, if it is on. */

@@ -141,8 +141,13 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, d
             begin = early;
         r->end[i] = begin;
         r->waited[i] = waited;
-        if (!op->kernel && !op->collective)
+        if (!op->kernel && !op->collective) {
+            if (op->least && !r->one_unit && r->end[op->since] + op->least > begin) {
+                r->end[i] = r->end[op->since] + op->least;
+                r->waited[i] = STEP_GROUP_NONE;
+            }
             continue;
+        }
         unit = &free_at[op->unit == STEP_UNIT_SHARD ? shard : op->unit];
         if (op->kernel)
             out->exposed[waited] += begin > *unit ? begin - *unit : 0;
@@ -360,12 +365,13 @@ static void add_parts(runner *r, step_result *out)
         out->part[STEP_PART_CP] += p->exposed[STEP_GROUP_CP];
         for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_REPLICAS; g++)
             out->part[STEP_PART_DP] += p->exposed[g];
+        out->host += p->exposed[STEP_GROUP_NONE];
         out->compute += p->compute;
         ended = t->end[i];
         before = r->passes->waits_for_sends ? i : DSE_NONE;
     }
     out->part[STEP_PART_PP] += t->last[out->slowest] - ended;
-    out->part[STEP_PART_COMPUTE] = out->compute;
+    out->part[STEP_PART_COMPUTE] = out->compute + out->host;
     out->compute += out->part[STEP_PART_OPTIMIZER] - step_clock_overhead(r->clock);
 }
 

@@ -12,7 +12,7 @@
 
 /* What the step of the slowest rank is made of; the parts add up to `step` of the result. */
 typedef enum {
-    STEP_PART_COMPUTE,
+    STEP_PART_COMPUTE,   /* kernels, and what they wait for the host */
     STEP_PART_TP,        /* communication that no kernel covers, by the groups that it is within */
     STEP_PART_CP,
     STEP_PART_DP,
@@ -28,6 +28,7 @@ typedef struct {
     uint32_t slowest;          /* the pipeline rank whose parts these are */
     dse_time part[STEP_N_PARTS];
     dse_time compute;          /* kernels of the slowest rank, optimizer included */
+    dse_time host;             /* of STEP_PART_COMPUTE: no kernel runs as the host issues none */
     /* Operations of all ranks together: those of matrix products and attention of a forward and a backward pass, and
      * all that are executed, recomputation with them. */
     double model_operations, executed_operations;

@@ -269,7 +269,8 @@ CLAIM(what_cannot_be_fitted_is_refused)
     msr_calibrate_options o = plain;
     static const char names[] = "known: compute.peak_perf, memory.bandwidth, network.bandwidth[0], "
                                 "network.bandwidth[1], network.latency[0], network.latency[1], "
-                                "overheads.per_kernel, overheads.per_step";
+                                "overheads.per_kernel, overheads.per_step, compute.clock, "
+                   "overheads.per_layer, overheads.per_collective";
     char text[400];
 
     o.fit = word;
@@ -429,9 +430,31 @@ CLAIM(overheads_are_part_of_the_training_step)
     assert_true(kernels > 8 * 3 * 20);      /* of 3 layers, forward and backward */
 }
 
+/* On a machine whose host takes 5 ms a layer and direction, where kernels take microseconds. */
+CLAIM(what_a_fit_is_asked_for_by_name_is_found)
+{
+    static const char *const slow[] = {"overheads.per_layer=5000000"}, *const asked[] = {"overheads.per_layer"};
+    msr_calibrate_options o = plain;
+    msr_calibrated c;
+    card_system host = machine;
+    msr_calibrate_run r[2];
+
+    make_steps();
+    set(&host, slow, 1);
+    for (int i = 0; i < 2; i++) {
+        r[i] = step_run_of[3 + i];
+        r[i].measured_s = time_step(&host, &r[i]);
+    }
+    o.fit = asked;
+    o.n_fit = 1;
+    assert_ok(msr_calibrate(&machine, r, 2, &o, &arena, &c, &err), &err);
+    assert_true(c.p == 1 && fabs(c.fitted.per_layer - 5e6) < 5e3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_fit_is_asked_for_by_name_is_found),
         cmocka_unit_test(the_true_machine_is_found),
         cmocka_unit_test(a_trace_is_predicted_as_a_trace_is_measured),
         cmocka_unit_test(what_the_runs_cannot_show_stays_at_its_start),

@@ -228,6 +228,76 @@ CLAIM(sharded_parameters_and_gradients_are_copied)
     assert_true(copied(&r.passes, r.passes.pass_of[1]) == 4 * (1448 - 328) + 6 * 1448);
 }
 
+/* What a system adds to kernels and collectives, and the host's floor: of layers 1, 2 in each direction. */
+CLAIM(a_system_may_be_slower_than_its_laws)
+{
+    step_options o = small_options();
+    step_result fast, slow, one_unit;
+    const dse_time floor = 1000000;
+    dse_time sum = 0;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    fast = run(&o, "1f1b");
+    set.kernel_lag = 1;
+    slow = run(&o, "1f1b");
+    assert_true(slow.compute == 2 * fast.compute && slow.passes.has_laws && !fast.passes.has_laws);
+    set.kernel_lag = 0;
+    set.layer_floor = floor;
+    slow = run(&o, "1f1b");
+    for (int i = 0; i < STEP_N_PARTS; i++)
+        sum += slow.part[i];
+    assert_u64(sum, slow.step);
+    assert_u64(slow.compute, fast.compute);
+    assert_true(slow.step > 8 * floor && slow.step - 8 * floor < fast.step && slow.host == slow.step - fast.step);
+    o.recompute = STEP_RECOMPUTE_FULL;
+    assert_true(run(&o, "1f1b").step > 12 * floor);
+    set.layer_floor = 0;
+    o = small_options();
+    o.dp = 4;
+    one_unit = run_on(&o, "1f1b", STEP_ONE_UNIT);
+    fast = run(&o, "1f1b");
+    set.collective_overhead = 5000;
+    slow = run(&o, "1f1b");
+    /* One bucket of gradients; the norm is of one rank's model. */
+    assert_u64(slow.step, fast.step + 5000);
+    assert_u64(run_on(&o, "1f1b", STEP_ONE_UNIT).step, one_unit.step);
+}
+
+static uint32_t joined(const step_result *r, uint32_t action)
+{
+    const step_pass *p = &r->passes.pass[r->passes.pass_of[action]];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        n += p->operation[i].collective && p->operation[i].collective->type == WL_ALL_GATHER;
+    return n;
+}
+
+/* Two ranks of tensor parallelism send a half of 4 tokens x 8 features in 2 bytes each, and the next stage's gather it. */
+CLAIM(tensors_are_sent_in_shares_and_joined)
+{
+    step_options o = small_options();
+    step_result r;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.tp = o.pp = 2;
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 64);
+    assert_int_equal(joined(&r, r.plan.first[1]), 0);
+    o.splits_messages = true;
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 32);
+    assert_int_equal(joined(&r, r.plan.first[0]), 0);     /* forward, of the first stage */
+    assert_int_equal(joined(&r, r.plan.first[0] + 1), 1); /* backward */
+    assert_int_equal(joined(&r, r.plan.first[1]), 1);
+    assert_int_equal(joined(&r, r.plan.first[1] + 1), 0);
+    o.sequence_parallel = true; /* is split by tokens already */
+    r = run(&o, "1f1b");
+    assert_u64(r.passes.transfer.in_bytes, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +305,8 @@ int main(void)
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
         cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
         cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),
+        cmocka_unit_test_teardown(a_system_may_be_slower_than_its_laws, end),
+        cmocka_unit_test_teardown(tensors_are_sent_in_shares_and_joined, end),
         cmocka_unit_test_teardown(collectives_slow_the_kernels_beside_them, end),
         cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
