@@ -35,7 +35,8 @@ static const option options[] = {
     {"--output", OPT_STRING, "FILE", "", "system card to write; without it none is", FIELD(output)},
     {"-o", OPT_STRING, "FILE", "", "the same", FIELD(o)},
     {"--laws", OPT_STRING, "FILE", "",
-     "fit laws of kernels to the traces' kernels instead, without simulation, and write them as a device file",
+     "fit laws of kernels to the traces' kernels instead, without simulation, and write them as a device "
+     "file",
      FIELD(laws)},
     {"--fit", OPT_LIST, "PARAM[,...]", "",
      "fit these alone, for example network.latency[1]; all if not given", FIELD(fit)},
@@ -47,11 +48,13 @@ static const option options[] = {
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
     {"--loss", OPT_STRING, "LOSS", "squares",
-     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, which odd runs "
+     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, "
+     "which odd runs "
      "move little",
      .choices = losses, FIELD(loss)},
     {"--leave-out", OPT_STRING, "WHAT", "run",
-     "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its width",
+     "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its "
+     "width",
      .choices = leave_out_choices, FIELD(leave_out)},
     {"--no-leave-one-out", OPT_FLAG, NULL, "false", "do not fit without each in turn",
      FIELD(no_leave_one_out)},
@@ -279,7 +282,9 @@ static dse_status fit_laws(const calibrate_options *o, command_run *r, dse_error
 
     if (output_of(o) || o->fit.n || o->runs.measured.n)
         return dse_fail(err, DSE_E_USAGE, "--laws fits kernels of traces alone; leave out %s",
-                        output_of(o) ? "--output" : o->fit.n ? "--fit" : "--measured");
+                        output_of(o) ? "--output"
+                        : o->fit.n   ? "--fit"
+                                     : "--measured");
     if ((st = measured_runs_parse(&o->runs, r->arena, &runs, err)) != DSE_OK)
         return st;
     progress_init(&screen, "files of traces read");
@@ -316,8 +321,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     if (c.o->laws)
         return fit_laws(c.o, r, err);
-    if ((st = gather(&c, err)) != DSE_OK ||
-        (st = fit(&c, err)) != DSE_OK)
+    if ((st = gather(&c, err)) != DSE_OK || (st = fit(&c, err)) != DSE_OK)
         return st;
     if (output_of(c.o) && (st = write_card(&c, err)) != DSE_OK)
         return st;
@@ -331,13 +335,17 @@ const command command_calibrate = {
     .details =
         "Fits what the runs identify, by nonlinear least squares of the logarithms of step times: "
         "compute.peak_perf, memory.bandwidth, bandwidth and latency of each network dimension, "
-        "overheads.per_kernel and overheads.per_step; if --fit names them, laws of kernels (kernels.matmul.flop_factor, "
-        "...) and what collectives reach (network.efficiency, .collective_latency, .step_latency), too. What no run shows "
+        "overheads.per_kernel and overheads.per_step; if --fit names them, laws of kernels "
+        "(kernels.matmul.flop_factor, "
+        "...) and what collectives reach (network.efficiency, .collective_latency, .step_latency), too. What "
+        "no run shows "
         "stays as it is, and is said to. A "
         "rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
         "kernel's overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's "
-        "bandwidth and latency (Hockney). --laws fits laws of kernels to the traces' kernels by class and shape (the "
-        "metric kernel_shapes), by least squares of relative errors, and writes them in the format of configs/devices. The error of each run by a fit to all others says how far to trust "
+        "bandwidth and latency (Hockney). --laws fits laws of kernels to the traces' kernels by class and "
+        "shape (the "
+        "metric kernel_shapes), by least squares of relative errors, and writes them in the format of "
+        "configs/devices. The error of each run by a fit to all others says how far to trust "
         "the card.",
     .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
                "compute.peak_perf,network.bandwidth",

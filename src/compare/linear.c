@@ -9,7 +9,8 @@
 typedef struct {
     const double *x, *y;
     size_t n, k;
-    double unit[CMP_LINEAR_MOST]; /* the largest of a column relative to y, by which it is divided; 0: it is empty */
+    double unit
+        [CMP_LINEAR_MOST]; /* the largest of a column relative to y, by which it is divided; 0: it is empty */
 } problem;
 
 static double relative(const problem *p, size_t i, size_t j) { return p->x[i * p->k + j] / p->y[i]; }
@@ -84,7 +85,8 @@ static unsigned full_columns(problem *p)
     return full;
 }
 
-dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, cmp_linear *out, dse_error *err)
+dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, cmp_linear *out,
+                          dse_error *err)
 {
     problem p = {.x = x, .y = y, .n = n, .k = k};
     const size_t most = n > 1 ? n - 1 : 1;

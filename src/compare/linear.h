@@ -18,6 +18,7 @@ typedef struct {
 
 /* x: n rows of k columns, >= 0; y: n, > 0. Of n rows at most n - 1 columns are taken, and one of one row. DSE_E_RANGE: no
  * column is above 0 in any row, n is 0, or k is above CMP_LINEAR_MOST. */
-dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, cmp_linear *out, dse_error *err);
+dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, cmp_linear *out,
+                          dse_error *err);
 
 #endif

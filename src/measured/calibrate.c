@@ -54,10 +54,11 @@ static const row rows[] = {
     {.key = "network.efficiency", .is_asked = true, .is_share = true},
     {.key = "network.collective_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
     {.key = "network.step_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
-#define LAW(class)                                                                                            \
-    {.key = "kernels." class ".flop_factor", .is_asked = true, .is_factor = true},                            \
-        {.key = "kernels." class ".byte_factor", .is_asked = true, .is_factor = true}, {                      \
-        .key = "kernels." class ".overhead", .is_cost = true, .max = 1e6, .step = 10, .is_asked = true        \
+#define LAW(class)                                                                                           \
+    {.key = "kernels." class ".flop_factor", .is_asked = true, .is_factor = true},                           \
+        {.key = "kernels." class ".byte_factor", .is_asked = true, .is_factor = true},                       \
+    {                                                                                                        \
+        .key = "kernels." class ".overhead", .is_cost = true, .max = 1e6, .step = 10, .is_asked = true       \
     }
     LAW("matmul"),
     LAW("attention"),
@@ -146,11 +147,12 @@ static dse_status check_words(const char *option, const char *const *word, size_
                 if (!all[j].of->is_asked)
                     known[n_known++] = all[j].fit.name;
             dse_join(list, sizeof list, known, n_known);
-            return dse_fail(err, DSE_E_USAGE,
-                            "%s: '%.80s' is nothing that can be fitted; known: %s; and what a device file or the system "
-                            "has of kernels.<class>.flop_factor, .byte_factor, .overhead, network.efficiency, "
-                            ".collective_latency, .step_latency",
-                            option, word[i], list);
+            return dse_fail(
+                err, DSE_E_USAGE,
+                "%s: '%.80s' is nothing that can be fitted; known: %s; and what a device file or the system "
+                "has of kernels.<class>.flop_factor, .byte_factor, .overhead, network.efficiency, "
+                ".collective_latency, .step_latency",
+                option, word[i], list);
         }
     }
     return DSE_OK;

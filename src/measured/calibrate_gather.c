@@ -61,8 +61,9 @@ static void put_starts(msr_gathered *g, dse_arena *a)
             dse_arena_printf(a, "network.bandwidth[%" PRIu32 "]", h->dim), h->bandwidth};
         g->start[g->n_starts++] =
             (msr_calibrate_start){dse_arena_printf(a, "network.latency[%" PRIu32 "]", h->dim), h->latency};
-        g->start[g->n_starts++] = (msr_calibrate_start){
-            dse_arena_printf(a, "network.efficiency[%" PRIu32 "]", h->dim), h->bandwidth / machine->bandwidth.v[h->dim]};
+        g->start[g->n_starts++] =
+            (msr_calibrate_start){dse_arena_printf(a, "network.efficiency[%" PRIu32 "]", h->dim),
+                                  h->bandwidth / machine->bandwidth.v[h->dim]};
         g->start[g->n_starts++] = (msr_calibrate_start){
             dse_arena_printf(a, "network.step_latency[%" PRIu32 "]", h->dim), h->alpha_s * 1e9};
     }

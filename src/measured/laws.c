@@ -124,7 +124,10 @@ static dse_status add_trace(fitting *f, const char *path, dse_error *err)
 
 enum { COLUMN_FLOPS, COLUMN_HALF, COLUMN_BYTES, COLUMN_OVERHEAD, COLUMNS };
 
-static bool is_attention(wl_kernel_class c) { return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD; }
+static bool is_attention(wl_kernel_class c)
+{
+    return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD;
+}
 
 /* Seconds at the peak and the full bandwidth: what factors are of. Of attention the operations over the keys, too, and
  * no bytes: what it moves is hidden. */
@@ -154,8 +157,15 @@ static void fit_class(const fitting *f, wl_kernel_class c, report_law *law)
     double *x = dse_calloc(of->n * COLUMNS + 1, sizeof *x), *y = dse_calloc(of->n + 1, sizeof *y), calls = 0;
     cmp_linear line;
 
-    *law = (report_law){.class = wl_kernel_class_name(c), .shapes = of->n, .flop_factor = NAN, .half_length = NAN,
-                        .byte_factor = NAN, .overhead_ns = NAN, .mean = NAN, .worst = NAN, .roofline_mean = 0};
+    *law = (report_law){.class = wl_kernel_class_name(c),
+                        .shapes = of->n,
+                        .flop_factor = NAN,
+                        .half_length = NAN,
+                        .byte_factor = NAN,
+                        .overhead_ns = NAN,
+                        .mean = NAN,
+                        .worst = NAN,
+                        .roofline_mean = 0};
     for (size_t i = 0; i < of->n; i++) {
         fill_row(f, c, &of->item[i], x + i * COLUMNS);
         y[i] = of->item[i].seconds;
@@ -169,7 +179,8 @@ static void fit_class(const fitting *f, wl_kernel_class c, report_law *law)
         law->why = "the shapes give no line";
     if (!law->why) {
         law->flop_factor = or_nan(line.c[COLUMN_FLOPS]);
-        law->half_length = line.c[COLUMN_FLOPS] > 0 ? or_nan(line.c[COLUMN_HALF] / line.c[COLUMN_FLOPS]) : NAN;
+        law->half_length =
+            line.c[COLUMN_FLOPS] > 0 ? or_nan(line.c[COLUMN_HALF] / line.c[COLUMN_FLOPS]) : NAN;
         law->byte_factor = or_nan(line.c[COLUMN_BYTES]);
         law->overhead_ns = or_nan(line.c[COLUMN_OVERHEAD]);
         law->mean = line.mean;
@@ -188,9 +199,10 @@ static dse_status conclude(const fitting *f, const char *system, report_laws *ou
         if (f->of[c].n)
             fit_class(f, (wl_kernel_class)c, &law[n++]);
     if (!n)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "no kernel of the traces has a shape and 16-bit elements; torch.profiler writes shapes with "
-                        "record_shapes ('ccldse metrics --metric kernel_shapes')");
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "no kernel of the traces has a shape and 16-bit elements; torch.profiler writes shapes with "
+            "record_shapes ('ccldse metrics --metric kernel_shapes')");
     *out = (report_laws){.system = system,
                          .device = dse_arena_strdup(f->arena, f->machine.device),
                          .peak_tflops = f->machine.peak_perf,
@@ -213,7 +225,8 @@ dse_status msr_laws(const msr_laws_options *o, dse_arena *a, report_laws *out, d
     if ((st = drv_system_load(o->system, o->settings, a, &f.machine, &name, err)) != DSE_OK)
         return st;
     if (isnan(f.machine.peak_perf) || isnan(f.machine.memory_bandwidth))
-        return dse_fail(err, DSE_E_CONFIG, "%s has no compute.peak_perf or no memory.bandwidth, of which laws are factors",
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s has no compute.peak_perf or no memory.bandwidth, of which laws are factors",
                         name);
     for (size_t i = 0; st == DSE_OK && i < o->n_traces; i++)
         st = add_trace(&f, o->trace[i], err);
@@ -237,7 +250,8 @@ static void add_key(const char *key, double value, const char *unit, bool *any, 
 void msr_laws_write(const report_laws *l, const char *const *trace, size_t n, dse_strbuf *out)
 {
     dse_strbuf_addf(out,
-                    "# Laws of kernels of 16-bit elements, fitted by 'ccldse calibrate --laws' to kernels of traces; factors are of\n"
+                    "# Laws of kernels of 16-bit elements, fitted by 'ccldse calibrate --laws' to kernels of "
+                    "traces; factors are of\n"
                     "# %g TFLOPS and %g GB/s (%s). configs/devices/nvidia_a100.yaml explains the format.\n",
                     l->peak_tflops, l->memory_gb_per_s, l->system);
     for (size_t i = 0; i < n; i++) {
@@ -246,15 +260,17 @@ void msr_laws_write(const report_laws *l, const char *const *trace, size_t n, ds
             dse_strbuf_addc(out, (unsigned char)*p < ' ' ? '?' : *p);
         dse_strbuf_addc(out, '\n');
     }
-    dse_strbuf_addf(out, "source: \"kernels of %zu trace%s, by ccldse calibrate\"\n\nkernels:\n", n, n == 1 ? "" : "s");
+    dse_strbuf_addf(out, "source: \"kernels of %zu trace%s, by ccldse calibrate\"\n\nkernels:\n", n,
+                    n == 1 ? "" : "s");
     for (size_t i = 0; i < l->n; i++) {
         const report_law *w = &l->law[i];
         bool any = false;
 
         if (w->why)
             continue;
-        dse_strbuf_addf(out, "  # %zu shapes, %zu calls: mean error %.1f %%, worst %.1f; a roofline %.1f.\n  %s: {", w->shapes,
-                        w->calls, w->mean * 100, w->worst * 100, w->roofline_mean * 100, w->class);
+        dse_strbuf_addf(
+            out, "  # %zu shapes, %zu calls: mean error %.1f %%, worst %.1f; a roofline %.1f.\n  %s: {",
+            w->shapes, w->calls, w->mean * 100, w->worst * 100, w->roofline_mean * 100, w->class);
         add_key("flop_factor", w->flop_factor, "", &any, out);
         add_key("half_length", w->half_length, "", &any, out);
         add_key("byte_factor", w->byte_factor, "", &any, out);

@@ -3,8 +3,8 @@
 #ifndef DSE_MEASURED_LAWS_H
 #define DSE_MEASURED_LAWS_H
 
-#include "driver/recording.h"
 #include "cards/system.h"
+#include "driver/recording.h"
 #include "report/laws.h"
 
 typedef struct {

@@ -29,8 +29,9 @@ typedef enum {
     CLASSES
 } shape_class;
 
-static const char *const class_name[CLASSES] = {"matmul",      "attention",     "attention_backward", "attention_product",
-                                                "elementwise", "normalisation", "lookup"};
+static const char *const class_name[CLASSES] = {
+    "matmul",        "attention", "attention_backward", "attention_product", "elementwise",
+    "normalisation", "lookup"};
 
 static bool multiplies(shape_class c) { return c <= CLASS_ATTENTION_PRODUCT; }
 
@@ -38,7 +39,15 @@ static bool multiplies(shape_class c) { return c <= CLASS_ATTENTION_PRODUCT; }
 
 /* Which inputs a shape is read from, the first of them: two matrices; two batches of them; q and k, heads before
  * tokens or behind; all, with a result beside them or in the first of them; a table and the rows that are taken. */
-typedef enum { FORM_PRODUCT, FORM_BATCHES, FORM_HEADS_TOKENS, FORM_TOKENS_HEADS, FORM_ALL, FORM_INTO, FORM_ROWS } op_form;
+typedef enum {
+    FORM_PRODUCT,
+    FORM_BATCHES,
+    FORM_HEADS_TOKENS,
+    FORM_TOKENS_HEADS,
+    FORM_ALL,
+    FORM_INTO,
+    FORM_ROWS
+} op_form;
 
 static const struct {
     const char *name;
@@ -90,11 +99,17 @@ static const struct {
 static const struct {
     const char *type, *word;
     double bytes;
-} types[] = {
-    {"c10::Half", "float16", 2},         {"c10::BFloat16", "bfloat16", 2}, {"float", "float32", 4},
-    {"double", "float64", 8},            {"long", "int64", 8},             {"long int", "int64", 8},
-    {"int", "int32", 4},                 {"unsigned char", "uint8", 1},    {"bool", "bool", 1},
-    {"c10::Float8_e4m3fn", "float8", 1}, {"c10::Float8_e5m2", "float8", 1}};
+} types[] = {{"c10::Half", "float16", 2},
+             {"c10::BFloat16", "bfloat16", 2},
+             {"float", "float32", 4},
+             {"double", "float64", 8},
+             {"long", "int64", 8},
+             {"long int", "int64", 8},
+             {"int", "int32", 4},
+             {"unsigned char", "uint8", 1},
+             {"bool", "bool", 1},
+             {"c10::Float8_e4m3fn", "float8", 1},
+             {"c10::Float8_e5m2", "float8", 1}};
 #define N_TYPES (sizeof types / sizeof types[0])
 
 /* ---- sizes of an operator's inputs ----------------------------------------------------------- */
@@ -160,8 +175,9 @@ static void parse_types(const char *text, inputs *out)
 
 typedef struct {
     shape_class class;
-    uint32_t type;         /* of `types`; N_TYPES: not known */
-    double m, n, k, batch; /* of attention tokens of queries and keys, size and number of heads; else m elements */
+    uint32_t type; /* of `types`; N_TYPES: not known */
+    double m, n, k,
+        batch; /* of attention tokens of queries and keys, size and number of heads; else m elements */
     double operations, bytes; /* of a call; NaN: not known */
 } shape;
 
@@ -194,7 +210,8 @@ static bool product_of(const inputs *in, uint32_t first, bool batches, shape *s)
     return true;
 }
 
-static bool attention_of(const inputs *in, uint32_t first, bool heads_first, bool backward, bool causal, shape *s)
+static bool attention_of(const inputs *in, uint32_t first, bool heads_first, bool backward, bool causal,
+                         shape *s)
 {
     const input *q = &in->of[first], *k = &in->of[first + 1];
     const uint32_t tokens = heads_first ? 2 : 1, heads = heads_first ? 1 : 2;
@@ -263,14 +280,15 @@ static bool shape_of(const char *dims, const char *kinds, size_t op, bool causal
         return rows_of(&in, s);
     if (form == FORM_PRODUCT || form == FORM_BATCHES)
         return product_of(&in, first, form == FORM_BATCHES, s);
-    return attention_of(&in, first, form == FORM_HEADS_TOKENS, s->class == CLASS_ATTENTION_BACKWARD, causal, s);
+    return attention_of(&in, first, form == FORM_HEADS_TOKENS, s->class == CLASS_ATTENTION_BACKWARD, causal,
+                        s);
 }
 
 static bool same_shape(const shape *a, const shape *b)
 {
-    return a->class == b->class && a->type == b->type && !(a->m < b->m || a->m > b->m || a->n < b->n || a->n > b->n ||
-                                                           a->k < b->k || a->k > b->k || a->batch < b->batch ||
-                                                           a->batch > b->batch || a->bytes < b->bytes || a->bytes > b->bytes);
+    return a->class == b->class && a->type == b->type &&
+           !(a->m < b->m || a->m > b->m || a->n < b->n || a->n > b->n || a->k < b->k || a->k > b->k ||
+             a->batch < b->batch || a->batch > b->batch || a->bytes < b->bytes || a->bytes > b->bytes);
 }
 
 static void add_sample(collected *c, const shape *s, int64_t ps)
@@ -381,8 +399,8 @@ static void add_calls(const trace_rank *r, const call *list, uint32_t n, bool ca
 
         if (!list[i].any || (op = op_of(METRIC_TEXT_OF(r, e))) == N_OPS)
             continue;
-        if (shape_of(TRACE_NAME(r, a->input_dims), a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op,
-                     causal, &s))
+        if (shape_of(TRACE_NAME(r, a->input_dims),
+                     a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, &s))
             add_sample(out, &s, list[i].kernels_ps);
     }
 }
@@ -532,8 +550,9 @@ static dse_status kernel_shapes(const metric_context *x, metric_value *out, dse_
     if (c.n)
         put_all(&c, out);
     else
-        st = metric_absent(err, "no operator that launched a kernel says the sizes of its inputs (torch.profiler writes "
-                                "them with record_shapes)");
+        st = metric_absent(
+            err, "no operator that launched a kernel says the sizes of its inputs (torch.profiler writes "
+                 "them with record_shapes)");
     for (size_t i = 0; i < c.n; i++)
         dse_free(c.item[i].ps);
     dse_free(c.item);

@@ -5,9 +5,9 @@
 #include "report/tree.h"
 
 typedef struct {
-    const char *class;    /* "matmul" */
-    size_t shapes, calls; /* of 16-bit elements, which laws are of */
-    const char *why;      /* there is no law; NULL: there is one */
+    const char *class;                                         /* "matmul" */
+    size_t shapes, calls;                                      /* of 16-bit elements, which laws are of */
+    const char *why;                                           /* there is no law; NULL: there is one */
     double flop_factor, half_length, byte_factor, overhead_ns; /* NaN: not in it */
     double mean, worst;                                        /* of |relative error| over shapes */
     double roofline_mean;                                      /* the same of the roofline */

@@ -2,25 +2,25 @@
 #include "unit/metrics/run.h"
 
 /* An operator on thread 1 from `ts`, which launches kernel `c` a microsecond after it has begun; the kernel lasts `dur`. */
-#define OP(name, ts, dims, types)                                                                             \
-    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts                      \
+#define OP(name, ts, dims, types)                                                                            \
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts                  \
     ",\"dur\":8,\"args\":{\"Input Dims\":" dims ",\"Input type\":" types "}},"
-#define KERNEL(c, ts, dur)                                                                                    \
-    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,\"ts\":" ts          \
-    ",\"dur\":1,\"args\":{\"correlation\":" c "}},"                                                             \
-    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1" ts ",\"dur\":" dur               \
+#define KERNEL(c, ts, dur)                                                                                   \
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,\"ts\":" ts    \
+    ",\"dur\":1,\"args\":{\"correlation\":" c "}},"                                                          \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1" ts ",\"dur\":" dur        \
     ",\"args\":{\"correlation\":" c ",\"stream\":7}}"
 
-#define MM "[[100,50],[50,20]]"
+#define MM     "[[100,50],[50,20]]"
 #define HALVES "[\"c10::Half\",\"c10::Half\"]"
 
 /* A product 100 x 50 by 50 x 20 has 200,000 operations and (5000 + 1000 + 2000) 2 bytes. It lasts 10 us, then 20 us in two
  * kernels, of which the second adds up: 0.02 and 0.01 TFLOP/s, in the median 15 us. */
 CLAIM(kernels_count_with_the_operator_that_launched_them)
 {
-    const char *events = OP("aten::matmul", "9", MM, HALVES) OP("aten::mm", "10", MM, HALVES) KERNEL("1", "11", "10") ","
-        OP("aten::mm", "20", MM, HALVES) KERNEL("2", "21", "15") "," KERNEL("3", "22", "5") ","
-        KERNEL("4", "50", "70"); /* no operator's */
+    const char *events = OP("aten::matmul", "9", MM, HALVES) OP("aten::mm", "10", MM, HALVES)
+        KERNEL("1", "11", "10") "," OP("aten::mm", "20", MM, HALVES) KERNEL("2", "21", "15") "," KERNEL(
+            "3", "22", "5") "," KERNEL("4", "50", "70"); /* no operator's */
     const metric_value *v;
     run r;
 
@@ -47,19 +47,25 @@ CLAIM(kernels_count_with_the_operator_that_launched_them)
  * backward; q, k, v and the result of 1024 elements of 2 bytes. The layout of FlashAttention has the tokens first. */
 CLAIM(each_class_has_its_own_sizes)
 {
-    const char *events =
-        OP("aten::addmm", "10", "[[20],[100,50],[50,20],[],[]]", "[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]")
-            KERNEL("1", "11", "10") ","
-        OP("aten::bmm", "20", "[[3,4,5],[3,5,6]]", HALVES) KERNEL("2", "21", "1") ","
-        OP("aten::_scaled_dot_product_flash_attention", "30", "[[2,4,8,16],[2,4,8,16],[2,4,8,16],[],[]]",
-           "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"Scalar\",\"Scalar\"]") KERNEL("3", "31", "4") ","
-        OP("flash_attn::_flash_attn_backward", "40", "[[2,8,4,16],[2,8,4,16],[2,8,4,16],[2,8,4,16]]",
-           "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]") KERNEL("4", "41", "8") ","
-        OP("aten::add_", "50", "[[10,10],[10],[]]", "[\"float\",\"c10::Half\",\"Scalar\"]") KERNEL("5", "51", "2") ","
-        OP("aten::copy_", "60", "[[10,10],[10,10],[]]", "[\"float\",\"c10::Half\",\"Scalar\"]") KERNEL("6", "61", "2") ","
-        OP("aten::embedding", "70", "[[1000,64],[5],[],[],[]]", "[\"float\",\"long int\",\"Scalar\",\"Scalar\",\"Scalar\"]")
-            KERNEL("7", "71", "2") ","
-        OP("aten::cat", "80", "[[[2,2],[2,2]],[]]", "[\"TensorList\",\"Scalar\"]") KERNEL("8", "81", "2");
+    const char *events = OP("aten::addmm", "10", "[[20],[100,50],[50,20],[],[]]",
+                            "[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]")
+        KERNEL("1", "11", "10") "," OP("aten::bmm", "20", "[[3,4,5],[3,5,6]]", HALVES)
+            KERNEL("2", "21", "1") "," OP(
+                "aten::_scaled_dot_product_flash_attention", "30", "[[2,4,8,16],[2,4,8,16],[2,4,8,16],[],[]]",
+                "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"Scalar\",\"Scalar\"]")
+                KERNEL("3", "31", "4") "," OP(
+                    "flash_attn::_flash_attn_backward", "40", "[[2,8,4,16],[2,8,4,16],[2,8,4,16],[2,8,4,16]]",
+                    "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]")
+                    KERNEL("4", "41", "8") "," OP("aten::add_", "50", "[[10,10],[10],[]]",
+                                                  "[\"float\",\"c10::Half\",\"Scalar\"]")
+                        KERNEL("5", "51", "2") "," OP("aten::copy_", "60", "[[10,10],[10,10],[]]",
+                                                      "[\"float\",\"c10::Half\",\"Scalar\"]")
+                            KERNEL("6", "61",
+                                   "2") "," OP("aten::embedding", "70", "[[1000,64],[5],[],[],[]]",
+                                               "[\"float\",\"long int\",\"Scalar\",\"Scalar\",\"Scalar\"]")
+                                KERNEL("7", "71", "2") "," OP("aten::cat", "80", "[[[2,2],[2,2]],[]]",
+                                                              "[\"TensorList\",\"Scalar\"]")
+                                    KERNEL("8", "81", "2");
     const metric_value *v;
     run r;
 
@@ -88,8 +94,9 @@ CLAIM(without_sizes_it_is_absent)
 
     run_of(&r, &events, 1);
     assert_null(run_metric(&r, "kernel_shapes"));
-    assert_string_equal(r.err.text, "no operator that launched a kernel says the sizes of its inputs (torch.profiler "
-                                    "writes them with record_shapes)");
+    assert_string_equal(r.err.text,
+                        "no operator that launched a kernel says the sizes of its inputs (torch.profiler "
+                        "writes them with record_shapes)");
     run_free(&r);
 }
 
