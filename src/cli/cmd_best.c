@@ -89,7 +89,8 @@ static void put_remarks(const report_study *s, size_t index, void *user, report_
     const remarks *m = user;
 
     if (report_trains(s))
-        report_put_band(&m->error[index].band, s->n_ranked ? (double)s->ranked[0]->metrics.wall_time * 1e-9 : NAN, to);
+        report_put_band(&m->error[index].band,
+                        s->n_ranked ? (double)s->ranked[0]->metrics.wall_time * 1e-9 : NAN, to);
     if (m->why)
         report_put_explanation(s, &m->why[index], report_object(to, "explanation"));
     if (m->trust)
@@ -196,7 +197,8 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
 /* ---- remarks -------------------------------------------------------------------------------- */
 
 /* A stored configuration whose files are gone gives no band. */
-static dse_status find_bands(const report_study *studies, size_t n, dse_arena *a, winner_band **out, dse_error *err)
+static dse_status find_bands(const report_study *studies, size_t n, dse_arena *a, winner_band **out,
+                             dse_error *err)
 {
     cmp_bands bands;
     dse_status st = drv_bands_load(a, &bands, err);

@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "measured/calibrate_card.h"
 #include "measured/calibrate_gather.h"
+#include "measured/laws.h"
 #include "report/calibrated.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 typedef struct {
     measured_runs_options runs;
     option_list fit, fix;
-    const char *output, *o, *format, *leave_out, *loss;
+    const char *output, *o, *laws, *format, *leave_out, *loss;
     int64_t starts, seed, jobs;
     double max_rate;
     bool no_leave_one_out, json;
@@ -33,6 +34,10 @@ static const option options[] = {
     OPTION_GROUP(measured_runs_group, runs),
     {"--output", OPT_STRING, "FILE", "", "system card to write; without it none is", FIELD(output)},
     {"-o", OPT_STRING, "FILE", "", "the same", FIELD(o)},
+    {"--laws", OPT_STRING, "FILE", "",
+     "fit laws of kernels to the traces' kernels instead, without simulation, and write them as a device "
+     "file",
+     FIELD(laws)},
     {"--fit", OPT_LIST, "PARAM[,...]", "",
      "fit these alone, for example network.latency[1]; all if not given", FIELD(fit)},
     {"--fix", OPT_LIST, "PARAM[,...]", "", "leave these as the card has them", FIELD(fix)},
@@ -43,11 +48,13 @@ static const option options[] = {
      .max = 1000, FIELD(starts)},
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
     {"--loss", OPT_STRING, "LOSS", "squares",
-     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, which odd runs "
+     "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, "
+     "which odd runs "
      "move little",
      .choices = losses, FIELD(loss)},
     {"--leave-out", OPT_STRING, "WHAT", "run",
-     "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its width",
+     "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its "
+     "width",
      .choices = leave_out_choices, FIELD(leave_out)},
     {"--no-leave-one-out", OPT_FLAG, NULL, "false", "do not fit without each in turn",
      FIELD(no_leave_one_out)},
@@ -94,7 +101,7 @@ static const char *output_of(const calibrate_options *o) { return o->output ? o-
 /* Inputs are not overwritten: measurements cannot be recovered. */
 static dse_status check(const calibrate_options *o, const char *system_path, dse_error *err)
 {
-    const char *output = output_of(o);
+    const char *output = o->laws ? o->laws : output_of(o);
     const option_list lists[] = {o->runs.trace, o->runs.measured};
 
     if (o->output && o->o)
@@ -106,7 +113,8 @@ static dse_status check(const calibrate_options *o, const char *system_path, dse
         for (size_t i = 0; i < lists[l].n; i++)
             if (is_same_file(output, lists[l].item[i]))
                 return dse_fail(err, DSE_E_USAGE,
-                                "'%s' is what was measured; write the fitted card to another file", output);
+                                "'%s' is what was measured; write the fitted %s to another file", output,
+                                o->laws ? "laws" : "card");
     return DSE_OK;
 }
 
@@ -262,14 +270,58 @@ static void print(const calibrating *c)
                      c->r->out);
 }
 
+/* ---- laws of kernels ------------------------------------------------------------------------------- */
+
+static dse_status fit_laws(const calibrate_options *o, command_run *r, dse_error *err)
+{
+    msr_runs_options runs;
+    progress_screen screen;
+    report_laws laws;
+    dse_strbuf text;
+    dse_status st;
+
+    if (output_of(o) || o->fit.n || o->runs.measured.n)
+        return dse_fail(err, DSE_E_USAGE, "--laws fits kernels of traces alone; leave out %s",
+                        output_of(o) ? "--output"
+                        : o->fit.n   ? "--fit"
+                                     : "--measured");
+    if ((st = measured_runs_parse(&o->runs, r->arena, &runs, err)) != DSE_OK)
+        return st;
+    progress_init(&screen, "files of traces read");
+    st = msr_laws(&(msr_laws_options){.system = o->runs.system,
+                                      .settings = runs.plan.settings,
+                                      .n_traces = runs.n_traces,
+                                      .trace = runs.trace,
+                                      .read = {.card = runs.read.card,
+                                               .n_threads = (uint32_t)o->jobs,
+                                               .progress = progress_count,
+                                               .user = &screen},
+                                      .warn = runs.warn},
+                  r->arena, &laws, err);
+    progress_clear(&screen);
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_init(&text);
+    msr_laws_write(&laws, runs.trace, runs.n_traces, &text);
+    st = dse_write_text(o->laws, &text, err);
+    dse_strbuf_free(&text);
+    laws.output = o->laws;
+    if (st == DSE_OK)
+        (o->json || !strcmp(o->format, "json") ? report_laws_json : report_laws_print)(&laws, r->out);
+    return st;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     calibrating c = {.o = opts, .r = r};
     const char *path;
     dse_status st = card_locate(CARD_SYSTEMS, c.o->runs.system, r->arena, &path, err);
 
-    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK || (st = gather(&c, err)) != DSE_OK ||
-        (st = fit(&c, err)) != DSE_OK)
+    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK)
+        return st;
+    if (c.o->laws)
+        return fit_laws(c.o, r, err);
+    if ((st = gather(&c, err)) != DSE_OK || (st = fit(&c, err)) != DSE_OK)
         return st;
     if (output_of(c.o) && (st = write_card(&c, err)) != DSE_OK)
         return st;
@@ -283,11 +335,16 @@ const command command_calibrate = {
     .details =
         "Fits what the runs identify, by nonlinear least squares of the logarithms of step times: "
         "compute.peak_perf, memory.bandwidth, bandwidth and latency of each network dimension, "
-        "overheads.per_kernel and overheads.per_step; if --fit names them, also compute.clock, "
-        "overheads.per_layer, overheads.per_collective and network.compute_share of training steps. What no run shows stays as it is, and is said to. A "
+        "overheads.per_kernel and overheads.per_step; if --fit names them, laws of kernels "
+        "(kernels.matmul.flop_factor, ...), what collectives reach (network.efficiency, .collective_latency, "
+        ".step_latency, .compute_share), compute.clock, overheads.per_layer and overheads.per_collective, too. What "
+        "no run shows stays as it is, and is said to. A "
         "rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
         "kernel's overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's "
-        "bandwidth and latency (Hockney). The error of each run by a fit to all others says how far to trust "
+        "bandwidth and latency (Hockney). --laws fits laws of kernels to the traces' kernels by class and "
+        "shape (the "
+        "metric kernel_shapes), by least squares of relative errors, and writes them in the format of "
+        "configs/devices. The error of each run by a fit to all others says how far to trust "
         "the card.",
     .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
                "compute.peak_perf,network.bandwidth",

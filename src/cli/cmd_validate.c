@@ -18,14 +18,17 @@ static const char *const formats[] = {"markdown", "json", NULL};
 #define FIELD(f) .offset = offsetof(validate_options, f)
 
 static const option options[] = {
-    {"--list", OPT_STRING, "NAME", "tables", "what to compare: a name in configs/errors, or a path", FIELD(list)},
+    {"--list", OPT_STRING, "NAME", "tables", "what to compare: a name in configs/errors, or a path",
+     FIELD(list)},
     {"--folder", OPT_STRING, "DIR", "", "where those tables of the list are that do not ship", FIELD(folder)},
     {"--table", OPT_LIST, "NAME", "", "only this table, as the list has it; again for another", FIELD(only)},
     {"--rows", OPT_FLAG, NULL, "false", "also print every run of every table", FIELD(rows)},
-    {"--errors", OPT_STRING, "FILE", "", "also write the errors, which error bands are made of", FIELD(errors)},
-    {"--seed", OPT_INT, "N", "1", "of the draws that say what repeats allow", .min = 0, .max = 4294967295.0, FIELD(seed)},
-    {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given", .min = 1,
-     .max = 4096, FIELD(jobs)},
+    {"--errors", OPT_STRING, "FILE", "", "also write the errors, which error bands are made of",
+     FIELD(errors)},
+    {"--seed", OPT_INT, "N", "1", "of the draws that say what repeats allow", .min = 0, .max = 4294967295.0,
+     FIELD(seed)},
+    {"--jobs", OPT_INT, "N", "", "runs simulated at a time; as many as there are cores unless given",
+     .min = 1, .max = 4096, FIELD(jobs)},
     {"--format", OPT_STRING, "FORMAT", "markdown", "of the output", .choices = formats, FIELD(format)},
     {"--json", OPT_FLAG, NULL, "false", "the same as --format json", FIELD(json)},
 };
@@ -76,13 +79,17 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_validate = {
     .name = "validate",
     .summary = "say how far simulated step times are from published measured ones",
-    .details =
-        "Compares the tables of measured runs that a list names (configs/errors/tables.yaml), each on the system that it "
-        "was measured on. Of each: the errors of the step time with nothing fitted; by a fit of one factor (or of what "
-        "the list names, three at most) to the runs of other models, so that no run is predicted by a fit that has seen "
-        "its model; where strategies of one job were measured, Kendall's tau-b and the regret of our choice, beside "
-        "what the repeats' own noise allows; and what others published of the same rows. --errors writes the evidence "
-        "of which simulate, best and compare make error bands.",
+    .details = "Compares the tables of measured runs that a list names (configs/errors/tables.yaml), each on "
+               "the system that it "
+               "was measured on. Of each: the errors of the step time with nothing fitted; by a fit of one "
+               "factor (or of what "
+               "the list names, three at most) to the runs of other models, so that no run is predicted by a "
+               "fit that has seen "
+               "its model; where strategies of one job were measured, Kendall's tau-b and the regret of our "
+               "choice, beside "
+               "what the repeats' own noise allows; and what others published of the same rows. --errors "
+               "writes the evidence "
+               "of which simulate, best and compare make error bands.",
     .example = "ccldse validate --table vtrain_a100 --rows",
     COMMAND_OPTIONS(options, validate_options),
     .run = run,

@@ -33,12 +33,13 @@ static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *o
             *out = (cmp_size)i;
             return DSE_OK;
         }
-    return st == DSE_OK
-               ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "size", text, cmp_size_name, CMP_SIZES)
-               : st;
+    return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "size", text,
+                                           cmp_size_name, CMP_SIZES)
+                        : st;
 }
 
-static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out, dse_error *err)
+static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
+                              dse_error *err)
 {
     const cfg_node *list = cfg_get(row, "ratios");
     cfg_place at, seen;
@@ -53,13 +54,14 @@ static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena
 
         if (v->kind != CFG_SCALAR || dse_parse_double(v->text, &out->ratio[i], NULL) != DSE_OK ||
             !(out->ratio[i] > 0) || !isfinite(out->ratio[i]))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &at), "a ratio must be a number above 0, not %s",
-                               cfg_describe(v, &seen));
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &at),
+                               "a ratio must be a number above 0, not %s", cfg_describe(v, &seen));
     }
     return DSE_OK;
 }
 
-static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out, dse_error *err)
+static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
+                           dse_error *err)
 {
     const struct {
         const char *key, **to;
@@ -71,8 +73,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
     cfg_place at, seen;
 
     if (row->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "a kind of run must be a mapping, not %s",
-                           cfg_describe(row, &seen));
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at),
+                           "a kind of run must be a mapping, not %s", cfg_describe(row, &seen));
     if ((other = cfg_other_key(row, 0, keys, DSE_COUNT(keys))))
         return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, keys,
                                 DSE_COUNT(keys));
@@ -81,7 +83,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
         dse_status st;
 
         if (!node)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks '%s'", texts[i].key);
+            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks '%s'",
+                               texts[i].key);
         if ((st = cfg_string(doc, node, texts[i].key, texts[i].to, err)) != DSE_OK)
             return st;
     }
@@ -215,8 +218,8 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
 
     if (!key->device || !*key->device)
         return band;
-    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_SIZE; band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE;
-         level++)
+    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_SIZE;
+         band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
         band = band_at(b, key, (cmp_band_level)level, a);
     return band;
 }

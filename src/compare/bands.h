@@ -45,7 +45,13 @@ typedef struct {
     double parameters;
 } cmp_band_key;
 
-typedef enum { CMP_BAND_NONE, CMP_BAND_ALIKE, CMP_BAND_PROGRAM, CMP_BAND_SIZE, CMP_BAND_DEVICE } cmp_band_level;
+typedef enum {
+    CMP_BAND_NONE,
+    CMP_BAND_ALIKE,
+    CMP_BAND_PROGRAM,
+    CMP_BAND_SIZE,
+    CMP_BAND_DEVICE
+} cmp_band_level;
 
 typedef struct {
     cmp_band_level level; /* NONE: there is no evidence; then the rest is not set */

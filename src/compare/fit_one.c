@@ -39,10 +39,11 @@ static dse_status check(const cmp_problem *p, dse_error *err)
     const cmp_parameter *q = p->parameter;
 
     if (!p->n || p->p != 1 || q->is_cost)
-        return dse_fail(err, DSE_E_RANGE, "the mean of absolute errors is minimised over one rate; fit one alone");
+        return dse_fail(err, DSE_E_RANGE,
+                        "the mean of absolute errors is minimised over one rate; fit one alone");
     if (!(q->min > 0 && q->min < q->max && q->min <= q->start && q->start <= q->max))
-        return dse_fail(err, DSE_E_RANGE, "%s starts at %g, which is not between %g and %g %s", q->name, q->start, q->min,
-                        q->max, q->unit);
+        return dse_fail(err, DSE_E_RANGE, "%s starts at %g, which is not between %g and %g %s", q->name,
+                        q->start, q->min, q->max, q->unit);
     for (size_t i = 0; i < p->n; i++)
         if (!(p->measured[i] > 0) || !isfinite(p->measured[i]))
             return dse_fail(err, DSE_E_RANGE, "%s: the measured value is %g; it must be above 0", p->name[i],
@@ -195,7 +196,8 @@ static dse_status fit_curves(const curves *c, dse_arena *a, cmp_fit_result *r, d
         return dse_fail(err, DSE_E_RANGE, "no prediction changes with %s: there is nothing to fit", q->name);
     without_each(c, r->left_out, &error);
     r->parameter->value = fmin(fmax(exp(x), q->min), q->max);
-    r->parameter->state = x - c->x[0] < 2 * DONE || c->x[c->n_nodes - 1] - x < 2 * DONE ? CMP_AT_BOUND : CMP_FITTED;
+    r->parameter->state =
+        x - c->x[0] < 2 * DONE || c->x[c->n_nodes - 1] - x < 2 * DONE ? CMP_AT_BOUND : CMP_FITTED;
     r->parameter->error = r->parameter->state == CMP_FITTED ? error * r->parameter->value : NAN;
     *r->correlation = isnan(r->parameter->error) ? NAN : 1;
     for (size_t i = 0; i < p->n; i++)

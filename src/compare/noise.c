@@ -46,7 +46,8 @@ static cmp_repeats merge(const cmp_run *run, const size_t *repeats, size_t n, ds
 }
 
 /* The mean of tau and of top-1 regret over draws; those that cannot be said are passed over. */
-static void draw(const cmp_repeats *r, cmp_run *drawn, gsl_rng *rng, dse_arena *a, double *kendall, double *regret)
+static void draw(const cmp_repeats *r, cmp_run *drawn, gsl_rng *rng, dse_arena *a, double *kendall,
+                 double *regret)
 {
     double sum[2] = {0}, known[2] = {0};
 
@@ -74,7 +75,8 @@ static void draw(const cmp_repeats *r, cmp_run *drawn, gsl_rng *rng, dse_arena *
     *regret = known[1] > 0 ? sum[1] / known[1] : NAN;
 }
 
-cmp_repeats cmp_merge_repeats(const cmp_run *run, const size_t *repeats, size_t n, uint64_t seed, dse_arena *a)
+cmp_repeats cmp_merge_repeats(const cmp_run *run, const size_t *repeats, size_t n, uint64_t seed,
+                              dse_arena *a)
 {
     cmp_repeats r = merge(run, repeats, n, a);
     gsl_error_handler_t *old;

@@ -49,6 +49,7 @@ typedef struct {
 } cmp_repeats;
 
 /* repeats[i]: the first run of the same thing as i, itself where it is the first. In the arena. */
-cmp_repeats cmp_merge_repeats(const cmp_run *run, const size_t *repeats, size_t n, uint64_t seed, dse_arena *a);
+cmp_repeats cmp_merge_repeats(const cmp_run *run, const size_t *repeats, size_t n, uint64_t seed,
+                              dse_arena *a);
 
 #endif

@@ -34,7 +34,8 @@ static const char *other_kind(const drv_study *s)
     return NULL;
 }
 
-cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, dse_arena *a, const char **why)
+cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, dse_arena *a,
+                     const char **why)
 {
     const cmp_band none = {.level = CMP_BAND_NONE};
     char program[STRATEGY_VALUE_MAX];

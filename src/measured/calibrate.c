@@ -17,26 +17,30 @@
 
 /* ---- what can be fitted ------------------------------------------------------------------------- */
 
+/* The rows that are single, the lists, and the laws. */
+#define CALIBRATE_MAX (7 + 6 * CFG_MAX_DIMS + 3 * WL_N_KERNEL_CLASSES)
+
+typedef struct {
+    const char *key; /* of card_system_table */
+    bool is_cost;
+    double max, step; /* of a cost, in the row's unit, ns or a share. step: what shows in spite of whole ns */
+    double begin;     /* of a cost of which the card says 0, near which no run shows it; 0: there */
+    bool is_asked;    /* fitted only if --fit names it: there are many, and some act alike */
+    bool is_factor;   /* of a time, above 0: between FACTOR_RANGE of the card's and as many times less */
+    bool is_share;    /* at most 1, or at most max whatever the card says */
+} row;
+
 typedef struct {
     const cfg_param *param; /* of card_system_table */
     bool is_list;
     uint32_t dim; /* of a list; 0: of another */
+    const row *of;
     double card;  /* what the card says */
-    bool is_named; /* fitted if it is asked for, and else left */
-    bool is_share; /* its bound holds whatever the card says */
-    double begin;  /* where the fit begins if the card says 0; 0: there */
     cmp_parameter fit;
 } calibrate_parameter;
 
-/* Seven that are single, and three lists. */
-#define CALIBRATE_MAX (7 + 3 * CFG_MAX_DIMS)
-
-typedef struct {
-    const char *key; /* of card_system_table */
-    bool is_cost, is_named, is_share;
-    double begin;     /* of a cost that near 0 no run shows */
-    double max, step; /* of a cost, in the row's unit, ns or a share. step: what shows in spite of whole ns */
-} row;
+#define FACTOR_RANGE    10
+#define MORE_OF_A_SHARE 2 /* no data sheet says what is reached */
 
 /* A rate lies between 1/MSR_CALIBRATE_LEAST of the card's and max_rate times it. A latency of a ms, a kernel
  * launch of 10 ms and 10 s of a step that no kernel explains are more than any machine has; a card that has
@@ -48,10 +52,31 @@ static const row rows[] = {
     {.key = "network.latency", .is_cost = true, .max = 1e6, .step = 10},
     {.key = "overheads.per_kernel", .is_cost = true, .max = 1e7, .step = 10},
     {.key = "overheads.per_step", .is_cost = true, .max = 1e10, .step = 1000},
-    {.key = "compute.clock", .is_named = true},
-    {.key = "overheads.per_layer", .is_cost = true, .is_named = true, .begin = 1e7, .max = 1e9, .step = 10},
-    {.key = "overheads.per_collective", .is_cost = true, .is_named = true, .max = 1e8, .step = 10},
-    {.key = "network.compute_share", .is_cost = true, .is_named = true, .is_share = true, .max = 0.9, .step = 1e-4},
+    {.key = "compute.clock", .is_asked = true},
+    {.key = "overheads.per_layer", .is_cost = true, .begin = 1e7, .max = 1e9, .step = 10, .is_asked = true},
+    {.key = "overheads.per_collective", .is_cost = true, .max = 1e8, .step = 10, .is_asked = true},
+    {.key = "network.compute_share", .is_cost = true, .max = 0.9, .step = 1e-4, .is_asked = true, .is_share = true},
+    {.key = "network.efficiency", .is_asked = true, .is_share = true},
+    {.key = "network.collective_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
+    {.key = "network.step_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
+#define LAW(class)                                                                                           \
+    {.key = "kernels." class ".flop_factor", .is_asked = true, .is_factor = true},                           \
+        {.key = "kernels." class ".byte_factor", .is_asked = true, .is_factor = true},                       \
+    {                                                                                                        \
+        .key = "kernels." class ".overhead", .is_cost = true, .max = 1e6, .step = 10, .is_asked = true       \
+    }
+    LAW("matmul"),
+    LAW("matmul_fp8"),
+    LAW("matmul_fp8_block"),
+    LAW("matmul_nvfp4"),
+    LAW("attention"),
+    LAW("attention_backward"),
+    LAW("attention_product"),
+    LAW("elementwise"),
+    LAW("normalisation"),
+    LAW("lookup"),
+    LAW("optimizer"),
+#undef LAW
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
@@ -92,8 +117,7 @@ static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, s
             calibrate_parameter *to = &all[(*n)++];
 
             assert(*n <= CALIBRATE_MAX);
-            *to = (calibrate_parameter){
-                .param = p, .is_list = list, .dim = i, .is_named = r->is_named, .is_share = r->is_share, .begin = r->begin};
+            *to = (calibrate_parameter){.param = p, .is_list = list, .dim = i, .of = r};
             to->fit =
                 (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
             to->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
@@ -123,11 +147,21 @@ static dse_status check_words(const char *option, const char *const *word, size_
         bool found = false;
 
         for (size_t j = 0; j < n; j++)
-            found |= cfg_path_covers(word[i], known[j] = all[j].fit.name);
+            found |= cfg_path_covers(word[i], all[j].fit.name);
         if (!found) {
-            dse_join(list, sizeof list, known, n);
-            return dse_fail(err, DSE_E_USAGE, "%s: '%.80s' is nothing that can be fitted; known: %s", option,
-                            word[i], list);
+            size_t n_known = 0;
+
+            for (size_t j = 0; j < n; j++)
+                if (!all[j].of->is_asked)
+                    known[n_known++] = all[j].fit.name;
+            dse_join(list, sizeof list, known, n_known);
+            return dse_fail(
+                err, DSE_E_USAGE,
+                "%s: '%.80s' is nothing that can be fitted; known: %s; and what a device file or the system "
+                "has of kernels.<class>.flop_factor, .byte_factor, .overhead, network.efficiency, "
+                ".collective_latency, .step_latency, .compute_share, compute.clock, overheads.per_layer, "
+                ".per_collective",
+                option, word[i], list);
         }
     }
     return DSE_OK;
@@ -138,7 +172,7 @@ static double known_start(const msr_calibrate_options *o, const calibrate_parame
     for (size_t i = 0; i < o->n_starts_known; i++)
         if (!strcmp(o->start_known[i].name, p->fit.name))
             return o->start_known[i].value;
-    return p->card > 0 ? p->card : p->begin;
+    return p->card > 0 ? p->card : p->of->begin;
 }
 
 static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
@@ -146,12 +180,27 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
     cmp_parameter *q = &p->fit;
 
     if (q->is_cost) {
-        q->max = p->is_share ? q->max : fmax(q->max, 10 * p->card);
+        q->max = p->of->is_share ? q->max : fmax(q->max, 10 * p->card);
+    } else if (p->of->is_factor) {
+        q->min = p->card / FACTOR_RANGE;
+        q->max = p->card * FACTOR_RANGE;
     } else {
         q->min = p->card / MSR_CALIBRATE_LEAST;
         q->max = p->card * o->max_rate;
+        if (p->of->is_share)
+            q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE), 1);
     }
     q->start = fmin(fmax(known_start(o, p), q->min), q->max);
+}
+
+/* Whether the words that name a parameter name another one that has a value: "kernels.matmul" is what the law has. */
+static bool covers_others(const msr_calibrate_options *o, const calibrate_parameter *all, size_t n, size_t j)
+{
+    for (size_t i = 0; i < o->n_fit; i++)
+        for (size_t k = 0; cfg_path_covers(o->fit[i], all[j].fit.name) && k < n; k++)
+            if (k != j && !isnan(all[k].card) && cfg_path_covers(o->fit[i], all[k].fit.name))
+                return true;
+    return false;
 }
 
 /* Those of a card that the options choose; at least one. In the arena. */
@@ -168,7 +217,8 @@ static dse_status list_parameters(const card_system *machine, const msr_calibrat
     for (size_t j = 0; j < n_all; j++) {
         bool asked = names(o->fit, o->n_fit, all[j].fit.name);
 
-        if (((o->n_fit || all[j].is_named) && !asked) || names(o->fix, o->n_fix, all[j].fit.name))
+        if (((o->n_fit || all[j].of->is_asked) && !asked) || names(o->fix, o->n_fix, all[j].fit.name) ||
+            (all[j].of->is_asked && isnan(all[j].card) && covers_others(o, all, n_all, j)))
             continue;
         if (isnan(all[j].card) && asked)
             return dse_fail(err, DSE_E_CONFIG,
@@ -481,13 +531,14 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     calibrate_parameter *parameter = NULL;
     cmp_problem problem;
     cmp_fit_result fit;
-    dse_status st = list_parameters(machine, o, a, &parameter, &c.p, err);
+    dse_status st;
 
-    c.parameter = parameter;
     c.training = *machine;
     card_system_settle_profile(&c.training, true);
+    st = card_system_fill_laws(&c.training, a, err);
     if (st == DSE_OK)
-        st = card_system_fill_laws(&c.training, a, err);
+        st = list_parameters(&c.training, o, a, &parameter, &c.p, err);
+    c.parameter = parameter;
     if (st == DSE_OK)
         st = prepare(&c, a, err);
     if (st != DSE_OK)

@@ -48,8 +48,10 @@ static void choose_starts(msr_gathered *g)
 
 static void put_starts(msr_gathered *g, dse_arena *a)
 {
+    const card_system *machine = &g->runs.machine;
+
     choose_starts(g);
-    g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 2 * g->n_hockney);
+    g->start = DSE_ARENA_NEW(a, msr_calibrate_start, 4 * g->n_hockney);
     for (size_t i = 0; i < g->n_hockney; i++) {
         const report_calibrated_hockney *h = &g->hockney[i];
 
@@ -59,6 +61,11 @@ static void put_starts(msr_gathered *g, dse_arena *a)
             dse_arena_printf(a, "network.bandwidth[%" PRIu32 "]", h->dim), h->bandwidth};
         g->start[g->n_starts++] =
             (msr_calibrate_start){dse_arena_printf(a, "network.latency[%" PRIu32 "]", h->dim), h->latency};
+        g->start[g->n_starts++] =
+            (msr_calibrate_start){dse_arena_printf(a, "network.efficiency[%" PRIu32 "]", h->dim),
+                                  h->bandwidth / machine->bandwidth.v[h->dim]};
+        g->start[g->n_starts++] = (msr_calibrate_start){
+            dse_arena_printf(a, "network.step_latency[%" PRIu32 "]", h->dim), h->alpha_s * 1e9};
     }
 }
 

@@ -149,7 +149,8 @@ static void fill_runs(const table *t, const double *predicted, cmp_run *run, siz
 }
 
 /* `repeats` may be NULL. */
-static report_validated_choice choose(const validating *v, const table *t, const double *predicted, cmp_repeats *repeats)
+static report_validated_choice choose(const validating *v, const table *t, const double *predicted,
+                                      cmp_repeats *repeats)
 {
     static const cmp_bootstrap none = {0};
     cmp_run *run = DSE_ARENA_NEW(v->arena, cmp_run, t->g.n);
@@ -185,8 +186,9 @@ static cmp_evidence *evidence_of(validating *v, const cmp_evidence *kind)
     for (size_t i = 0; i < b->n; i++) {
         cmp_evidence *e = &b->of[i];
 
-        if (!strcmp(e->table, kind->table) && !strcmp(e->device, kind->device) && !strcmp(e->program, kind->program) &&
-            !strcmp(e->framework, kind->framework) && e->size == kind->size)
+        if (!strcmp(e->table, kind->table) && !strcmp(e->device, kind->device) &&
+            !strcmp(e->program, kind->program) && !strcmp(e->framework, kind->framework) &&
+            e->size == kind->size)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
@@ -201,7 +203,8 @@ static void add_evidence(validating *v, const table *t)
         const msr_run *r = t->g.of[i];
         const card_system *machine = &t->g.runs.machine;
         char word[STRATEGY_VALUE_MAX];
-        cmp_evidence kind = {.table = t->t->measured, .device = machine->device, .framework = framework_of(&r->job)};
+        cmp_evidence kind = {
+            .table = t->t->measured, .device = machine->device, .framework = framework_of(&r->job)};
         cmp_evidence *e;
 
         if (!r->study.training || !*machine->device)
@@ -221,11 +224,13 @@ static void add_evidence(validating *v, const table *t)
 
 static const char *path_of(const validating *v, const msr_validate_table *t)
 {
-    return t->ships ? t->measured : v->o->folder ? dse_arena_printf(v->arena, "%s/%s", v->o->folder, t->measured) : NULL;
+    return t->ships       ? t->measured
+           : v->o->folder ? dse_arena_printf(v->arena, "%s/%s", v->o->folder, t->measured)
+                          : NULL;
 }
 
-static dse_status gather(const validating *v, const msr_validate_table *t, const char *path, msr_gathered *out,
-                         dse_error *err)
+static dse_status gather(const validating *v, const msr_validate_table *t, const char *path,
+                         msr_gathered *out, dse_error *err)
 {
     cfg_settings *settings = DSE_ARENA_NEW(v->arena, cfg_settings, 1);
     dse_error why = DSE_ERROR_INIT;
@@ -264,7 +269,8 @@ static void put_runs(const validating *v, const table *t, report_validated_table
     to->n = t->g.n;
 }
 
-static dse_status validate_one(validating *v, const msr_validate_table *t, report_validated_table *to, dse_error *err)
+static dse_status validate_one(validating *v, const msr_validate_table *t, report_validated_table *to,
+                               dse_error *err)
 {
     const char *path = path_of(v, t);
     table own = {.t = t};
@@ -278,7 +284,8 @@ static dse_status validate_one(validating *v, const msr_validate_table *t, repor
                                    .peer = t->peer,
                                    .repeats = {.deviation = NAN, .kendall = NAN, .regret = NAN}};
     to->unfitted = to->fitted = cmp_spread_of(NULL, 0);
-    to->choice = to->fitted_choice = (report_validated_choice){.kendall = NAN, .regret = NAN, .worst_regret = NAN};
+    to->choice = to->fitted_choice =
+        (report_validated_choice){.kendall = NAN, .regret = NAN, .worst_regret = NAN};
     if (!path || (!t->ships && !dse_is_file(path))) {
         to->absent = dse_arena_printf(v->arena, "the table %s is not there", t->measured);
         return DSE_OK;
@@ -320,8 +327,8 @@ static bool is_chosen(const msr_validate_options *o, const msr_validate_table *t
     return !o->n_only || place_of(o->only, o->n_only, t->measured) < o->n_only;
 }
 
-static dse_status check_only(const msr_validate_options *o, const msr_validate_table *t, size_t n, dse_arena *a,
-                             dse_error *err)
+static dse_status check_only(const msr_validate_options *o, const msr_validate_table *t, size_t n,
+                             dse_arena *a, dse_error *err)
 {
     const char **known = DSE_ARENA_NEW(a, const char *, n);
     size_t n_known = 0;
@@ -353,7 +360,8 @@ dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validat
 
     *out = (msr_validated){0};
     if ((st = card_locate(CARD_ERRORS, o->list, a, &path, err)) != DSE_OK ||
-        (st = msr_validate_list_read(path, a, &t, &n, err)) != DSE_OK || (st = check_only(o, t, n, a, err)) != DSE_OK)
+        (st = msr_validate_list_read(path, a, &t, &n, err)) != DSE_OK ||
+        (st = check_only(o, t, n, a, err)) != DSE_OK)
         return st;
     to = DSE_ARENA_NEW(a, report_validated_table, n);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
@@ -391,17 +399,18 @@ static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
 
 void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
 {
-    dse_strbuf_adds(
-        out,
-        "# How far step times of profile train were off: measured over simulated, nothing fitted, by table of measured runs, device,\n"
-        "# program (like), framework and size of the model in parameters. Written by `scripts/validate --errors FILE`\n"
-        "# (ccldse validate); `simulate`, `best` and `compare` make error bands of it (src/compare/bands.h).\n"
-        "runs:\n");
+    dse_strbuf_adds(out, "# How far step times of profile train were off: measured over simulated, nothing "
+                         "fitted, by table of measured runs, device,\n"
+                         "# program (like), framework and size of the model in parameters. Written by "
+                         "`scripts/validate --errors FILE`\n"
+                         "# (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
+                         "(src/compare/bands.h).\n"
+                         "runs:\n");
     for (size_t i = 0; i < b->n; i++) {
         const cmp_evidence *e = &b->of[i];
 
-        dse_strbuf_addf(out, "  - table: %s\n    device: %s\n    program: %s\n    framework: ", e->table, e->device,
-                        e->program);
+        dse_strbuf_addf(out, "  - table: %s\n    device: %s\n    program: %s\n    framework: ", e->table,
+                        e->device, e->program);
         dse_json_quote(out, e->framework);
         dse_strbuf_addf(out, "\n    size: %s\n", cmp_size_name[e->size]);
         write_ratios(e, out);

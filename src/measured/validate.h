@@ -40,6 +40,7 @@ typedef struct {
     report_validated_peer *peer;
 } msr_validate_table;
 
-dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_table **out, size_t *n, dse_error *err);
+dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_table **out, size_t *n,
+                                  dse_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
-                             size_t n, dse_error *err)
+static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char *what,
+                             const char *const *known, size_t n, dse_error *err)
 {
     const cfg_node *other;
     cfg_place at, seen;
@@ -16,10 +16,13 @@ static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char
         return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map, &at), "%s must be a mapping, not %s", what,
                            cfg_describe(map, &seen));
     other = cfg_other_key(map, 0, known, n);
-    return other ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, known, n) : DSE_OK;
+    return other
+               ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, known, n)
+               : DSE_OK;
 }
 
-static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char *key, const char **out, dse_error *err)
+static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char *key, const char **out,
+                            dse_error *err)
 {
     const cfg_node *node = cfg_get(map, key);
     cfg_place at;
@@ -29,8 +32,8 @@ static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char 
 }
 
 /* Without the key *n and *out stay. */
-static dse_status read_texts(const cfg_doc *doc, const cfg_node *map, const char *key, dse_arena *a, const char ***out,
-                             size_t *n, dse_error *err)
+static dse_status read_texts(const cfg_doc *doc, const cfg_node *map, const char *key, dse_arena *a,
+                             const char ***out, size_t *n, dse_error *err)
 {
     const cfg_node *list = cfg_get(map, key);
     cfg_place at;
@@ -48,7 +51,8 @@ static dse_status read_texts(const cfg_doc *doc, const cfg_node *map, const char
 }
 
 /* A percentage as a fraction; NaN without the key. */
-static dse_status read_percent(const cfg_doc *doc, const cfg_node *map, const char *key, double *out, dse_error *err)
+static dse_status read_percent(const cfg_doc *doc, const cfg_node *map, const char *key, double *out,
+                               dse_error *err)
 {
     const cfg_node *node = cfg_get(map, key);
     cfg_place at, seen;
@@ -57,13 +61,14 @@ static dse_status read_percent(const cfg_doc *doc, const cfg_node *map, const ch
     if (!node)
         return DSE_OK;
     if (node->kind != CFG_SCALAR || dse_parse_double(node->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "'%s' must be a number of percent, not %s", key,
-                           cfg_describe(node, &seen));
+        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                           "'%s' must be a number of percent, not %s", key, cfg_describe(node, &seen));
     *out /= 100;
     return DSE_OK;
 }
 
-static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t, dse_error *err)
+static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
+                             dse_error *err)
 {
     static const char *const known[] = {"name", "mean", "worst", "source"};
     const cfg_node *list = cfg_get(row, "peers");
@@ -86,8 +91,8 @@ static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena 
 }
 
 /* "choose: tokens", "profiled: true". */
-static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char *key, const char *word, bool *out,
-                            dse_error *err)
+static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char *key, const char *word,
+                            bool *out, dse_error *err)
 {
     const cfg_node *node = cfg_get(row, key);
     cfg_place at, seen;
@@ -95,11 +100,12 @@ static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char 
     *out = node != NULL;
     return !node || (node->kind == CFG_SCALAR && !strcmp(node->text, word))
                ? DSE_OK
-               : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "'%s' is '%s' or not there, not %s", key, word,
-                             cfg_describe(node, &seen));
+               : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
+                             "'%s' is '%s' or not there, not %s", key, word, cfg_describe(node, &seen));
 }
 
-static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t, dse_error *err)
+static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
+                             dse_error *err)
 {
     static const char *const known[] = {"title", "measured", "system", "only",    "set",
                                         "fit",   "choose",   "peers",  "profiled"};
@@ -119,7 +125,8 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
     return read_peers(doc, row, a, t, err);
 }
 
-dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_table **out, size_t *n, dse_error *err)
+dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_table **out, size_t *n,
+                                  dse_error *err)
 {
     static const char *const known[] = {"fit", "tables"};
     const cfg_node *list;

@@ -18,6 +18,7 @@
     X(guide_straggler)                                                                                       \
     X(guide_throughput)                                                                                      \
     X(kernel_classes)                                                                                        \
+    X(kernel_shapes)                                                                                         \
     X(kernels)                                                                                               \
     X(latency)                                                                                               \
     X(later_bandwidth)                                                                                       \

@@ -14,7 +14,8 @@ static const struct {
 
 void report_band_say(const cmp_band *b, const char *device, double step_s, dse_strbuf *out)
 {
-    dse_strbuf_addf(out, "%s .. %s: ", report_seconds(b->low * step_s).text, report_seconds(b->high * step_s).text);
+    dse_strbuf_addf(out, "%s .. %s: ", report_seconds(b->low * step_s).text,
+                    report_seconds(b->high * step_s).text);
     if (b->is_worst)
         dse_strbuf_addf(out, "all %zu", b->runs);
     else
@@ -29,6 +30,7 @@ void report_put_band(const cmp_band *b, double step_s, report_node *to)
         return;
     }
     report_put(report_object(to, "step_time_band"), V_REAL("low_s", b->low * step_s),
-               V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word), V_COUNT("runs", b->runs),
-               V_TEXT("inside", b->is_worst ? "all" : "nine of ten"), V_TEXT("of", b->whom));
+               V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word),
+               V_COUNT("runs", b->runs), V_TEXT("inside", b->is_worst ? "all" : "nine of ten"),
+               V_TEXT("of", b->whom));
 }

@@ -149,8 +149,8 @@ static void print_error(const report_calibrated *c, const char *what, const doub
         return;
     dse_strbuf_addf(out, "%s: mean %.2f%%, worst %+.2f%% (", what, e.mean * 100, e.worst * 100);
     add_name(out, c->run[e.which].name);
-    dse_strbuf_addf(out, "); median %.2f%%, p90 %.2f%%, bias %+.2f%%, %.0f%% within 10%%", e.median * 100, e.p90 * 100,
-                    e.bias * 100, e.within * 100);
+    dse_strbuf_addf(out, "); median %.2f%%, p90 %.2f%%, bias %+.2f%%, %.0f%% within 10%%", e.median * 100,
+                    e.p90 * 100, e.bias * 100, e.within * 100);
     if (e.n < c->n)
         dse_strbuf_addf(out, "; %zu run%s could not be predicted", c->n - e.n, c->n - e.n == 1 ? "" : "s");
     dse_strbuf_addc(out, '\n');
@@ -161,8 +161,9 @@ static void print_errors(const report_calibrated *c, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
     print_error(c, "Error before", c->fit->before, out);
     print_error(c, "Error after", c->fit->after, out);
-    print_error(c, c->leaves_models_out ? "Error of each model by the fit to the others"
-                                        : "Error of each run by the fit to the others",
+    print_error(c,
+                c->leaves_models_out ? "Error of each model by the fit to the others"
+                                     : "Error of each run by the fit to the others",
                 c->fit->left_out, out);
     if (c->starts > 1)
         dse_strbuf_addf(
@@ -334,11 +335,12 @@ static void markdown_error(const report_calibrated *c, const char *what, const d
     const cmp_spread e = errors_of(c, predicted);
 
     if (e.n)
-        dse_strbuf_addf(out,
-                        "%s: mean %.1f%%, worst %+.1f%% of %zu runs; median %.1f%%, p90 %.1f%%, bias %+.1f%%, "
-                        "%.0f%% within 10%%.  \n",
-                        what, e.mean * 100, e.worst * 100, e.n, e.median * 100, e.p90 * 100, e.bias * 100,
-                        e.within * 100);
+        dse_strbuf_addf(
+            out,
+            "%s: mean %.1f%%, worst %+.1f%% of %zu runs; median %.1f%%, p90 %.1f%%, bias %+.1f%%, "
+            "%.0f%% within 10%%.  \n",
+            what, e.mean * 100, e.worst * 100, e.n, e.median * 100, e.p90 * 100, e.bias * 100,
+            e.within * 100);
 }
 
 /* The row of a run; NULL: the headings. */

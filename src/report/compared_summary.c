@@ -128,7 +128,9 @@ static void add_bands(const report_compared *c, dse_strbuf *out)
         inside += measured >= r->band.low * simulated && measured <= r->band.high * simulated;
     }
     if (n)
-        dse_strbuf_addf(out, "bands    %zu of %zu measured step times lie in the error bands of their predictions\n", inside, n);
+        dse_strbuf_addf(
+            out, "bands    %zu of %zu measured step times lie in the error bands of their predictions\n",
+            inside, n);
 }
 
 void compared_print_summary(const report_compared *c, dse_strbuf *out)

@@ -10,18 +10,21 @@ static report_text tau(double v) { return report_format(isnan(v) ? "-" : "%.2f",
 
 static void begin(const report_validated_table *t, report_node *row)
 {
-    report_put(row, V_NOTE("measured", t->title), V_NOTE("system", t->system), V_AS("runs", V_COUNT(NULL, t->n)));
+    report_put(row, V_NOTE("measured", t->title), V_NOTE("system", t->system),
+               V_AS("runs", V_COUNT(NULL, t->n)));
 }
 
 static void put_spread_cells(const cmp_spread *s, const char *mean, report_node *row)
 {
     report_put(row, V_CELL(mean, percent(s->mean).text), V_CELL("median", percent(s->median).text),
                V_CELL("p90", percent(s->p90).text), V_CELL("worst", report_signed_percent(s->worst).text),
-               V_CELL("bias", report_signed_percent(s->bias).text), V_CELL("within 10 %", share(s->within).text));
+               V_CELL("bias", report_signed_percent(s->bias).text),
+               V_CELL("within 10 %", share(s->within).text));
 }
 
 /* A table of those of the tables that have something to say in it, under a sentence. */
-static void add_table(const report_validated *v, const char *sentence, bool (*has)(const report_validated_table *t),
+static void add_table(const report_validated *v, const char *sentence,
+                      bool (*has)(const report_validated_table *t),
                       void (*fill)(const report_validated_table *t, report_node *row), dse_strbuf *out)
 {
     bool headed = false;
@@ -84,8 +87,9 @@ static void peers(const report_validated *v, dse_strbuf *out)
         for (size_t k = 0; v->table[i].n && k < v->table[i].n_peers; k++) {
             const report_validated_peer *p = &v->table[i].peer[k];
 
-            dse_strbuf_addf(out, "%s- %s: %s, mean %s", any ? "" : "\nPublished of the same rows by others:\n\n",
-                            v->table[i].title, p->name, report_format("%.2f%%", p->mean * 100).text);
+            dse_strbuf_addf(out, "%s- %s: %s, mean %s",
+                            any ? "" : "\nPublished of the same rows by others:\n\n", v->table[i].title,
+                            p->name, report_format("%.2f%%", p->mean * 100).text);
             if (!isnan(p->worst))
                 dse_strbuf_addf(out, ", worst %.2f%%", p->worst * 100);
             dse_strbuf_addf(out, " (%s); ours, nothing fitted, mean %s, worst %s.\n", p->source,
@@ -104,7 +108,8 @@ static void left_out(const report_validated *v, dse_strbuf *out)
 
         if (!t->n_left && !t->absent)
             continue;
-        dse_strbuf_addf(out, "%s- %s, %s: ", any ? "" : "\nLeft out, by the first reason:\n\n", t->title, t->system);
+        dse_strbuf_addf(out, "%s- %s, %s: ", any ? "" : "\nLeft out, by the first reason:\n\n", t->title,
+                        t->system);
         any = true;
         if (t->absent)
             dse_strbuf_adds(out, t->absent);
@@ -128,7 +133,8 @@ static void rows(const report_validated_table *t, dse_strbuf *out)
         report_tree tree;
         report_node *row = report_tree_begin(&tree);
 
-        report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model), V_AS("devices", V_COUNT(NULL, r->n_devices)));
+        report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model),
+                   V_AS("devices", V_COUNT(NULL, r->n_devices)));
         report_put_degrees(r->point, r->profile, profiles, row);
         report_put(row, V_CELL("measured", report_seconds(r->measured_s).text),
                    V_CELL("simulated", report_seconds(r->simulated_s).text),
@@ -147,11 +153,12 @@ void report_validated_markdown(const report_validated *v, dse_strbuf *out)
 {
     add_table(v, "Nothing fitted", is_there, unfitted_cells, out);
     add_table(v,
-              "Each run by a fit to the others, with its whole model left out, or alone with its repeats where a table has "
+              "Each run by a fit to the others, with its whole model left out, or alone with its repeats "
+              "where a table has "
               "one model",
               has_fit, fitted_cells, out);
-    add_table(v, "Strategies of one job (Kendall's tau-b; how much slower our choice is than the fastest)", has_choices,
-              choice_cells, out);
+    add_table(v, "Strategies of one job (Kendall's tau-b; how much slower our choice is than the fastest)",
+              has_choices, choice_cells, out);
     peers(v, out);
     left_out(v, out);
     for (size_t i = 0; v->rows && i < v->n; i++)
@@ -162,15 +169,16 @@ void report_validated_markdown(const report_validated *v, dse_strbuf *out)
 
 static void put_spread(const char *key, const cmp_spread *s, report_node *to)
 {
-    report_put(report_object(to, key), V_COUNT("runs", s->n), V_REAL("mean", s->mean), V_REAL("median", s->median),
-               V_REAL("p90", s->p90), V_REAL("worst", s->worst), V_REAL("bias", s->bias),
-               V_REAL("within_a_tenth", s->within));
+    report_put(report_object(to, key), V_COUNT("runs", s->n), V_REAL("mean", s->mean),
+               V_REAL("median", s->median), V_REAL("p90", s->p90), V_REAL("worst", s->worst),
+               V_REAL("bias", s->bias), V_REAL("within_a_tenth", s->within));
 }
 
 static void put_choice(const char *key, const report_validated_choice *c, report_node *to)
 {
     report_put(report_object(to, key), V_COUNT("jobs", c->groups), V_COUNT("strategies", c->runs),
-               V_REAL("tau_b", c->kendall), V_REAL("regret", c->regret), V_REAL("worst_regret", c->worst_regret));
+               V_REAL("tau_b", c->kendall), V_REAL("regret", c->regret),
+               V_REAL("worst_regret", c->worst_regret));
 }
 
 static void put_rows(const report_validated_table *t, report_node *to)
@@ -183,7 +191,8 @@ static void put_rows(const report_validated_table *t, report_node *to)
         report_row(list, V_TEXT("run", r->name), V_TEXT("model", r->model), V_TEXT("point", r->point),
                    V_COUNT("devices", r->n_devices), V_REAL("measured_s", r->measured_s),
                    V_REAL("simulated_s", r->simulated_s), V_REAL("error", r->simulated_s / r->measured_s - 1),
-                   V_REAL("left_out_s", r->left_out_s), V_REAL("left_out_error", r->left_out_s / r->measured_s - 1));
+                   V_REAL("left_out_s", r->left_out_s),
+                   V_REAL("left_out_error", r->left_out_s / r->measured_s - 1));
     }
 }
 
@@ -196,7 +205,8 @@ static void put_table(const report_validated *v, const report_validated_table *t
     put_spread("unfitted", &t->unfitted, to);
     put_spread("fitted", &t->fitted, to);
     report_put(to, V_TEXT("fit", t->fit), V_TEXT("left_out_of_fits", t->left_out),
-               V_GIVEN(t->why_no_fit, V_TEXT("why_no_fit", t->why_no_fit)), V_TEXT("ranked_by", t->by_tokens ? "token" : "step"));
+               V_GIVEN(t->why_no_fit, V_TEXT("why_no_fit", t->why_no_fit)),
+               V_TEXT("ranked_by", t->by_tokens ? "token" : "step"));
     put_choice("choice", &t->choice, to);
     put_choice("fitted_choice", &t->fitted_choice, to);
     report_put(report_object(to, "repeats"), V_COUNT("repeated", t->repeats.n_repeated),

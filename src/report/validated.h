@@ -18,7 +18,8 @@ typedef struct {
 typedef struct {
     size_t groups, runs;
     double kendall; /* tau-b over all pairs within groups */
-    double regret, worst_regret; /* how much slower our choice was measured than the truly fastest: mean, and largest */
+    double regret,
+        worst_regret; /* how much slower our choice was measured than the truly fastest: mean, and largest */
 } report_validated_choice;
 
 typedef struct {

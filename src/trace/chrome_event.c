@@ -23,6 +23,7 @@ typedef struct {
 
 enum {
     A_NAME,
+    A_DIMS,
     A_WHOLE,
     A_COUNT,
     A_SMALL,
@@ -48,6 +49,10 @@ static const trace_json_key_row args_rows[] = {
     {"n", A_WHOLE, FIELD(n)},
     {"k", A_WHOLE, FIELD(k)},
     {"batch", A_WHOLE, FIELD(batch)},
+    {"Input Dims", A_DIMS, FIELD(input_dims)},
+    {"Input dims", A_DIMS, FIELD(input_dims)},
+    {"Input type", A_NAME, FIELD(input_types)},
+    {"Input Type", A_NAME, FIELD(input_types)},
     {"Collective name", A_NAME, FIELD(collective)},
     {"dtype", A_NAME, FIELD(dtype)},
     {"Process Group Name", A_NAME, FIELD(group_name)},
@@ -120,6 +125,43 @@ static void read_correlation(chrome_reader *r, chrome_event *e)
         e->wrong_correlation = true;
 }
 
+#define MAX_DIMS  400 /* bytes of a text of sizes; longer ones are of lists of tensors */
+#define MAX_DEPTH 4
+
+/* Appends an array of arrays of numbers, without blanks. */
+static void append_dims(chrome_reader *r, int depth)
+{
+    bool any = false;
+
+    dse_strbuf_addc(&r->dims, '[');
+    while (trace_json_item(&r->json)) {
+        trace_json_kind kind = trace_json_value(&r->json);
+
+        if (any)
+            dse_strbuf_addc(&r->dims, ',');
+        any = true;
+        if (kind == TRACE_JSON_ARRAY && depth < MAX_DEPTH && r->dims.len < MAX_DIMS)
+            append_dims(r, depth + 1);
+        else if (trace_json_scalar(&r->json, kind))
+            dse_strbuf_add(&r->dims, r->json.text, r->json.length);
+    }
+    dse_strbuf_addc(&r->dims, ']');
+}
+
+/* Sizes of the inputs of an operator; DSE_NONE: it is no list, or too long. */
+static uint32_t dims_of(chrome_reader *r)
+{
+    trace_json_kind kind = trace_json_value(&r->json);
+
+    if (kind != TRACE_JSON_ARRAY) {
+        trace_json_scalar(&r->json, kind);
+        return DSE_NONE;
+    }
+    dse_strbuf_clear(&r->dims);
+    append_dims(r, 1);
+    return r->dims.len <= MAX_DIMS ? intern(r, r->dims.data, r->dims.len) : DSE_NONE;
+}
+
 /* The fields of trace_args are of four types. */
 static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_event *e)
 {
@@ -131,6 +173,7 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     field = (char *)&r->args + row->offset;
     switch (row->what) {
     case A_NAME: *(uint32_t *)(void *)field = trace_json_name(&r->json, &r->rank->names); break;
+    case A_DIMS: *(uint32_t *)(void *)field = dims_of(r); break;
     case A_WHOLE: *(uint64_t *)(void *)field = trace_json_whole(&r->json, UINT64_MAX - 1); break;
     case A_COUNT: *(uint64_t *)(void *)field = count_of(r, UINT64_MAX - 1); break;
     case A_REAL: *(double *)(void *)field = real_of(r); break;
@@ -285,12 +328,14 @@ void chrome_events_init(chrome_reader *r)
     trace_json_guess_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
     trace_json_guess_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
     trace_args_clear(&r->no_args);
+    dse_strbuf_init(&r->dims);
     r->last_pid.id = r->last_tid.id = r->last_cat.id = DSE_NONE;
 }
 
 void chrome_events_free(chrome_reader *r)
 {
     dse_free(r->peak);
+    dse_strbuf_free(&r->dims);
     trace_pairs_free(&r->processes);
 }
 

@@ -192,6 +192,7 @@ void trace_args_clear(trace_args *a)
     a->in_elements = a->out_elements = a->bytes = a->blocks = TRACE_UNKNOWN;
     a->blocks_per_sm = a->occupancy_pct = a->model_flops = NAN;
     a->m = a->n = a->k = a->batch = TRACE_UNKNOWN;
+    a->input_dims = a->input_types = DSE_NONE;
     a->kernel_class = a->stream = a->device = a->hlo_category = a->long_name = a->shape = DSE_NONE;
     a->bytes_accessed = a->raw_bytes_accessed = TRACE_UNKNOWN;
 }

@@ -33,11 +33,14 @@ static dse_status parse(const char *text, cmp_bands *out, dse_error *err)
     ", ratios: "
 
 /* On device a: megatron small 5 runs, megatron large 4, deepspeed large 11; on b one run. */
-static const char text[] = "runs:\n"
-    KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
-    KIND("t", "a", "megatron", "NeMo", "above 100e9") "[2, 2.1, 2.2, 2.3]}\n"
-    KIND("u", "a", "deepspeed", "DeepSpeed", "above 100e9") "[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]}\n"
-    KIND("u", "b", "deepspeed", "DeepSpeed", "above 100e9") "[1]}\n";
+static const char text[] =
+    "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n" KIND(
+        "t", "a", "megatron", "NeMo",
+        "above 100e9") "[2, 2.1, 2.2, 2.3]}\n" KIND("u", "a", "deepspeed", "DeepSpeed",
+                                                    "above 100e9") "[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, "
+                                                                   "3]}\n" KIND("u", "b", "deepspeed",
+                                                                                "DeepSpeed",
+                                                                                "above 100e9") "[1]}\n";
 
 static cmp_band band_of(const char *device, const char *program, double parameters)
 {
@@ -109,7 +112,8 @@ static void refuse(const char *yaml, const char *where, const char *why)
 
 CLAIM(what_is_wrong_is_named_with_its_place)
 {
-    refuse("a: 1\n", "errors.yaml:1:1", "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
+    refuse("a: 1\n", "errors.yaml:1:1",
+           "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
     refuse("runs: [{table: t}]\n", "errors.yaml:1:8", "the kind of run lacks 'device'");
     refuse("runs:\n" KIND("t", "a", "p", "f", "tiny") "[1]}\n", "errors.yaml:2:59",
            "unknown size 'tiny'; known: below 10e9, 10e9 to 100e9, above 100e9");
