@@ -37,7 +37,10 @@ void drv_recipe_set(const strategy *p, step_options *o)
                         .cast_input = recipes[p->fp8_recipe].cast_input,
                         .cast_gradient = recipes[p->fp8_recipe].cast_gradient,
                         .cast_weight = recipes[p->fp8_recipe].cast_weight,
-                        .casts_weights_in_passes = p->like == DRV_TORCHTITAN};
+                        .casts_weights_in_passes = p->like == DRV_TORCHTITAN,
+                        .has_parameters = p->fp8_recipe && p->fp8_params};
+    if (o->low.has_parameters) /* the update writes them; the transpose reads and writes them once more */
+        o->low.cast_weight = p->like == DRV_TORCHTITAN ? 0 : 2 * o->low.bytes;
 }
 
 double drv_recipe_operand_bytes(wl_kernel_class c)
@@ -61,6 +64,8 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
 
     if (!p->fp8_recipe)
         return DSE_OK;
+    if (is_fp4 && p->fp8_params)
+        return dse_fail(err, DSE_E_RANGE, "NVFP4 keeps and gathers parameters in 16 bits; take fp8_params off");
     if (o->activation_bytes != 2)
         return dse_fail(err, DSE_E_RANGE,
                         "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");

@@ -146,6 +146,7 @@ void drv_training_settle(strategy *p)
         {p->pp == 1, STRATEGY_overlap_p2p},
         {p->tp == 1, STRATEGY_sequence_parallel},
         {p->cp == 1, STRATEGY_cp_comm},
+        {!p->fp8_recipe, STRATEGY_fp8_params},
     };
 
     if (p->recompute)

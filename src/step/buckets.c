@@ -42,6 +42,7 @@ typedef struct {
     uint32_t block;
     step_parameter here; /* on a rank of a tensor parallel group */
     bool is_tied;        /* another stage has it, too */
+    bool is_low;         /* it is gathered in fewer bits */
 } parameter;
 
 typedef struct {
@@ -81,6 +82,7 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
                 continue;
             all.item[all.n++] = (parameter){.block = i,
                                             .here = step_parameter_on(p, o->tp),
+                                            .is_low = step_is_low_parameter(o, b, p),
                                             .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
         }
     }
@@ -141,8 +143,15 @@ static void reductions_of(const step_options *o, step_bucket *b)
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
 {
-    return step_collective_of(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
-                            o->weight_bytes);
+    step_collective c = step_collective_of(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
+                                           o->weight_bytes);
+
+    if (b->low_elements) {
+        c.out_bytes = (uint64_t)(o->weight_bytes * (double)(b->elements - b->low_elements) +
+                                 o->low.bytes * (double)b->low_elements);
+        c.in_bytes = c.out_bytes / step_group_size(o, group);
+    }
+    return c;
 }
 
 static void complete(const step_options *o, step_bucket *b)
@@ -210,6 +219,7 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
         if (o->zero)
             b->elements = step_round_up(b->elements, o->pads_parameters);
         b->elements += step_parameter_elements(&p->here);
+        b->low_elements += p->is_low ? step_parameter_elements(&p->here) : 0;
         if (is_earlier(b->ready_block, b->ready_module, p->block, p->here.module)) {
             b->ready_block = p->block;
             b->ready_module = p->here.module;
@@ -247,8 +257,12 @@ static void fill_units(const step_options *o, const step_stage *s, const paramet
         out->bucket[unit_of[i]] =
             (step_bucket){.first_block = i, .last_block = i, .is_kept = kind == STEP_HEAD};
     }
-    for (uint32_t i = 0; i < all->n; i++)
-        out->bucket[unit_of[all->item[i].block]].elements += sharded_elements(o, &all->item[i]);
+    for (uint32_t i = 0; i < all->n; i++) {
+        step_bucket *b = &out->bucket[unit_of[all->item[i].block]];
+
+        b->elements += sharded_elements(o, &all->item[i]);
+        b->low_elements += all->item[i].is_low ? sharded_elements(o, &all->item[i]) : 0;
+    }
     for (uint32_t i = 0; i < out->n; i++) {
         out->bucket[i].ready_block = out->bucket[i].first_block;
         out->bucket[i].ready_module = 0;

@@ -29,6 +29,7 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position);
 
 typedef struct {
     uint64_t elements; /* that a rank reduces, with padding */
+    uint64_t low_elements; /* of them those of matrices that are gathered in fewer bits (step_low) */
     uint32_t ready_block,
         ready_module;      /* position of the block, and the module of it, after whose backward pass the
                                            last gradient is there */

@@ -35,6 +35,7 @@ extern const step_block_kind mem_block_of[N_UNITS];
 typedef struct {
     uint64_t elements, share; /* of its parameters on a rank of a tensor parallel group; of them its shard */
     uint64_t padded;          /* and as a distributed optimizer lays them out */
+    uint64_t low_elements;    /* of them those that are gathered and kept in fewer bits */
     int64_t gathered;         /* bytes of its parameters, whole */
     mem_held kept, deferred;  /* after F; after I */
     int64_t remade;           /* all that recomputation of the block makes, but its input */

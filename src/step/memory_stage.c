@@ -209,7 +209,7 @@ static int64_t live_of(const mem_held *h)
 void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
 {
     const step_options *o = s->options;
-    uint64_t elements = 0, padded = 0, share = 0;
+    uint64_t elements = 0, padded = 0, share = 0, low = 0;
 
     make_chain(s, g, stage);
     if (!g->n_units)
@@ -221,11 +221,15 @@ void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
         elements += u->elements;
         padded += u->padded;
         share += u->share;
+        low += u->low_elements;
         g->gathered += u->gathered;
         mem_add(&g->kept, &kept, 1);
         mem_add(&g->deferred, &u->deferred, 1);
     }
     g->fixed = mem_state_of(s, elements, padded, share);
+    if (o->kept_weight_bytes == o->weight_bytes) /* else the sharded parameters are the master copy */
+        g->fixed.of[STEP_HOLDS_PARAMETERS] -=
+            (int64_t)((o->kept_weight_bytes - o->low.bytes) * (double)(o->zero == 3 ? low / step_group_size(o, STEP_GROUP_SHARD) : low));
     g->gathered_last = gathered_of(s, g, g->n_units - 1);
     g->whole = (int64_t)(o->reduce_bytes * (double)elements);
     if (o->keeps_outputs && !stage->has_head)

@@ -153,6 +153,13 @@ static void take_loss(const step_memory *s, const step_module *m, mem_unit *u)
         u->kept.of[STEP_HOLDS_LOGITS] += logits;
 }
 
+bool step_is_low_parameter(const step_options *o, const step_block *b, const step_parameter *p)
+{
+    const step_module *m = &b->module[p->module];
+
+    return o->low.has_parameters && step_is_low(o, m) && m->kind == &step_module_linear && p->columns > 1;
+}
+
 uint64_t step_matrix_elements(const step_block *b, uint32_t tp)
 {
     uint64_t elements = 0;
@@ -169,10 +176,10 @@ static int64_t copied_matrices(const step_block *b, const step_options *o)
     return (int64_t)step_matrix_elements(b, o->tp) * (o->kept_weight_bytes > 1 ? 2 : 1);
 }
 
-/* The same of matrices that are multiplied in fewer bits than they are stored in. */
+/* The same of matrices that are multiplied in fewer bits; of those that are gathered so only the transpose. */
 static int64_t low_matrices(const step_block *b, const step_options *o)
 {
-    return (int64_t)(2 * o->low.bytes * (double)step_matrix_elements(b, o->tp));
+    return (int64_t)((o->low.has_parameters ? 1 : 2) * o->low.bytes * (double)step_matrix_elements(b, o->tp));
 }
 
 void mem_make_unit(step_memory *s, mem_unit_kind kind)
@@ -182,9 +189,11 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
     bool again = kind == UNIT_LAYER_AGAIN;
     mem_unit *u = &s->unit[kind];
 
-    for (uint32_t i = 0; i < b->n_parameters; i++)
+    for (uint32_t i = 0; i < b->n_parameters; i++) {
         mem_add_parameter(u, &b->parameter[i], o);
-    u->gathered = (int64_t)(o->weight_bytes * (double)u->elements);
+        u->low_elements += step_is_low_parameter(o, b, &b->parameter[i]) ? step_parameter_share(&b->parameter[i], o->tp) : 0;
+    }
+    u->gathered = (int64_t)(o->weight_bytes * (double)(u->elements - u->low_elements) + o->low.bytes * (double)u->low_elements);
     for (uint32_t i = 0; i < b->n; i++) {
         const step_module *m = &b->module[i];
         int64_t kept = (int64_t)step_module_kept(m, &s->shape);

@@ -77,6 +77,9 @@ uint64_t step_module_kept(const step_module *m, const step_shape *s);
 uint64_t step_module_deferred(const step_module *m, const step_shape *s);
 uint64_t step_module_input(const step_module *m, const step_shape *s); /* bytes */
 
+/* Whether a parameter is a matrix that is gathered and kept in fewer bits. memory_unit.c */
+bool step_is_low_parameter(const step_options *o, const step_block *b, const step_parameter *p);
+
 /* Elements of the matrices of a block's linear modules on a rank. memory_unit.c */
 uint64_t step_matrix_elements(const step_block *b, uint32_t tp);
 

@@ -35,6 +35,7 @@ typedef struct {
     /* Moved to cast an element, besides what the kernels around do anyway. */
     double cast_input, cast_gradient, cast_weight;
     bool casts_weights_in_passes; /* of each micro-batch (torchao); else once a step, with the update (Megatron-LM) */
+    bool has_parameters; /* the layers' matrices are gathered, and kept where there is a master copy, in these bits */
 } step_low;
 
 typedef struct {

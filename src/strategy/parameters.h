@@ -57,7 +57,7 @@ STRATEGY_PARAMETER(schedule, .kind = STRATEGY_CHOICE, .order = 11, TRAIN_ONLY,
                    .help = "order of a pipeline's micro-batches; 1f1b with vp above 1 is interleaved",
                    .help_of_list = "orders of a pipeline's micro-batches")
 STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 12, TRAIN_ONLY,
-                   .help = "micro-batches that pass a virtual stage before the next one's turn; 0: pp",
+                   .help = "micro-batches in a virtual stage's turn; 0: pp",
                    .help_of_list = "micro-batches in a virtual stage's turn")
 STRATEGY_PARAMETER(zero, .kind = STRATEGY_DEGREE, .min = 0, .max = 3, .fallback = 1, .order = 13, TRAIN_ONLY,
                    .help = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, too, 3 "
@@ -71,7 +71,7 @@ STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, 
                            "layers",
                    .help_of_list = "what is made again in the backward pass")
 STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15, TRAIN_ONLY,
-                   .help = "of each stage the first so many layers are made again; 0: all",
+                   .help = "first layers of each stage to make again; 0: all",
                    .help_of_list = "first layers of each stage to make again; 0: all")
 STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 16, TRAIN_ONLY,
                    .help = "every so many-th layer is made again", .help_of_list = "every so many-th layer is made again")
@@ -117,6 +117,10 @@ STRATEGY_PARAMETER(fp8_recipe, .kind = STRATEGY_CHOICE, .order = 26, TRAIN_ONLY,
                                                     "mxfp8", "nvfp4", NULL},
                    .help = "how the layers' matrices are scaled to be multiplied in 8 bits, or 4",
                    .help_of_list = "scales of layers' matrices in 8 or 4 bits")
+STRATEGY_PARAMETER(fp8_params, .kind = STRATEGY_CHOICE, .order = 27, TRAIN_ONLY,
+                   .choices = (const char *const[]){"off", "on", NULL},
+                   .help = "with fp8-recipe, keep and gather these matrices in 8 bits",
+                   .help_of_list = "8-bit parameters with fp8-recipe")
 #undef TRAIN_ONLY
 
 #undef STRATEGY_AXIS

@@ -203,6 +203,30 @@ CLAIM(units_pad_the_rows_of_each_parameter)
     assert_int_equal(b.bucket[0].last_block, 2);
 }
 
+/* A layer has 8 elements of a norm, and 64 + 128 of matrices. */
+CLAIM(parameters_in_8_bits_are_gathered_as_such)
+{
+    const step_model m = small_model(1, &arena);
+    step_options o = small_options();
+    step_buckets b;
+
+    (void)state;
+    o.dp = 2;
+    o.zero = 3;
+    o.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1};
+    b = make(&m, &o, 0, 1, 2);
+    assert_u64(b.bucket[1].gathering.out_bytes, 2 * 200);
+    o.low.has_parameters = true;
+    b = make(&m, &o, 0, 1, 2);
+    assert_u64(b.bucket[1].gathering.out_bytes, 2 * 8 + 192);
+    assert_u64(b.bucket[1].gathering.in_bytes, (2 * 8 + 192) / 2);
+    assert_u64(b.bucket[1].reduction[0].in_bytes, 4 * 200);     /* gradients as before */
+    assert_u64(b.bucket[2].gathering.out_bytes, 2 * (8 + 320)); /* so is the head */
+    o.zero = 1;
+    b = make(&m, &o, 0, 1, 2);
+    assert_u64(b.bucket[0].gathering.out_bytes, 2 * (848 - 192) + 192);
+}
+
 CLAIM(a_group_of_one_is_called_only_by_programs_that_do)
 {
     const step_model m = small_model(1, &arena);
@@ -243,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_tied_embedding_is_a_bucket_alone_if_it_is_sharded, begin, end),
         cmocka_unit_test_setup_teardown(torch_fills_one_bucket_in_the_first_step, begin, end),
         cmocka_unit_test_setup_teardown(units_pad_the_rows_of_each_parameter, begin, end),
+        cmocka_unit_test_setup_teardown(parameters_in_8_bits_are_gathered_as_such, begin, end),
         cmocka_unit_test_setup_teardown(a_group_of_one_is_called_only_by_programs_that_do, begin, end),
         cmocka_unit_test_setup_teardown(whole_and_tied_elements_are_counted, begin, end),
     };

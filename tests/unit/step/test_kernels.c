@@ -133,7 +133,7 @@ CLAIM(a_layers_matrices_are_cast_and_multiplied_in_8_bits)
     step_options o = megatron();
 
     dse_arena_init(&arena);
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false};
     /* fc: a cast of 4 x 8 inputs at 2 bytes, then operands of 1 byte and a result of 2: 4 x 8 + 8 x 16 + 2 x 4 x 16 = 288. */
     assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
                            "attention elementwise 128, fc elementwise 64, fc matmul_fp8 288, act elementwise 256"));
@@ -158,7 +158,7 @@ CLAIM(logits_stay_in_16_bits)
     const step_shape s = step_shape_of(&m, &o);
     step_program p;
 
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true, false};
     step_program_forward(&m.block[STEP_HEAD], &s, &arena, &p);
     assert_int_equal(p.operation[1].kernel.class, WL_KERNEL_MATMUL);
     /* 2 (4 x 8 + 8 x 40 + 4 x 40). */

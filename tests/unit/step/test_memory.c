@@ -392,7 +392,7 @@ CLAIM(matrices_of_8_bits_are_copied_and_transposed)
 CLAIM(products_of_8_bits_keep_their_inputs_in_8_bits)
 {
     fixture f;
-    uint64_t working;
+    uint64_t working, parameters;
 
     begin(&f, 1, 8);
     run_actions(&f, "F0 B0", 1);
@@ -415,6 +415,12 @@ CLAIM(products_of_8_bits_keep_their_inputs_in_8_bits)
     run_actions(&f, "F0 B0", 1); /* a copy and its transpose of 48 + 16 + 32 + 32 elements */
     assert_int_equal(f.seen.block, STEP_LAYER);
     assert_u64(held(&f, STEP_HOLDS_WORKING), working + 2 * 128);
+    /* Kept in 8 bits: 1 byte of 2 of each element, and only the transpose is made. */
+    parameters = held(&f, STEP_HOLDS_PARAMETERS);
+    f.options.low.has_parameters = true;
+    run_actions(&f, "F0 B0", 1);
+    assert_u64(held(&f, STEP_HOLDS_PARAMETERS), parameters - 128);
+    assert_u64(held(&f, STEP_HOLDS_WORKING), working + 128);
     dse_arena_free(&f.arena);
 }
 
