@@ -278,13 +278,22 @@ static dse_status peak_memory(const metric_context *x, metric_value *out, dse_er
 
 #define MIB 1048576.0
 
-/* A rank, its devices added up. Fractions are rounded to four decimals before their means are taken. */
+/* Figures of a rank, its devices added up: the largest rank's bytes count, and the mean of fractions, which are rounded to
+ * four decimals before. */
+enum { RESERVED, ALLOCATED, ACTIVE, EFFICIENCY, EXTERNAL, INTERNAL, FIGURES };
+
+static const char *const figure_key[FIGURES] = {"peak_reserved_memory_gb",    "peak_allocated_memory_gb",
+                                                "peak_active_memory_gb",      "avg_memory_efficiency",
+                                                "avg_external_fragmentation", "avg_internal_fragmentation"};
+
 typedef struct {
     const trace_rank *rank;
     memory_device sum;
     uint64_t largest, smallest;
-    double external, internal, efficiency;
+    double of[FIGURES];
 } upstream;
+
+static double share_of(double part, double whole) { return whole > 0 ? metric_round(part / whole, 4) : 0; }
 
 static upstream upstream_of(const trace_rank *r)
 {
@@ -299,12 +308,12 @@ static upstream upstream_of(const trace_rank *r)
         u.largest = size > u.largest ? size : u.largest;
         u.smallest = size < u.smallest ? size : u.smallest;
     }
-    if (d->reserved) {
-        u.external = metric_round(((double)d->reserved - (double)d->allocated) / (double)d->reserved, 4);
-        u.efficiency = metric_round((double)d->requested / (double)d->reserved, 4);
-    }
-    if (d->allocated)
-        u.internal = metric_round(((double)d->allocated - (double)d->requested) / (double)d->allocated, 4);
+    u.of[RESERVED] = (double)d->reserved;
+    u.of[ALLOCATED] = (double)d->allocated;
+    u.of[ACTIVE] = (double)d->active;
+    u.of[EFFICIENCY] = share_of((double)d->requested, (double)d->reserved);
+    u.of[EXTERNAL] = share_of((double)d->reserved - (double)d->allocated, (double)d->reserved);
+    u.of[INTERNAL] = share_of((double)d->allocated - (double)d->requested, (double)d->allocated);
     return u;
 }
 
@@ -368,9 +377,9 @@ static void put_upstream(metric_value *to, const upstream *u)
     metric_put_number(to, "avg_segment_size_mb", (double)d->reserved / (double)d->n_segments / MIB);
     metric_put_number(to, "max_segment_size_mb", (double)u->largest / MIB);
     metric_put_number(to, "min_segment_size_mb", (double)u->smallest / MIB);
-    metric_put_number(to, "external_fragmentation_ratio", u->external);
-    metric_put_number(to, "internal_fragmentation_ratio", u->internal);
-    metric_put_number(to, "memory_efficiency", u->efficiency);
+    metric_put_number(to, "external_fragmentation_ratio", u->of[EXTERNAL]);
+    metric_put_number(to, "internal_fragmentation_ratio", u->of[INTERNAL]);
+    metric_put_number(to, "memory_efficiency", u->of[EFFICIENCY]);
     /* The history is a list per device; the original takes it for a list of entries and finds none. */
     metric_put_integer(to, "num_allocations", 0);
     metric_put_integer(to, "num_frees", 0);
@@ -385,27 +394,6 @@ static void put_upstream(metric_value *to, const upstream *u)
     put_stem(to, r);
 }
 
-typedef struct {
-    double reserved, allocated, active; /* bytes of the largest rank */
-    double efficiency, external, internal;
-    uint64_t n_segments, n_blocks, n_ranks;
-} upstream_totals;
-
-static double larger(double a, uint64_t b) { return (double)b > a ? (double)b : a; }
-
-static void add_to_upstream(upstream_totals *t, const upstream *u)
-{
-    t->reserved = larger(t->reserved, u->sum.reserved);
-    t->allocated = larger(t->allocated, u->sum.allocated);
-    t->active = larger(t->active, u->sum.active);
-    t->efficiency += u->efficiency;
-    t->external += u->external;
-    t->internal += u->internal;
-    t->n_segments += u->sum.n_segments;
-    t->n_blocks += u->sum.n_blocks;
-    t->n_ranks++;
-}
-
 /* The original sorts by file name: rank10_memory_snapshot.pickle stands before
  * rank1_memory_snapshot.pickle. */
 static int by_path(const void *a, const void *b)
@@ -416,7 +404,9 @@ static int by_path(const void *a, const void *b)
 static dse_status memory_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     upstream *of = DSE_ARENA_NEW(x->arena, upstream, (size_t)x->record->n_ranks + 1);
-    upstream_totals t = {0};
+    double all[FIGURES] = {0};
+    uint64_t n_segments = 0, n_blocks = 0;
+    uint32_t n = 0;
     metric_value *list;
 
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
@@ -426,24 +416,24 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
             continue;
         if (!r->allocator->n_segments)
             return metric_absent(err, "the original tool fails on a snapshot without segments: %s", r->path);
-        of[t.n_ranks] = upstream_of(r);
-        add_to_upstream(&t, &of[t.n_ranks]);
+        of[n] = upstream_of(r);
+        for (int f = 0; f < FIGURES; f++)
+            all[f] = f >= EFFICIENCY ? all[f] + of[n].of[f] : of[n].of[f] > all[f] ? of[n].of[f] : all[f];
+        n_segments += of[n].sum.n_segments;
+        n_blocks += of[n++].sum.n_blocks;
     }
-    if (!t.n_ranks)
+    if (!n)
         return metric_absent(err, "there is no memory snapshot");
-    qsort(of, t.n_ranks, sizeof *of, by_path);
-    metric_put_number(out, "peak_reserved_memory_gb", metric_round(t.reserved / GIB, 3));
-    metric_put_number(out, "peak_allocated_memory_gb", metric_round(t.allocated / GIB, 3));
-    metric_put_number(out, "peak_active_memory_gb", metric_round(t.active / GIB, 3));
-    metric_put_number(out, "avg_memory_efficiency", metric_round(t.efficiency / (double)t.n_ranks, 4));
-    metric_put_number(out, "avg_external_fragmentation", metric_round(t.external / (double)t.n_ranks, 4));
-    metric_put_number(out, "avg_internal_fragmentation", metric_round(t.internal / (double)t.n_ranks, 4));
-    metric_put_count(out, "total_segments", t.n_segments);
-    metric_put_count(out, "total_blocks", t.n_blocks);
+    qsort(of, n, sizeof *of, by_path);
+    for (int f = 0; f < FIGURES; f++)
+        metric_put_number(out, figure_key[f],
+                          f >= EFFICIENCY ? metric_round(all[f] / n, 4) : metric_round(all[f] / GIB, 3));
+    metric_put_count(out, "total_segments", n_segments);
+    metric_put_count(out, "total_blocks", n_blocks);
     list = metric_put_list(out, "per_rank_stats");
-    for (uint64_t i = 0; i < t.n_ranks; i++)
+    for (uint32_t i = 0; i < n; i++)
         put_upstream(metric_put_object(list, NULL), &of[i]);
-    metric_put_count(out, "num_ranks", t.n_ranks);
+    metric_put_count(out, "num_ranks", n);
     return DSE_OK;
 }
 

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- what a name says -------------------------------------------------------------------------- */
 
@@ -33,21 +32,7 @@ static const metric_pick calls =
                 ROW(METRIC_EP, "alltoall|all_to_all"), ROW(METRIC_DP, "reducescatter|reduce_scatter"),
                 ROW(METRIC_UNKNOWN, NULL));
 
-static bool has_part(const char *name, const char *word)
-{
-    static const char separators[] = "_: \t\n\v\f\r";
-    size_t n = strlen(word);
-
-    while (*name) {
-        size_t length = strcspn(name, separators);
-
-        if (length == n && strncasecmp(name, word, n) == 0)
-            return true;
-        name += length;
-        name += strspn(name, separators);
-    }
-    return false;
-}
+static bool separates(char c) { return strchr("_: \t\n\v\f\r", c) != NULL; }
 
 /* The class that a range names. Its parts are asked for words first, in the order of the classes; the words
  * of two parts ("data_parallel") can only be found in the whole name. */
@@ -67,7 +52,7 @@ static metric_parallel class_of_range(const char *name)
 
     for (size_t c = 0; c < 4; c++)
         for (size_t i = 0; i < 3 && classes[c].part[i]; i++)
-            if (has_part(name, classes[c].part[i]))
+            if (metric_has_part(name, classes[c].part[i], separates))
                 return classes[c].parallel;
     return (metric_parallel)METRIC_CLASS_OF_NAME(wholes, name, METRIC_UNKNOWN);
 }
