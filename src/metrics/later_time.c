@@ -129,31 +129,20 @@ static void add_tpu_steps(const metric_context *x, later_result *out)
     }
 }
 
-static dse_status put_step_time(const metric_context *x, metric_value *out, double *value, dse_error *err)
+static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
     bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
-    dse_status st;
 
     if (!unread)
         (tpu ? add_tpu_steps : add_gpu_steps)(x, &r);
-    st = later_end(&r, 0,
-                   unread ? "the original tool does not read databases of Nsight Systems"
-                   : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
-                            "workload card"
-                          : "no step markers (ProfilerStep#, execute_context_, run_batch)",
-                   err);
-    if (st == DSE_OK)
-        *value = r.value->number;
-    return st;
-}
-
-static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_error *err)
-{
-    double s;
-
-    return put_step_time(x, out, &s, err);
+    return later_end(&r, 0,
+                     unread ? "the original tool does not read databases of Nsight Systems"
+                     : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                              "workload card"
+                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                     err);
 }
 
 /* ---- gpu_step_score ------------------------------------------------------------------------ */
@@ -175,12 +164,13 @@ static double count_seen(const metric_context *x)
 
 static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *score = metric_put_number(out, "gpu_step_score", 0), *ignored = metric_object_new(x->arena);
+    metric_value *score = metric_put_number(out, "gpu_step_score", 0), *step = metric_object_new(x->arena);
     double gpus = 0, step_s;
-    dse_status st = put_step_time(x, ignored, &step_s, err);
+    dse_status st = avg_step_time(x, step, err);
 
     if (st != DSE_OK)
         return st;
+    step_s = step->first->number;
     if (!x->options->compat && x->card && x->card->total_count > 0)
         gpus = (double)x->card->total_count;
     else if (!x->options->compat && x->record->rank[0].world_size)

@@ -1,11 +1,136 @@
-/* Memory by a snapshot of PyTorch's caching allocator (memory_devices.h), and the peak memory of tensors, of
- * a snapshot or of a simulated run. */
-#include "metrics/memory_devices.h"
+/* Memory by a snapshot of PyTorch's caching allocator, and the peak memory of tensors, of a snapshot or of a simulated run.
+ *
+ * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It
+ * is walked backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the
+ * start is what the blocks requested: those that are allocated, for memory that tensors hold; all active
+ * ones, for memory that is freed but still waits for a stream, too. Source: spec of the metrics, section
+ * 5.3; PyTorch's CUDACachingAllocator for the meaning of the actions. Checked against the recordings of
+ * the reference set. */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
+#include "trace/allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+/* The levels that are followed through time. */
+enum { MEMORY_RESERVED, MEMORY_ALLOCATED, MEMORY_ACTIVE, MEMORY_LEVELS };
+
+typedef struct {
+    uint32_t device;
+    uint64_t reserved, allocated, active, requested; /* sums over the segments at the snapshot */
+    uint64_t n_segments, n_blocks;
+    uint64_t allocated_requested, active_requested; /* of the blocks, by what they are */
+    bool has_requested;
+    bool has_history;
+    int64_t peak[MEMORY_LEVELS], start[MEMORY_LEVELS]; /* start: before the oldest entry */
+    uint64_t actions[TRACE_ACTIONS];
+    uint64_t oom_bytes, oom_free; /* of the largest request that failed */
+} memory_device;
+
+typedef struct {
+    size_t n;
+    memory_device *device; /* ascending */
+} memory_devices;
+
+/* The change of each level by an entry; walking backwards subtracts it. */
+static const int8_t adds[TRACE_ACTIONS][MEMORY_LEVELS] = {
+    [TRACE_ALLOC] = {[MEMORY_ALLOCATED] = 1, [MEMORY_ACTIVE] = 1},
+    [TRACE_FREE_REQUESTED] = {[MEMORY_ALLOCATED] = -1},
+    [TRACE_FREE_COMPLETED] = {[MEMORY_ACTIVE] = -1},
+    [TRACE_SEGMENT_ALLOC] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_MAP] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_FREE] = {[MEMORY_RESERVED] = -1},
+    [TRACE_SEGMENT_UNMAP] = {[MEMORY_RESERVED] = -1}};
+
+/* ---- one device ----------------------------------------------------------------------------- */
+
+/* Adds what a segment holds. */
+static void add_segment(memory_device *d, const trace_segment *s)
+{
+    d->reserved += s->total_size;
+    d->allocated += s->allocated_size;
+    d->active += s->active_size;
+    d->requested += s->requested_size;
+    d->n_segments++;
+    d->n_blocks += s->n_other_blocks;
+    for (int i = 0; i < TRACE_BLOCK_STATES; i++)
+        d->n_blocks += s->n_blocks[i];
+    d->allocated_requested += s->requested[TRACE_ACTIVE_ALLOCATED];
+    d->active_requested += s->requested[TRACE_ACTIVE_ALLOCATED] + s->requested[TRACE_ACTIVE_PENDING_FREE];
+    d->has_requested &= s->has_requested;
+}
+
+/* In unsigned arithmetic, which wraps where a made-up file overflows. */
+static void replay(memory_device *d, const trace_history *h)
+{
+    uint64_t level[MEMORY_LEVELS] = {[MEMORY_RESERVED] = d->reserved,
+                                     [MEMORY_ALLOCATED] = d->allocated_requested,
+                                     [MEMORY_ACTIVE] = d->active_requested};
+
+    d->has_history = h->n > 0;
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->peak[i] = (int64_t)level[i];
+    for (size_t e = h->n; e-- > 0;) {
+        const trace_allocation *a = &h->entry[e];
+
+        d->actions[a->action]++;
+        if (a->action == TRACE_OOM && a->size >= d->oom_bytes) {
+            d->oom_bytes = a->size;
+            d->oom_free = a->address;
+        }
+        for (int i = 0; i < MEMORY_LEVELS; i++) {
+            level[i] -= (uint64_t)(int64_t)adds[a->action][i] * a->size;
+            if ((int64_t)level[i] > d->peak[i])
+                d->peak[i] = (int64_t)level[i];
+        }
+    }
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->start[i] = (int64_t)level[i];
+}
+
+/* Whether the history does not reach back to where nothing was held: the peak may lie before it. */
+static bool is_lower_bound(const memory_device *d)
+{
+    return d->start[MEMORY_RESERVED] || (d->has_requested && d->start[MEMORY_ACTIVE]);
+}
+
+/* ---- the devices of a rank ------------------------------------------------------------------ */
+
+METRIC_COMPARE(by_device, memory_device, {x->device, y->device})
+
+static memory_device *find(const memory_devices *all, uint32_t number)
+{
+    const memory_device key = {.device = number};
+
+    return bsearch(&key, all->device, all->n, sizeof key, by_device);
+}
+
+/* The devices with segments or a history, in the arena. */
+static memory_devices devices_of(const trace_allocator *a, dse_arena *arena)
+{
+    memory_devices all = {0, DSE_ARENA_NEW(arena, memory_device, a->n_segments + a->n_histories + 1)};
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_segments; i++)
+        all.device[n++].device = a->segment[i].device;
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            all.device[n++].device = a->history[i].device;
+    qsort(all.device, n, sizeof *all.device, by_device);
+    for (size_t i = 0; i < n; i++)
+        if (!all.n || all.device[all.n - 1].device != all.device[i].device)
+            all.device[all.n++] = (memory_device){.device = all.device[i].device, .has_requested = true};
+    for (size_t i = 0; i < a->n_segments; i++)
+        add_segment(find(&all, a->segment[i].device), &a->segment[i]);
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            replay(find(&all, a->history[i].device), &a->history[i]);
+    return all;
+}
 
 /* ---- the definition ------------------------------------------------------------------------- */
 
@@ -38,7 +163,7 @@ static void put_peaks(metric_value *to, const memory_device *d)
     metric_put_integer(to, "at_history_start_reserved_bytes", d->start[MEMORY_RESERVED]);
     if (d->has_requested)
         metric_put_integer(to, "at_history_start_requested_active_bytes", d->start[MEMORY_ACTIVE]);
-    metric_put_bool(to, "peak_is_lower_bound", memory_is_lower_bound(d));
+    metric_put_bool(to, "peak_is_lower_bound", is_lower_bound(d));
 }
 
 static void put_actions(metric_value *to, const memory_device *d)
@@ -126,7 +251,7 @@ static void add_to_totals(totals *t, const memory_device *d)
         return;
     t->n_with_history++;
     t->n_with_requested += d->has_requested;
-    t->n_lower_bounds += memory_is_lower_bound(d);
+    t->n_lower_bounds += is_lower_bound(d);
     for (int i = 0; i < MEMORY_LEVELS; i++)
         if (i == MEMORY_RESERVED || d->has_requested)
             t->peak[i] = d->peak[i] > t->peak[i] ? d->peak[i] : t->peak[i];
@@ -158,7 +283,7 @@ static memory_devices *devices_of_all(const metric_context *x, totals *t)
 
         if (!a)
             continue;
-        all[i] = memory_devices_of(a, x->arena);
+        all[i] = devices_of(a, x->arena);
         t->n_ranks++;
         for (size_t d = 0; d < all[i].n; d++)
             add_to_totals(t, &all[i].device[d]);
@@ -226,7 +351,7 @@ static tensor_peak peak_of_devices(const memory_devices *all)
             return (tensor_peak){.why = d->has_history ? no_requested : no_history};
         if (d->peak[MEMORY_ALLOCATED] > (int64_t)p.bytes)
             p.bytes = (uint64_t)d->peak[MEMORY_ALLOCATED];
-        p.lower_bound = p.lower_bound || memory_is_lower_bound(d);
+        p.lower_bound = p.lower_bound || is_lower_bound(d);
     }
     return p;
 }
@@ -250,7 +375,7 @@ static void tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
         *out = peak_of_simulated(r);
         return;
     }
-    devices = memory_devices_of(r->allocator, a);
+    devices = devices_of(r->allocator, a);
     *out = peak_of_devices(&devices);
 }
 
@@ -304,7 +429,7 @@ static upstream upstream_of(const trace_rank *r)
     for (size_t i = 0; i < a->n_segments; i++) {
         uint64_t size = a->segment[i].total_size;
 
-        memory_add_segment(d, &a->segment[i]);
+        add_segment(d, &a->segment[i]);
         u.largest = size > u.largest ? size : u.largest;
         u.smallest = size < u.smallest ? size : u.smallest;
     }

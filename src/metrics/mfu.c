@@ -5,7 +5,6 @@
  * attention needs half of the second term (--attention causal). In inference S and the tokens of a pass are
  * its own: a prefill has the prompt's, a decode one a sequence, and the two are reported apart. Source: spec
  * of the metrics, section 4.1. */
-#include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"

@@ -1,7 +1,5 @@
 #include "metrics/pick.h"
 
-#include "metrics/compat_kineto.h"
-
 #include <string.h>
 
 /* Whether the word is one of those between bars. */
@@ -40,6 +38,17 @@ metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse
     return p;
 }
 
+/* Whether its ts is above 0 in the file. base_ns times a thousand need not fit: what is left of the event in
+ * nanoseconds does. */
+static bool is_timed(const trace_rank *rank, const trace_event *e)
+{
+    int64_t ns = e->start_ps / TRACE_PS_PER_NS;
+
+    return rank->base_ns > 0
+               ? ns > -rank->base_ns || (ns == -rank->base_ns && e->start_ps % TRACE_PS_PER_NS > 0)
+               : ns + rank->base_ns > 0 || e->start_ps + rank->base_ns * TRACE_PS_PER_NS > 0;
+}
+
 /* Whether a row's words are in a name of the rank; asked when it matters. */
 static bool meets(metric_picker *p, uint32_t name, unsigned i)
 {
@@ -71,7 +80,7 @@ uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
 
     if ((e->instant && !(pick->which & METRIC_INSTANTS)) ||
         (e->dur_ps <= 0 && (pick->which & METRIC_LASTING)) ||
-        ((pick->which & METRIC_TIMED) && !metric_compat_is_timed(p->rank, e)))
+        ((pick->which & METRIC_TIMED) && !is_timed(p->rank, e)))
         return METRIC_NOT_PICKED;
     for (uint32_t left = p->by_word[e->word]; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);

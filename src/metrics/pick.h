@@ -19,6 +19,12 @@ typedef struct {
     bool (*is)(const char *name); /* what names cannot say */
 } metric_pick_row;
 
+/* A call of a collective by the name of an operator or annotation. */
+#define METRIC_COMPAT_CALLS                                                                                  \
+    "=^nccl:all_reduce|=^nccl:reduce_scatter|=^nccl:all_gather|=^nccl:broadcast|=^nccl:reduce|=^nccl:send|"  \
+    "=^nccl:recv|=^nccl:coalesced|=^nccl:all_to_all|=^c10d::allreduce_|=^c10d::allgather_|"                  \
+    "=^c10d::broadcast_|=^c10d::reduce_scatter_|=^c10d::reduce_|=^c10d::send|=^c10d::recv_|=^c10d::alltoall"
+
 #define METRIC_NOT_PICKED 0xff /* class of a row that leaves out what meets it */
 
 enum {

@@ -2,7 +2,6 @@
 #include "metrics/steps.h"
 #include "metrics/metric.h"
 
-#include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
 

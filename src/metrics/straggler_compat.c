@@ -1,6 +1,5 @@
 /* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and
  * group, against the k-th of the others; no interpolation of quantiles. */
-#include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"
 #include "metrics/straggler.h"

@@ -1,6 +1,5 @@
 /* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three
  * layers, and its time in microseconds where the keys say bytes. */
-#include "metrics/compat_kineto.h"
 #include "metrics/order.h"
 #include "metrics/pick.h"
 #include "metrics/traffic.h"

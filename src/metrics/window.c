@@ -1,6 +1,5 @@
 /* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's
  * traffic to another's. */
-#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"
