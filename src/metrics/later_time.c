@@ -277,33 +277,6 @@ static void add_utilization(const metric_context *x, const later_kernels *k, lat
         later_add(r, k->rank, (double)metric_spans_length(&busy), (double)(span.end - span.start));
 }
 
-static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
-{
-    metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
-                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
-    double least = INFINITY, most = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        double s;
-        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
-        metric_spans busy = later_busy(&k, x->arena);
-
-        if (!k.n)
-            continue;
-        s = metric_seconds(metric_spans_length(&busy));
-        least = fmin(least, s);
-        most = fmax(most, s);
-        n++;
-        if (ranks)
-            metric_put_number(metric_put_rank(ranks, k.rank), "kernel_busy_s", s);
-    }
-    if (n < 2 || !(least > 0))
-        return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", n);
-    ratio->number = most / least;
-    return DSE_OK;
-}
-
 static const metric rows[] = {
     {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
                  "union of kernels over their span, mean over ranks"),
@@ -314,8 +287,6 @@ static const metric rows[] = {
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
     {LATER_ROW("gpu_step_score", "", LATER_ON_ALL, gpu_step_score,
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
-    {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
-               "largest over smallest union of kernels among ranks")},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
      LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
