@@ -127,11 +127,8 @@ static void put_lag(const metric_context *x, metric_value *out)
 
     if (st == DSE_OK)
         st = metric_straggler_lag(x, lag, &why);
-    if (st != DSE_OK) {
-        lag->kind = METRIC_ABSENT;
-        lag->first = lag->last = NULL;
-        lag->text = dse_arena_strdup(lag->arena, why.text);
-    }
+    if (st != DSE_OK)
+        metric_make_absent(lag, why.text);
 }
 
 static void straggler(const metric_context *x, metric_value *out)
