@@ -4,7 +4,6 @@
  * trace marks them. Busy is compute, memory operations, and communication that is not point-to-point: a send
  * or receive kernel that waits for its peer is bubble, one that compute covers is not. All-to-all is no
  * point-to-point, though its kernels are called SendRecv. */
-#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/parallel.h"
@@ -108,6 +107,13 @@ static uint32_t next_stage(const uint32_t *stage, uint32_t n, uint32_t above)
     return next;
 }
 
+static void put_idle(const idle *of, metric_value *to)
+{
+    metric_put_ms(to, "span_ms", of->window);
+    metric_put_ms(to, "bubble_time_ms", of->bubble);
+    metric_put_ratio(to, "bubble_ratio", (double)of->bubble, (double)of->window, "no GPU events");
+}
+
 static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric_value *out)
 {
     metric_value *stages = metric_put_object(out, "per_stage");
@@ -124,9 +130,7 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
             }
         one = metric_put_numbered(stages, s);
         metric_put_integer(one, "num_ranks", ranks);
-        metric_put_ms(one, "span_ms", sum.window);
-        metric_put_ms(one, "bubble_time_ms", sum.bubble);
-        metric_put_ratio(one, "bubble_ratio", (double)sum.bubble, (double)sum.window, "no GPU events");
+        put_idle(&sum, one);
     }
 }
 
@@ -167,9 +171,7 @@ static void put_all(const metric_context *x, const idle *of, const uint32_t *sta
     for (uint32_t i = 0; i < x->n_views; i++) {
         metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
 
-        metric_put_ms(rank, "span_ms", of[i].window);
-        metric_put_ms(rank, "bubble_time_ms", of[i].bubble);
-        metric_put_ratio(rank, "bubble_ratio", (double)of[i].bubble, (double)of[i].window, "no GPU events");
+        put_idle(&of[i], rank);
         if (stage[i] != DSE_NONE)
             metric_put_integer(rank, "stage", stage[i]);
     }

@@ -1,5 +1,4 @@
 /* How many collectives ran. */
-#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"

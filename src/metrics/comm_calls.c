@@ -103,30 +103,29 @@ static size_t upstream_hlo(const trace_rank *r, const trace_event *e)
 static void upstream_tpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
     const trace_rank *r = x->view[i].rank;
-    uint32_t *members;
+    uint32_t *members, *event = NULL;
+    size_t n = 0, cap = 0;
     place *places;
-    size_t n = 0, at = 0;
 
     for (size_t e = 0; e < r->n_events; e++)
-        n += upstream_hlo(r, &r->event[e]) < N_KNOWN;
+        if (upstream_hlo(r, &r->event[e]) < N_KNOWN) {
+            DSE_ARENA_GROW(x->arena, event, cap, n + 1);
+            event[n++] = (uint32_t)e;
+        }
     places = DSE_ARENA_NEW(x->arena, place, n);
-    out->call = DSE_ARENA_NEW(x->arena, comm_call, n);
-    for (size_t e = 0; e < r->n_events; e++)
-        if (upstream_hlo(r, &r->event[e]) < N_KNOWN)
-            places[at++] = (place){r->event[e].name, r->lane[r->event[e].lane].pid};
+    for (size_t k = 0; k < n; k++)
+        places[k] = (place){r->event[event[k]].name, r->lane[r->event[event[k]].lane].pid};
     members = count_members(r, places, n, x->arena);
-    for (size_t e = 0; e < r->n_events; e++) {
-        const trace_event *v = &r->event[e];
-        size_t kind = upstream_hlo(r, v);
-        int64_t ps = trace_device_time_of(r, e).dur_ps;
-        uint64_t bytes;
+    *out = (comm_calls){(uint32_t)n, DSE_ARENA_NEW(x->arena, comm_call, n)};
+    for (size_t k = 0; k < n; k++) {
+        const trace_event *v = &r->event[event[k]];
+        metric_comm_type type = known[upstream_hlo(r, v)].type;
+        int64_t ps = trace_device_time_of(r, event[k]).dur_ps;
+        uint64_t bytes = r->args[v->args].bytes_accessed;
 
-        if (kind == N_KNOWN)
-            continue;
-        bytes = r->args[v->args].bytes_accessed;
-        out->call[out->n++] = (comm_call){known[kind].type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
-                                          ps > 0 ? (double)ps / TRACE_PS_PER_S : 0,
-                                          metric_bus_factor(known[kind].type, members[v->name]), 0};
+        out->call[k] = (comm_call){type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
+                                   ps > 0 ? (double)ps / TRACE_PS_PER_S : 0,
+                                   metric_bus_factor(type, members[v->name]), 0};
     }
 }
 

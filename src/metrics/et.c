@@ -3,11 +3,9 @@
  * A collective is a record_param_comms node that names one; waiting for it is not. Volumes are the bytes that
  * a rank puts into its collectives (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm
  * makes of them. */
-#include "trace/record.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
-
-#include <string.h>
+#include "trace/record.h"
 
 typedef struct {
     uint32_t group; /* a name; DSE_NONE: the trace does not say */
@@ -22,17 +20,9 @@ typedef struct {
 } et_counts;
 
 /* Words of record_param_comms that move nothing. */
-static bool is_collective(const char *word)
-{
-    static const char *const others[] = {
-        "wait",          "init", "end", "abort", "startcoalescing", "endcoalescing", "start_coalescing",
-        "end_coalescing"};
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcmp(word, others[i]) == 0)
-            return false;
-    return *word != '\0';
-}
+#define IDLE_WORDS                                                                                           \
+    "=^$|=^wait$|=^init$|=^end$|=^abort$|=^startcoalescing$|=^endcoalescing$|=^start_coalescing$|"           \
+    "=^end_coalescing$"
 
 /* at[] is by name, the last of those that have none: the group's place and 1 more, 0 for none yet. */
 static void add_to_group(et_counts *c, uint32_t *at, uint32_t name, uint64_t bytes)
@@ -56,7 +46,7 @@ static void count(const trace_rank *r, dse_arena *arena, et_counts *c)
         metric_comm_type type;
         uint64_t bytes;
 
-        if (!word || !is_collective(word))
+        if (!word || metric_says(word, IDLE_WORDS))
             continue;
         type = metric_comm_type_of_word(word);
         bytes = a->bytes == TRACE_UNKNOWN ? 0 : a->bytes;

@@ -11,7 +11,6 @@
 #include "metrics/straggler.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define TOLERANCE 0.05 /* of the median, above which own time makes a straggler */
 
@@ -54,12 +53,29 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     return true;
 }
 
-static void put_extreme(metric_value *to, const char *key, const guide_rank *r, double own)
+/* A rank, by its number or as the originals call it, and a time of it. */
+static metric_value *put_named(metric_value *to, const guide_ranks *ranks, uint32_t i, const char *key,
+                               double ms)
 {
-    metric_value *v = metric_put_object(to, key);
+    if (ranks->x->options->compat)
+        metric_put_text(to, "rank", ranks->rank[i].label);
+    else
+        metric_put_integer(to, "rank", ranks->rank[i].rank->rank);
+    metric_put_number(to, key, ms);
+    return to;
+}
 
-    metric_put_integer(v, "rank", r->rank->rank);
-    metric_put_number(v, "self_time_ms", own);
+/* The ranks of the largest and of the smallest value, the first of equals. */
+static void put_extremes(metric_value *to, const guide_ranks *ranks, const char *key, const double *ms)
+{
+    uint32_t most = 0, least = 0;
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        most = ms[i] > ms[most] ? i : most;
+        least = ms[i] < ms[least] ? i : least;
+    }
+    put_named(metric_put_object(to, "slowest_rank"), ranks, most, key, ms[most]);
+    put_named(metric_put_object(to, "fastest_rank"), ranks, least, key, ms[least]);
 }
 
 /* Ranks whose own time stands out, in the order of their numbers. */
@@ -74,42 +90,25 @@ static void put_stragglers(metric_value *out, const guide_ranks *ranks, const do
 
         if (!(own[i] > median * (1 + TOLERANCE)))
             continue;
-        s = metric_put_object(list, NULL);
-        metric_put_integer(s, "rank", ranks->rank[i].rank->rank);
-        metric_put_number(s, "self_time_ms", own[i]);
+        s = put_named(metric_put_object(list, NULL), ranks, i, "self_time_ms", own[i]);
         metric_put_ratio(s, "slowdown_percentage", 100 * (own[i] - median), median, "a median of 0");
         has->integer = 1;
         n->integer++;
     }
 }
 
-/* The places of the largest and the smallest, the first of equals. */
-static void extremes_of(const double *v, uint32_t n, uint32_t extreme[2])
-{
-    extreme[0] = extreme[1] = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        extreme[0] = v[i] > v[extreme[0]] ? i : extreme[0];
-        extreme[1] = v[i] < v[extreme[1]] ? i : extreme[1];
-    }
-}
-
-static const char *const extreme_key[2] = {"slowest_rank", "fastest_rank"};
-
 static void put_times(const guide_ranks *ranks, metric_value *out)
 {
     const double *own = guide_figures(ranks, "self_time_ms"), *step = guide_figures(ranks, "step_time_ms");
     double *sorted = guide_figures(ranks, "self_time_ms"), wait = 0, median;
-    uint32_t extreme[2];
     metric_summary s;
 
-    extremes_of(own, ranks->n, extreme);
     metric_sort(sorted, ranks->n);
     median = metric_quantile(sorted, ranks->n, 0.5);
     put_stragglers(out, ranks, own, median);
     metric_put_number(out, "median_self_time_ms", median);
     s = put_stats(metric_put_object(out, "self_time_stats"), sorted, ranks->n, false);
-    for (int i = 0; i < 2; i++)
-        put_extreme(out, extreme_key[i], &ranks->rank[extreme[i]], own[extreme[i]]);
+    put_extremes(out, ranks, "self_time_ms", own);
     metric_put_ratio(out, "load_imbalance_percentage", 100 * (s.max - s.min), s.mean,
                      "steps without own time");
     for (uint32_t i = 0; i < ranks->n; i++)
@@ -128,11 +127,8 @@ static void put_lag(const metric_context *x, metric_value *out)
 
     if (st == DSE_OK)
         st = metric_straggler_lag(x, lag, &why);
-    if (st != DSE_OK) {
-        lag->kind = METRIC_ABSENT;
-        lag->first = lag->last = NULL;
-        lag->text = dse_arena_strdup(lag->arena, why.text);
-    }
+    if (st != DSE_OK)
+        metric_make_absent(lag, why.text);
 }
 
 static void straggler(const metric_context *x, metric_value *out)
@@ -171,8 +167,8 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
 }
 
 typedef struct {
-    const char *label;
-    double ms, deviation, slowdown;
+    uint32_t rank;
+    double deviation;
 } late_rank;
 
 static int by_deviation(const void *a, const void *b)
@@ -181,39 +177,31 @@ static int by_deviation(const void *a, const void *b)
 
     if (x->deviation != y->deviation)
         return x->deviation > y->deviation ? -1 : 1;
-    return strcmp(x->label, y->label); /* as they came: ranks are in that order */
+    return x->rank < y->rank ? -1 : 1;
 }
 
 /* The threshold is of the rounded figures. */
-static uint32_t find_late(const guide_ranks *ranks, const double *ms, late_rank *late)
+static void put_late(const guide_ranks *ranks, const double *ms, metric_value *out)
 {
-    metric_summary s = metric_summarise(ms, ranks->n);
-    double mean = metric_round(s.mean, 2), sd = metric_round(s.deviation, 2);
+    const metric_summary s = metric_summarise(ms, ranks->n);
+    const double mean = metric_round(s.mean, 2), sd = metric_round(s.deviation, 2);
+    late_rank *late = DSE_ARENA_NEW(ranks->x->arena, late_rank, ranks->n);
+    metric_value *list;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ranks->n && ranks->n > 1; i++)
         if (ms[i] > mean + 2 * sd)
-            late[n++] =
-                (late_rank){ranks->rank[i].label, ms[i], metric_round(sd > 0 ? (ms[i] - mean) / sd : 0, 2),
-                            metric_round((ms[i] - mean) / mean * 100, 2)};
+            late[n++] = (late_rank){i, metric_round(sd > 0 ? (ms[i] - mean) / sd : 0, 2)};
     qsort(late, n, sizeof *late, by_deviation);
-    return n;
-}
-
-static void put_late(const late_rank *late, uint32_t n, metric_value *out)
-{
-    metric_value *list;
-
     metric_put_bool(out, "has_stragglers", n > 0);
     metric_put_integer(out, "num_stragglers", n);
     list = metric_put_list(out, "stragglers");
     for (uint32_t i = 0; i < n; i++) {
-        metric_value *s = metric_put_object(list, NULL);
+        double own = ms[late[i].rank];
+        metric_value *one = put_named(metric_put_object(list, NULL), ranks, late[i].rank, "duration_ms", own);
 
-        metric_put_text(s, "rank", late[i].label);
-        metric_put_number(s, "duration_ms", late[i].ms);
-        metric_put_number(s, "deviation_std", late[i].deviation);
-        metric_put_number(s, "slowdown_percentage", late[i].slowdown);
+        metric_put_number(one, "deviation_std", late[i].deviation);
+        guide_put_round(one, "slowdown_percentage", (own - mean) / mean * 100);
     }
 }
 
@@ -222,17 +210,10 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
 {
     metric_summary s = metric_summarise(ms, ranks->n);
     double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2), wait = 0;
-    uint32_t extreme[2];
 
-    extremes_of(ms, ranks->n, extreme);
     for (uint32_t i = 0; i < ranks->n; i++)
         wait += most - ms[i];
-    for (int i = 0; i < 2; i++) {
-        metric_value *v = metric_put_object(out, extreme_key[i]);
-
-        metric_put_text(v, "rank", ranks->rank[extreme[i]].label);
-        metric_put_number(v, "duration_ms", ms[extreme[i]]);
-    }
+    put_extremes(out, ranks, "duration_ms", ms);
     guide_put_round(out, "load_imbalance_percentage",
                     mean > 0 ? metric_round(s.max - s.min, 2) / mean * 100 : 0);
     guide_put_round(out, "sync_overhead_ms", wait);
@@ -241,11 +222,10 @@ static void put_durations(const guide_ranks *ranks, const double *ms, metric_val
 
 static void straggler_compat(const metric_context *x, metric_value *out)
 {
-    late_rank *late = DSE_ARENA_NEW(x->arena, late_rank, x->n_views);
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
     const double *ms = guide_figures(&ranks, times[0].time);
 
-    put_late(late, find_late(&ranks, ms, late), out);
+    put_late(&ranks, ms, out);
     for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
         put_stats(metric_put_object(out, times[k].stats), guide_figures(&ranks, times[k].time), ranks.n,
                   true);

@@ -25,17 +25,8 @@ typedef struct {
     name_sum *name;
     int64_t time_ps;
     uint32_t n_kernels;
+    metric_sums kind[METRIC_WORKS]; /* of a rank */
 } rank_kernels;
-
-typedef struct {
-    uint32_t n;
-    int64_t time_ps;
-} kind_sum;
-
-/* By metric_work. */
-typedef struct {
-    kind_sum of[METRIC_WORKS];
-} kind_sums;
 
 /* The sums of the names of a list's kernels. kind_of NULL: they are those of the view. */
 static void sum_kernels(const guide_rank *r, const metric_events *list,
@@ -61,21 +52,11 @@ static void sum_kernels(const guide_rank *r, const metric_events *list,
                 .first = DSE_NONE,
                 .n = 1,
                 .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[e->name]) : r->view->work[e->name])};
+        metric_sums_add(&out->kind[s->kind], e->dur_ps);
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;
         out->time_ps += e->dur_ps;
     }
-}
-
-static kind_sums sum_kinds(const rank_kernels *k)
-{
-    kind_sums s = {0};
-
-    for (uint32_t i = 0; i < k->n_names; i++) {
-        s.of[k->name[i].kind].n += k->name[i].n;
-        s.of[k->name[i].kind].time_ps += k->name[i].time_ps;
-    }
-    return s;
 }
 
 /* Orders by time, longest first; equal times keep their order. */
@@ -163,23 +144,16 @@ static void put_top(const metric_context *x, const trace_names *names, const ran
     }
 }
 
-typedef struct {
-    rank_kernels k;
-    kind_sums kinds;
-} own_sums;
-
 /* The originals list the longest kernels of each rank, too. */
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
     const bool compat = x->options->compat;
     const metric_events list =
         compat ? metric_pick_of(r->rank, &r->view->kernels, &literal, scratch).list : r->view->kernels;
-    own_sums *own = r->own;
-    const rank_kernels *k = &own->k;
+    rank_kernels *k = r->own;
     metric_value *types;
 
-    sum_kernels(r, &list, compat ? kind_compat : NULL, x->arena, scratch, &own->k);
-    own->kinds = sum_kinds(k);
+    sum_kernels(r, &list, compat ? kind_compat : NULL, x->arena, scratch, k);
     metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
                       ms_of(x, k->time_ps));
     if (!compat)
@@ -191,15 +165,15 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     }
     types = metric_put_object(r->out, compat ? "type_breakdown" : "by_type");
     for (int i = 0; i < METRIC_WORKS; i++) {
-        const kind_sum *s = &own->kinds.of[by_alphabet[i]];
+        const metric_sums *s = &k->kind[by_alphabet[i]];
         metric_value *type;
 
         if (!s->n)
             continue;
         type = metric_put_object(types, metric_work_name[by_alphabet[i]]);
         metric_put_integer(type, "count", s->n);
-        metric_put_number(type, compat ? "total_time_ms" : "time_ms_sum", ms_of(x, s->time_ps));
-        put_share(x, type, s->time_ps, k->time_ps);
+        metric_put_number(type, compat ? "total_time_ms" : "time_ms_sum", ms_of(x, s->sum_ps));
+        put_share(x, type, s->sum_ps, k->time_ps);
     }
     return true;
 }
@@ -229,21 +203,21 @@ static void put_kinds(const guide_ranks *ranks, int64_t all_ps, metric_value *to
     const uint32_t n = ranks->n;
 
     for (int i = 0; i < METRIC_WORKS; i++) {
-        kind_sum all = {0};
+        metric_sums all = {0};
         metric_value *type;
 
         for (uint32_t r = 0; r < n; r++) {
-            const own_sums *own = ranks->rank[r].own;
+            const metric_sums *s = &((const rank_kernels *)ranks->rank[r].own)->kind[by_alphabet[i]];
 
-            all.n += own->kinds.of[by_alphabet[i]].n;
-            all.time_ps += own->kinds.of[by_alphabet[i]].time_ps;
+            all.n += s->n;
+            all.sum_ps += s->sum_ps;
         }
         if (!all.n)
             continue;
         type = metric_put_object(to, metric_work_name[by_alphabet[i]]);
         metric_put_number(type, "avg_count", (double)all.n / n);
-        metric_put_number(type, "avg_time_ms", (double)all.time_ps / TRACE_PS_PER_MS / n);
-        guide_put_percent(type, "avg_percentage", (double)all.time_ps, (double)all_ps, "no time");
+        metric_put_number(type, "avg_time_ms", (double)all.sum_ps / TRACE_PS_PER_MS / n);
+        guide_put_percent(type, "avg_percentage", (double)all.sum_ps, (double)all_ps, "no time");
     }
 }
 
@@ -252,7 +226,7 @@ static void kernel(const metric_context *x, metric_value *out)
     trace_names names = {0};
     rank_kernels all = {0};
     size_t cap = 0;
-    guide_ranks ranks = guide_measure(x, out, measure, sizeof(own_sums));
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
 
     for (uint32_t i = 0; i < ranks.n; i++)
         add_names(ranks.rank[i].rank, ranks.rank[i].own, &names, &all, &cap);
@@ -288,7 +262,7 @@ static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
 
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
-    guide_ranks ranks = guide_measure(x, out, measure, sizeof(own_sums));
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
 
     guide_put_round(out, "avg_kernel_time_ms", guide_mean(&ranks, "total_kernel_time_ms"));
     metric_put_number(out, "avg_unique_kernels", metric_round(guide_mean(&ranks, "num_unique_kernels"), 0));

@@ -9,8 +9,7 @@ const char *const metric_comm_type_name[METRIC_COMM_TYPES] = {
 const char *const metric_work_name[METRIC_WORKS] = {"nccl",        "memory",    "attention", "gemm",
                                                     "elementwise", "reduction", "embedding", "other"};
 
-/* Whether n letters of `word`, which is lower case unless its case counts, stand here. Most places fail at the first: no
- * call, then. */
+/* Whether n letters of `word`, which is lower case unless its case counts, stand here. */
 static bool is_here(const char *text, const char *word, size_t n, bool exact)
 {
     size_t i = 0;
@@ -22,6 +21,8 @@ static bool is_here(const char *text, const char *word, size_t n, bool exact)
 }
 
 static bool of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool is_sign(char c) { return c == '*' || c == '$' || c == '!' || c == '>'; }
 
 static bool has_one(const char *name, const char *word, size_t n, bool exact);
 
@@ -46,14 +47,17 @@ static bool has_one(const char *name, const char *word, size_t n, bool exact)
 {
     bool first = n && *word == '^', whole = n && *word == '<';
     size_t length = 0, behind;
+    char begin, capital;
 
     word += first || whole;
     n -= first || whole;
-    while (length < n && !strchr("*$!>", word[length]))
+    while (length < n && !is_sign(word[length]))
         length++;
     behind = length + whole;
+    begin = length ? word[0] : '\0';
+    capital = !exact && islower((unsigned char)begin) ? (char)(begin ^ 0x20) : begin;
     for (const char *s = name;; s++) {
-        if (is_here(s, word, length, exact) &&
+        if ((!length || *s == begin || *s == capital) && is_here(s, word, length, exact) &&
             (!whole || ((s == name || !of_word(s[-1])) && !of_word(s[length]))) &&
             suits(s + length, word + behind, n - behind, exact))
             return true;
@@ -83,6 +87,19 @@ static bool has_within(const char *text, size_t n, const char *word)
     for (size_t i = 0; i + length <= n; i++)
         if (is_here(text + i, word, length, false))
             return true;
+    return false;
+}
+
+bool metric_has_part(const char *name, const char *word, bool (*separates)(char c))
+{
+    size_t n = strlen(word), length;
+
+    for (; *name; name += length + (name[length] != '\0')) {
+        for (length = 0; name[length] && !separates(name[length]); length++)
+            ;
+        if (length == n && is_here(name, word, n, false))
+            return true;
+    }
     return false;
 }
 

@@ -1,7 +1,6 @@
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 
-#include "metrics/compat_kineto.h"
 #include "metrics/order.h"
 #include "metrics/pick.h"
 #include "trace/benchmark.h"

@@ -39,59 +39,45 @@ static uint32_t calls_of(const comm_calls *c, uint32_t n, metric_comm_type type)
     return found;
 }
 
-/* The original: the first file that has any. */
-static dse_status upstream_bandwidth(const metric_context *x, metric_value *out, dse_error *err)
-{
-    metric_comm_type type = *(const metric_comm_type *)x->row->rule;
-
-    const comm_calls *c;
-    dse_status st = comm_calls_of(x, &c, err);
-
-    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        double *rate = DSE_ARENA_NEW(x->arena, double, c[i].n);
-        size_t n = add_rates(&c[i], type, rate, 0);
-
-        if (!n)
-            continue;
-        metric_sort(rate, n);
-        metric_put_number(out, x->row->name, metric_quantile(rate, n, 0.5) / GIB);
-        return DSE_OK;
-    }
-    return st == DSE_OK ? metric_absent(err, "no %s kernel has a size", metric_comm_type_name[type]) : st;
-}
-
+/* Median over the calls of all ranks; the original takes the first file that has any, and its GB are of 2^30. */
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;
-    const comm_calls *c;
-    dse_status st = comm_calls_of(x, &c, err);
+    const bool compat = x->options->compat;
+    const double unit = compat ? GIB : 1e9;
     metric_value *median = metric_put_number(out, x->row->name, 0),
-                 *samples = metric_put_count(out, "samples", 0), *ranks = metric_put_object(out, "per_rank");
+                 *samples = compat ? NULL : metric_put_count(out, "samples", 0),
+                 *ranks = compat ? NULL : metric_put_object(out, "per_rank");
     size_t most = 0, n = 0;
+    const comm_calls *c;
     double *rate;
+    dse_status st = comm_calls_of(x, &c, err);
 
     if (st != DSE_OK)
         return st;
     for (uint32_t i = 0; i < x->n_views; i++)
         most += c[i].n;
     rate = DSE_ARENA_NEW(x->arena, double, most);
-    for (uint32_t i = 0; i < x->n_views; i++) {
+    for (uint32_t i = 0; i < x->n_views && !(compat && n); i++) {
         size_t own = add_rates(&c[i], type, rate + n, 0);
 
         metric_sort(rate + n, own);
-        if (own)
+        if (own && ranks)
             metric_put_number(metric_put_rank(ranks, x->view[i].rank), x->row->name,
-                              metric_quantile(rate + n, own, 0.5) / 1e9);
+                              metric_quantile(rate + n, own, 0.5) / unit);
         n += own;
     }
+    if (!n && compat)
+        return metric_absent(err, "no %s kernel has a size", metric_comm_type_name[type]);
     if (!n && !calls_of(c, x->n_views, type))
         return metric_absent(err, "the trace has no %s", metric_comm_type_name[type]);
     if (!n)
         return metric_absent(err, "none of the %u %ss has a size, a time and a group of known size" SIZES_OF,
                              calls_of(c, x->n_views, type), metric_comm_type_name[type]);
     metric_sort(rate, n);
-    median->number = metric_quantile(rate, n, 0.5) / 1e9;
-    samples->integer = (int64_t)n;
+    median->number = metric_quantile(rate, n, 0.5) / unit;
+    if (samples)
+        samples->integer = (int64_t)n;
     return DSE_OK;
 }
 
@@ -203,8 +189,7 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
 }
 
 #define BANDWIDTH_ROW(id, type, of)                                                                          \
-    METRIC_ROW(id, "later", "GB/s", ON_SIZED, 0, "median bus bandwidth of " of),                             \
-        .headline = (id), .compute = bandwidth, .compat = upstream_bandwidth,                                \
+    LATER_ROW(id, "GB/s", ON_SIZED, bandwidth, "median bus bandwidth of " of),                               \
         METRIC_RULE(metric_comm_type, type)
 #define VOLUME_ROW(id, types, of)                                                                            \
     LATER_ROW(id, "GB", ON_SIZED, volume, "bytes of " of ", mean over ranks"), METRIC_RULE(unsigned, types)

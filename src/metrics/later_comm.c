@@ -153,22 +153,18 @@ static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
 
 /* Under --compat the tool reads one file, kineto_trace_0.json, and counts one prefix; without that file it
  * says 0. */
-static uint64_t upstream_calls(const metric_view *v)
-{
-    uint64_t n = 0;
-
-    if (v->rank->rank != 0 || v->rank->kind != TRACE_KINETO)
-        return 0;
-    for (uint32_t k = 0; k < v->kernels.n; k++)
-        n += metric_begins(METRIC_TEXT_OF(v->rank, &v->rank->event[v->kernels.event[k]]), "ncclDevKernel_");
-    return n;
-}
+static const metric_pick nccl = METRIC_PICK(0, {.names = "=^ncclDevKernel_"});
 
 static void coll_call_num(const metric_context *x, metric_value *out)
 {
-    const metric_view *first = &x->view[0];
+    const metric_view *v = &x->view[0];
+    uint32_t n = v->comm.n;
 
-    metric_put_count(out, "coll_call_num", x->options->compat ? upstream_calls(first) : first->comm.n);
+    if (x->options->compat)
+        n = v->rank->rank == 0 && v->rank->kind == TRACE_KINETO
+                ? metric_pick_of(v->rank, &v->kernels, &nccl, x->arena).list.n
+                : 0;
+    metric_put_integer(out, "coll_call_num", n);
 }
 
 static const char no_kernels[] = "the trace has no kernels";

@@ -1,4 +1,5 @@
-/* Which ranks wait for others, by their time in communication: straggler_metrics, straggler_pct. */
+/* Which ranks wait for others, by their time in communication, and which have more to do: straggler_metrics,
+ * straggler_pct, load_imbalance_ratio. */
 #include "metrics/later.h"
 #include "metrics/match.h"
 #include "metrics/numbers.h"
@@ -121,7 +122,34 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     return DSE_OK;
 }
 
+/* ---- load_imbalance_ratio ------------------------------------------------------------------ */
+
+static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
+                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
+    extremes e = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
+        metric_spans busy = later_busy(&k, x->arena);
+        double s = metric_seconds(metric_spans_length(&busy));
+
+        if (!k.n)
+            continue;
+        add_extreme(&e, s);
+        if (ranks)
+            metric_put_number(metric_put_rank(ranks, k.rank), "kernel_busy_s", s);
+    }
+    if (e.n < 2 || !(e.least > 0))
+        return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", e.n);
+    ratio->number = e.most / e.least;
+    return DSE_OK;
+}
+
 static const metric rows[] = {
+    {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
+               "largest over smallest union of kernels among ranks")},
     {METRIC_ROW("straggler_metrics", "later", "", METRIC_ON_GPU, 0,
                 "communication time of ranks: most less least over most, and most over least"),
      .compute = straggler_metrics, .compat = straggler_metrics, .compat_kinds = LATER_ON_ALL,

@@ -129,31 +129,20 @@ static void add_tpu_steps(const metric_context *x, later_result *out)
     }
 }
 
-static dse_status put_step_time(const metric_context *x, metric_value *out, double *value, dse_error *err)
+static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_error *err)
 {
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
     bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
-    dse_status st;
 
     if (!unread)
         (tpu ? add_tpu_steps : add_gpu_steps)(x, &r);
-    st = later_end(&r, 0,
-                   unread ? "the original tool does not read databases of Nsight Systems"
-                   : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
-                            "workload card"
-                          : "no step markers (ProfilerStep#, execute_context_, run_batch)",
-                   err);
-    if (st == DSE_OK)
-        *value = r.value->number;
-    return st;
-}
-
-static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_error *err)
-{
-    double s;
-
-    return put_step_time(x, out, &s, err);
+    return later_end(&r, 0,
+                     unread ? "the original tool does not read databases of Nsight Systems"
+                     : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
+                              "workload card"
+                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                     err);
 }
 
 /* ---- gpu_step_score ------------------------------------------------------------------------ */
@@ -175,12 +164,13 @@ static double count_seen(const metric_context *x)
 
 static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *score = metric_put_number(out, "gpu_step_score", 0), *ignored = metric_object_new(x->arena);
+    metric_value *score = metric_put_number(out, "gpu_step_score", 0), *step = metric_object_new(x->arena);
     double gpus = 0, step_s;
-    dse_status st = put_step_time(x, ignored, &step_s, err);
+    dse_status st = avg_step_time(x, step, err);
 
     if (st != DSE_OK)
         return st;
+    step_s = step->first->number;
     if (!x->options->compat && x->card && x->card->total_count > 0)
         gpus = (double)x->card->total_count;
     else if (!x->options->compat && x->record->rank[0].world_size)
@@ -287,33 +277,6 @@ static void add_utilization(const metric_context *x, const later_kernels *k, lat
         later_add(r, k->rank, (double)metric_spans_length(&busy), (double)(span.end - span.start));
 }
 
-static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
-{
-    metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
-                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
-    double least = INFINITY, most = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        double s;
-        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
-        metric_spans busy = later_busy(&k, x->arena);
-
-        if (!k.n)
-            continue;
-        s = metric_seconds(metric_spans_length(&busy));
-        least = fmin(least, s);
-        most = fmax(most, s);
-        n++;
-        if (ranks)
-            metric_put_number(metric_put_rank(ranks, k.rank), "kernel_busy_s", s);
-    }
-    if (n < 2 || !(least > 0))
-        return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", n);
-    ratio->number = most / least;
-    return DSE_OK;
-}
-
 static const metric rows[] = {
     {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
                  "union of kernels over their span, mean over ranks"),
@@ -324,8 +287,6 @@ static const metric rows[] = {
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
     {LATER_ROW("gpu_step_score", "", LATER_ON_ALL, gpu_step_score,
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
-    {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
-               "largest over smallest union of kernels among ranks")},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
      LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,

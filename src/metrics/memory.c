@@ -1,11 +1,136 @@
-/* Memory by a snapshot of PyTorch's caching allocator (memory_devices.h), and the peak memory of tensors, of
- * a snapshot or of a simulated run. */
-#include "metrics/memory_devices.h"
+/* Memory by a snapshot of PyTorch's caching allocator, and the peak memory of tensors, of a snapshot or of a simulated run.
+ *
+ * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It
+ * is walked backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the
+ * start is what the blocks requested: those that are allocated, for memory that tensors hold; all active
+ * ones, for memory that is freed but still waits for a stream, too. Source: spec of the metrics, section
+ * 5.3; PyTorch's CUDACachingAllocator for the meaning of the actions. Checked against the recordings of
+ * the reference set. */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
+#include "trace/allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+/* The levels that are followed through time. */
+enum { MEMORY_RESERVED, MEMORY_ALLOCATED, MEMORY_ACTIVE, MEMORY_LEVELS };
+
+typedef struct {
+    uint32_t device;
+    uint64_t reserved, allocated, active, requested; /* sums over the segments at the snapshot */
+    uint64_t n_segments, n_blocks;
+    uint64_t allocated_requested, active_requested; /* of the blocks, by what they are */
+    bool has_requested;
+    bool has_history;
+    int64_t peak[MEMORY_LEVELS], start[MEMORY_LEVELS]; /* start: before the oldest entry */
+    uint64_t actions[TRACE_ACTIONS];
+    uint64_t oom_bytes, oom_free; /* of the largest request that failed */
+} memory_device;
+
+typedef struct {
+    size_t n;
+    memory_device *device; /* ascending */
+} memory_devices;
+
+/* The change of each level by an entry; walking backwards subtracts it. */
+static const int8_t adds[TRACE_ACTIONS][MEMORY_LEVELS] = {
+    [TRACE_ALLOC] = {[MEMORY_ALLOCATED] = 1, [MEMORY_ACTIVE] = 1},
+    [TRACE_FREE_REQUESTED] = {[MEMORY_ALLOCATED] = -1},
+    [TRACE_FREE_COMPLETED] = {[MEMORY_ACTIVE] = -1},
+    [TRACE_SEGMENT_ALLOC] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_MAP] = {[MEMORY_RESERVED] = 1},
+    [TRACE_SEGMENT_FREE] = {[MEMORY_RESERVED] = -1},
+    [TRACE_SEGMENT_UNMAP] = {[MEMORY_RESERVED] = -1}};
+
+/* ---- one device ----------------------------------------------------------------------------- */
+
+/* Adds what a segment holds. */
+static void add_segment(memory_device *d, const trace_segment *s)
+{
+    d->reserved += s->total_size;
+    d->allocated += s->allocated_size;
+    d->active += s->active_size;
+    d->requested += s->requested_size;
+    d->n_segments++;
+    d->n_blocks += s->n_other_blocks;
+    for (int i = 0; i < TRACE_BLOCK_STATES; i++)
+        d->n_blocks += s->n_blocks[i];
+    d->allocated_requested += s->requested[TRACE_ACTIVE_ALLOCATED];
+    d->active_requested += s->requested[TRACE_ACTIVE_ALLOCATED] + s->requested[TRACE_ACTIVE_PENDING_FREE];
+    d->has_requested &= s->has_requested;
+}
+
+/* In unsigned arithmetic, which wraps where a made-up file overflows. */
+static void replay(memory_device *d, const trace_history *h)
+{
+    uint64_t level[MEMORY_LEVELS] = {[MEMORY_RESERVED] = d->reserved,
+                                     [MEMORY_ALLOCATED] = d->allocated_requested,
+                                     [MEMORY_ACTIVE] = d->active_requested};
+
+    d->has_history = h->n > 0;
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->peak[i] = (int64_t)level[i];
+    for (size_t e = h->n; e-- > 0;) {
+        const trace_allocation *a = &h->entry[e];
+
+        d->actions[a->action]++;
+        if (a->action == TRACE_OOM && a->size >= d->oom_bytes) {
+            d->oom_bytes = a->size;
+            d->oom_free = a->address;
+        }
+        for (int i = 0; i < MEMORY_LEVELS; i++) {
+            level[i] -= (uint64_t)(int64_t)adds[a->action][i] * a->size;
+            if ((int64_t)level[i] > d->peak[i])
+                d->peak[i] = (int64_t)level[i];
+        }
+    }
+    for (int i = 0; i < MEMORY_LEVELS; i++)
+        d->start[i] = (int64_t)level[i];
+}
+
+/* Whether the history does not reach back to where nothing was held: the peak may lie before it. */
+static bool is_lower_bound(const memory_device *d)
+{
+    return d->start[MEMORY_RESERVED] || (d->has_requested && d->start[MEMORY_ACTIVE]);
+}
+
+/* ---- the devices of a rank ------------------------------------------------------------------ */
+
+METRIC_COMPARE(by_device, memory_device, {x->device, y->device})
+
+static memory_device *find(const memory_devices *all, uint32_t number)
+{
+    const memory_device key = {.device = number};
+
+    return bsearch(&key, all->device, all->n, sizeof key, by_device);
+}
+
+/* The devices with segments or a history, in the arena. */
+static memory_devices devices_of(const trace_allocator *a, dse_arena *arena)
+{
+    memory_devices all = {0, DSE_ARENA_NEW(arena, memory_device, a->n_segments + a->n_histories + 1)};
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_segments; i++)
+        all.device[n++].device = a->segment[i].device;
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            all.device[n++].device = a->history[i].device;
+    qsort(all.device, n, sizeof *all.device, by_device);
+    for (size_t i = 0; i < n; i++)
+        if (!all.n || all.device[all.n - 1].device != all.device[i].device)
+            all.device[all.n++] = (memory_device){.device = all.device[i].device, .has_requested = true};
+    for (size_t i = 0; i < a->n_segments; i++)
+        add_segment(find(&all, a->segment[i].device), &a->segment[i]);
+    for (size_t i = 0; i < a->n_histories; i++)
+        if (a->history[i].n)
+            replay(find(&all, a->history[i].device), &a->history[i]);
+    return all;
+}
 
 /* ---- the definition ------------------------------------------------------------------------- */
 
@@ -38,7 +163,7 @@ static void put_peaks(metric_value *to, const memory_device *d)
     metric_put_integer(to, "at_history_start_reserved_bytes", d->start[MEMORY_RESERVED]);
     if (d->has_requested)
         metric_put_integer(to, "at_history_start_requested_active_bytes", d->start[MEMORY_ACTIVE]);
-    metric_put_bool(to, "peak_is_lower_bound", memory_is_lower_bound(d));
+    metric_put_bool(to, "peak_is_lower_bound", is_lower_bound(d));
 }
 
 static void put_actions(metric_value *to, const memory_device *d)
@@ -126,7 +251,7 @@ static void add_to_totals(totals *t, const memory_device *d)
         return;
     t->n_with_history++;
     t->n_with_requested += d->has_requested;
-    t->n_lower_bounds += memory_is_lower_bound(d);
+    t->n_lower_bounds += is_lower_bound(d);
     for (int i = 0; i < MEMORY_LEVELS; i++)
         if (i == MEMORY_RESERVED || d->has_requested)
             t->peak[i] = d->peak[i] > t->peak[i] ? d->peak[i] : t->peak[i];
@@ -158,7 +283,7 @@ static memory_devices *devices_of_all(const metric_context *x, totals *t)
 
         if (!a)
             continue;
-        all[i] = memory_devices_of(a, x->arena);
+        all[i] = devices_of(a, x->arena);
         t->n_ranks++;
         for (size_t d = 0; d < all[i].n; d++)
             add_to_totals(t, &all[i].device[d]);
@@ -226,7 +351,7 @@ static tensor_peak peak_of_devices(const memory_devices *all)
             return (tensor_peak){.why = d->has_history ? no_requested : no_history};
         if (d->peak[MEMORY_ALLOCATED] > (int64_t)p.bytes)
             p.bytes = (uint64_t)d->peak[MEMORY_ALLOCATED];
-        p.lower_bound = p.lower_bound || memory_is_lower_bound(d);
+        p.lower_bound = p.lower_bound || is_lower_bound(d);
     }
     return p;
 }
@@ -250,7 +375,7 @@ static void tensor_peak_of(const trace_rank *r, dse_arena *a, tensor_peak *out)
         *out = peak_of_simulated(r);
         return;
     }
-    devices = memory_devices_of(r->allocator, a);
+    devices = devices_of(r->allocator, a);
     *out = peak_of_devices(&devices);
 }
 
@@ -278,13 +403,22 @@ static dse_status peak_memory(const metric_context *x, metric_value *out, dse_er
 
 #define MIB 1048576.0
 
-/* A rank, its devices added up. Fractions are rounded to four decimals before their means are taken. */
+/* Figures of a rank, its devices added up: the largest rank's bytes count, and the mean of fractions, which are rounded to
+ * four decimals before. */
+enum { RESERVED, ALLOCATED, ACTIVE, EFFICIENCY, EXTERNAL, INTERNAL, FIGURES };
+
+static const char *const figure_key[FIGURES] = {"peak_reserved_memory_gb",    "peak_allocated_memory_gb",
+                                                "peak_active_memory_gb",      "avg_memory_efficiency",
+                                                "avg_external_fragmentation", "avg_internal_fragmentation"};
+
 typedef struct {
     const trace_rank *rank;
     memory_device sum;
     uint64_t largest, smallest;
-    double external, internal, efficiency;
+    double of[FIGURES];
 } upstream;
+
+static double share_of(double part, double whole) { return whole > 0 ? metric_round(part / whole, 4) : 0; }
 
 static upstream upstream_of(const trace_rank *r)
 {
@@ -295,16 +429,16 @@ static upstream upstream_of(const trace_rank *r)
     for (size_t i = 0; i < a->n_segments; i++) {
         uint64_t size = a->segment[i].total_size;
 
-        memory_add_segment(d, &a->segment[i]);
+        add_segment(d, &a->segment[i]);
         u.largest = size > u.largest ? size : u.largest;
         u.smallest = size < u.smallest ? size : u.smallest;
     }
-    if (d->reserved) {
-        u.external = metric_round(((double)d->reserved - (double)d->allocated) / (double)d->reserved, 4);
-        u.efficiency = metric_round((double)d->requested / (double)d->reserved, 4);
-    }
-    if (d->allocated)
-        u.internal = metric_round(((double)d->allocated - (double)d->requested) / (double)d->allocated, 4);
+    u.of[RESERVED] = (double)d->reserved;
+    u.of[ALLOCATED] = (double)d->allocated;
+    u.of[ACTIVE] = (double)d->active;
+    u.of[EFFICIENCY] = share_of((double)d->requested, (double)d->reserved);
+    u.of[EXTERNAL] = share_of((double)d->reserved - (double)d->allocated, (double)d->reserved);
+    u.of[INTERNAL] = share_of((double)d->allocated - (double)d->requested, (double)d->allocated);
     return u;
 }
 
@@ -368,9 +502,9 @@ static void put_upstream(metric_value *to, const upstream *u)
     metric_put_number(to, "avg_segment_size_mb", (double)d->reserved / (double)d->n_segments / MIB);
     metric_put_number(to, "max_segment_size_mb", (double)u->largest / MIB);
     metric_put_number(to, "min_segment_size_mb", (double)u->smallest / MIB);
-    metric_put_number(to, "external_fragmentation_ratio", u->external);
-    metric_put_number(to, "internal_fragmentation_ratio", u->internal);
-    metric_put_number(to, "memory_efficiency", u->efficiency);
+    metric_put_number(to, "external_fragmentation_ratio", u->of[EXTERNAL]);
+    metric_put_number(to, "internal_fragmentation_ratio", u->of[INTERNAL]);
+    metric_put_number(to, "memory_efficiency", u->of[EFFICIENCY]);
     /* The history is a list per device; the original takes it for a list of entries and finds none. */
     metric_put_integer(to, "num_allocations", 0);
     metric_put_integer(to, "num_frees", 0);
@@ -385,27 +519,6 @@ static void put_upstream(metric_value *to, const upstream *u)
     put_stem(to, r);
 }
 
-typedef struct {
-    double reserved, allocated, active; /* bytes of the largest rank */
-    double efficiency, external, internal;
-    uint64_t n_segments, n_blocks, n_ranks;
-} upstream_totals;
-
-static double larger(double a, uint64_t b) { return (double)b > a ? (double)b : a; }
-
-static void add_to_upstream(upstream_totals *t, const upstream *u)
-{
-    t->reserved = larger(t->reserved, u->sum.reserved);
-    t->allocated = larger(t->allocated, u->sum.allocated);
-    t->active = larger(t->active, u->sum.active);
-    t->efficiency += u->efficiency;
-    t->external += u->external;
-    t->internal += u->internal;
-    t->n_segments += u->sum.n_segments;
-    t->n_blocks += u->sum.n_blocks;
-    t->n_ranks++;
-}
-
 /* The original sorts by file name: rank10_memory_snapshot.pickle stands before
  * rank1_memory_snapshot.pickle. */
 static int by_path(const void *a, const void *b)
@@ -416,7 +529,9 @@ static int by_path(const void *a, const void *b)
 static dse_status memory_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     upstream *of = DSE_ARENA_NEW(x->arena, upstream, (size_t)x->record->n_ranks + 1);
-    upstream_totals t = {0};
+    double all[FIGURES] = {0};
+    uint64_t n_segments = 0, n_blocks = 0;
+    uint32_t n = 0;
     metric_value *list;
 
     for (uint32_t i = 0; i < x->record->n_ranks; i++) {
@@ -426,24 +541,24 @@ static dse_status memory_compat(const metric_context *x, metric_value *out, dse_
             continue;
         if (!r->allocator->n_segments)
             return metric_absent(err, "the original tool fails on a snapshot without segments: %s", r->path);
-        of[t.n_ranks] = upstream_of(r);
-        add_to_upstream(&t, &of[t.n_ranks]);
+        of[n] = upstream_of(r);
+        for (int f = 0; f < FIGURES; f++)
+            all[f] = f >= EFFICIENCY ? all[f] + of[n].of[f] : of[n].of[f] > all[f] ? of[n].of[f] : all[f];
+        n_segments += of[n].sum.n_segments;
+        n_blocks += of[n++].sum.n_blocks;
     }
-    if (!t.n_ranks)
+    if (!n)
         return metric_absent(err, "there is no memory snapshot");
-    qsort(of, t.n_ranks, sizeof *of, by_path);
-    metric_put_number(out, "peak_reserved_memory_gb", metric_round(t.reserved / GIB, 3));
-    metric_put_number(out, "peak_allocated_memory_gb", metric_round(t.allocated / GIB, 3));
-    metric_put_number(out, "peak_active_memory_gb", metric_round(t.active / GIB, 3));
-    metric_put_number(out, "avg_memory_efficiency", metric_round(t.efficiency / (double)t.n_ranks, 4));
-    metric_put_number(out, "avg_external_fragmentation", metric_round(t.external / (double)t.n_ranks, 4));
-    metric_put_number(out, "avg_internal_fragmentation", metric_round(t.internal / (double)t.n_ranks, 4));
-    metric_put_count(out, "total_segments", t.n_segments);
-    metric_put_count(out, "total_blocks", t.n_blocks);
+    qsort(of, n, sizeof *of, by_path);
+    for (int f = 0; f < FIGURES; f++)
+        metric_put_number(out, figure_key[f],
+                          f >= EFFICIENCY ? metric_round(all[f] / n, 4) : metric_round(all[f] / GIB, 3));
+    metric_put_count(out, "total_segments", n_segments);
+    metric_put_count(out, "total_blocks", n_blocks);
     list = metric_put_list(out, "per_rank_stats");
-    for (uint64_t i = 0; i < t.n_ranks; i++)
+    for (uint32_t i = 0; i < n; i++)
         put_upstream(metric_put_object(list, NULL), &of[i]);
-    metric_put_count(out, "num_ranks", t.n_ranks);
+    metric_put_count(out, "num_ranks", n);
     return DSE_OK;
 }
 

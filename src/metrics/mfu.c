@@ -5,7 +5,6 @@
  * attention needs half of the second term (--attention causal). In inference S and the tokens of a pass are
  * its own: a prefill has the prompt's, a decode one a sequence, and the two are reported apart. Source: spec
  * of the metrics, section 4.1. */
-#include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -15,7 +14,6 @@
 #include "trace/sidefiles.h"
 
 #include <math.h>
-#include <strings.h>
 
 #define RECORD_DEPTH 8 /* of folders below the trace's that are searched */
 
@@ -319,28 +317,16 @@ static dse_status compat_seconds(const metric_context *x, double *out, dse_error
     return st;
 }
 
-static double compat_peak(const char *device)
-{
-    static const struct {
-        const char *device;
-        double tflops;
-    } peaks[] = {{"nvidia_a100", 312}, {"nvidia_h100", 989}, {"tpu_v6e", 918}};
-
-    for (size_t i = 0; device && i < sizeof peaks / sizeof peaks[0]; i++)
-        if (strcasecmp(peaks[i].device, device) == 0)
-            return peaks[i].tflops;
-    return NAN;
-}
-
 static int64_t or_one(int64_t v) { return v == TRACE_CARD_NONE || v == 0 ? 1 : v; }
 
 static dse_status compat_device(const trace_card *c, double *tflops, dse_error *err)
 {
-    *tflops = c ? compat_peak(c->xpu_model) : NAN;
-    return isnan(*tflops)
-               ? metric_absent(err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by "
-                                    "the workload card's xpu_spec.model")
-               : DSE_OK;
+    const char *known = "^nvidia_a100$|^nvidia_h100$|^tpu_v6e$";
+
+    if (c && c->xpu_model && metric_says(c->xpu_model, known))
+        return metric_peak_tflops(c->xpu_model, "bf16", tflops, err);
+    return metric_absent(err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by "
+                              "the workload card's xpu_spec.model");
 }
 
 static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_error *err)

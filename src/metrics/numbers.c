@@ -76,3 +76,18 @@ double metric_round(double v, int digits)
     snprintf(text, sizeof text, "%.*f", digits, v);
     return strtod(text, NULL);
 }
+
+double metric_compat_us(const trace_rank *rank, int64_t ps)
+{
+    return (double)(rank->base_ns + ps / TRACE_PS_PER_NS) / 1e3 + (double)(ps % TRACE_PS_PER_NS) / 1e6;
+}
+
+int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin)
+{
+    int64_t ns, ps;
+
+    if (__builtin_sub_overflow(rank->base_ns, origin->base_ns, &ns) ||
+        __builtin_mul_overflow(ns, TRACE_PS_PER_NS, &ps) || ps > INT64_MAX / 2 || ps < INT64_MIN / 2)
+        return rank->base_ns > origin->base_ns ? INT64_MAX / 2 : INT64_MIN / 2;
+    return ps;
+}

@@ -30,6 +30,12 @@ void metric_put_types(metric_value *to, const char *key, const uint64_t n[METRIC
 /* part / whole; absent with the reason if whole is 0. */
 metric_value *metric_put_ratio(metric_value *to, const char *key, double part, double whole, const char *why);
 
+/* The time of the file, in microseconds. */
+double metric_compat_us(const trace_rank *rank, int64_t ps);
+
+/* The offset that makes times of `rank` comparable with those of `origin`, by addition. */
+int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin);
+
 /* Rounded as Python's round(v, digits) prints it. */
 double metric_round(double v, int digits);
 

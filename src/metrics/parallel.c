@@ -1,6 +1,7 @@
 #include "metrics/parallel.h"
 
 #include "base/names.h"
+#include "metrics/kinds.h"
 #include "metrics/order.h"
 
 #include <ctype.h>
@@ -230,27 +231,12 @@ static const struct {
              {"pipeline", METRIC_PP}, {"ep", METRIC_EP},   {"expert", METRIC_EP}, {"cp", METRIC_CP},
              {"context", METRIC_CP},  {"sp", METRIC_CP}};
 
-static bool has_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-
-    while (*text) {
-        size_t length = 0;
-
-        while (isalnum((unsigned char)text[length]))
-            length++;
-        if (length == n && strncasecmp(text, word, n) == 0)
-            return true;
-        text += length;
-        text += *text != '\0';
-    }
-    return false;
-}
+static bool separates(char c) { return !isalnum((unsigned char)c); }
 
 metric_parallel metric_parallel_of_description(const char *text)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (has_word(text, words[i].word))
+        if (metric_has_part(text, words[i].word, separates))
             return words[i].parallel;
     return METRIC_UNKNOWN;
 }

@@ -1,10 +1,6 @@
 #include "metrics/pick.h"
 
-#include "metrics/compat_kineto.h"
-
 #include <string.h>
-
-#define ASKED (1u << 31)
 
 /* Whether the word is one of those between bars. */
 static bool is_one_of(const char *words, const char *word)
@@ -22,32 +18,60 @@ static bool is_one_of(const char *words, const char *word)
     }
 }
 
+static uint32_t rows_of_word(const metric_pick *pick, const char *word)
+{
+    uint32_t rows = 0;
+
+    for (size_t i = 0; i < pick->n; i++)
+        if (!pick->row[i].words || is_one_of(pick->row[i].words, word ? word : ""))
+            rows |= 1u << i;
+    return rows;
+}
+
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
 {
-    metric_picker p = {pick, r, DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1), {0}};
+    metric_picker p = {pick, r, DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1), {0}};
+    uint32_t missing = rows_of_word(pick, "");
 
-    for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++) {
-        const char *word = w < r->n_words ? TRACE_NAME(r, r->word[w]) : NULL;
-
-        for (size_t i = 0; i < pick->n; i++)
-            if (!pick->row[i].words || is_one_of(pick->row[i].words, word ? word : ""))
-                p.by_word[w] |= 1u << i;
-    }
+    for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++)
+        p.by_word[w] = w < r->n_words ? rows_of_word(pick, TRACE_NAME(r, r->word[w])) : missing;
     return p;
+}
+
+/* Whether its ts is above 0 in the file. base_ns times a thousand need not fit: what is left of the event in
+ * nanoseconds does. */
+static bool is_timed(const trace_rank *rank, const trace_event *e)
+{
+    int64_t ns = e->start_ps / TRACE_PS_PER_NS;
+
+    return rank->base_ns > 0
+               ? ns > -rank->base_ns || (ns == -rank->base_ns && e->start_ps % TRACE_PS_PER_NS > 0)
+               : ns + rank->base_ns > 0 || e->start_ps + rank->base_ns * TRACE_PS_PER_NS > 0;
+}
+
+/* Whether a row's words are in a name of the rank; asked when it matters. */
+static bool meets(metric_picker *p, uint32_t name, unsigned i)
+{
+    const metric_pick_row *row = &p->pick->row[i];
+    metric_picker_name *said = &p->by_name[name == DSE_NONE ? p->rank->names.n : name];
+    const char *text;
+
+    if (!(said->asked >> i & 1)) {
+        said->asked |= 1u << i;
+        text = name == DSE_NONE ? "" : p->rank->names.text[name];
+        if ((!row->names || metric_says(text, row->names)) && (!row->is || row->is(text)))
+            said->met |= 1u << i;
+    }
+    return said->met >> i & 1;
 }
 
 uint32_t metric_picker_rows(metric_picker *p, uint32_t name)
 {
-    const metric_pick *pick = p->pick;
-    const char *text = name == DSE_NONE ? "" : p->rank->names.text[name];
-    uint32_t *rows = &p->by_name[name == DSE_NONE ? p->rank->names.n : name];
+    uint32_t rows = 0;
 
-    for (size_t i = 0; !(*rows & ASKED) && i < pick->n; i++)
-        if ((!pick->row[i].names || metric_says(text, pick->row[i].names)) &&
-            (!pick->row[i].is || pick->row[i].is(text)))
-            *rows |= 1u << i;
-    *rows |= ASKED;
-    return *rows & ~ASKED;
+    for (unsigned i = 0; i < p->pick->n; i++)
+        rows |= (uint32_t)meets(p, name, i) << i;
+    return rows;
 }
 
 uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
@@ -56,13 +80,13 @@ uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
 
     if ((e->instant && !(pick->which & METRIC_INSTANTS)) ||
         (e->dur_ps <= 0 && (pick->which & METRIC_LASTING)) ||
-        ((pick->which & METRIC_TIMED) && !metric_compat_is_timed(p->rank, e)) || !p->by_word[e->word])
+        ((pick->which & METRIC_TIMED) && !is_timed(p->rank, e)))
         return METRIC_NOT_PICKED;
-    for (uint32_t left = metric_picker_rows(p, e->name) & p->by_word[e->word]; left; left &= left - 1) {
-        const metric_pick_row *row = &pick->row[__builtin_ctz(left)];
+    for (uint32_t left = p->by_word[e->word]; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
 
-        if (!row->categories || row->categories >> e->category & 1)
-            return row->class;
+        if ((!pick->row[i].categories || pick->row[i].categories >> e->category & 1) && meets(p, e->name, i))
+            return pick->row[i].class;
     }
     return METRIC_NOT_PICKED;
 }

@@ -19,6 +19,12 @@ typedef struct {
     bool (*is)(const char *name); /* what names cannot say */
 } metric_pick_row;
 
+/* A call of a collective by the name of an operator or annotation. */
+#define METRIC_COMPAT_CALLS                                                                                  \
+    "=^nccl:all_reduce|=^nccl:reduce_scatter|=^nccl:all_gather|=^nccl:broadcast|=^nccl:reduce|=^nccl:send|"  \
+    "=^nccl:recv|=^nccl:coalesced|=^nccl:all_to_all|=^c10d::allreduce_|=^c10d::allgather_|"                  \
+    "=^c10d::broadcast_|=^c10d::reduce_scatter_|=^c10d::reduce_|=^c10d::send|=^c10d::recv_|=^c10d::alltoall"
+
 #define METRIC_NOT_PICKED 0xff /* class of a row that leaves out what meets it */
 
 enum {
@@ -29,7 +35,7 @@ enum {
 
 typedef struct {
     unsigned which;
-    size_t n; /* at most 31 */
+    size_t n; /* at most 32 */
     const metric_pick_row *row;
 } metric_pick;
 
@@ -42,12 +48,17 @@ typedef struct {
         }                                                                                                    \
     }
 
+/* Rows that a name was asked for, and those that it meets. */
+typedef struct {
+    uint32_t asked, met;
+} metric_picker_name;
+
 /* A pick that is asked of one rank's events. */
 typedef struct {
     const metric_pick *pick;
     const trace_rank *rank;
-    uint32_t *by_name;     /* rows that a name meets, and that it was asked; the last is of a missing name */
-    uint32_t by_word[256]; /* rows that a category word meets */
+    metric_picker_name *by_name; /* the last is of a missing name */
+    uint32_t by_word[256];       /* rows that a category word meets */
 } metric_picker;
 
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a);

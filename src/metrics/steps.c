@@ -2,7 +2,6 @@
 #include "metrics/steps.h"
 #include "metrics/metric.h"
 
-#include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
 
@@ -79,7 +78,7 @@ double metric_step_mean_s(const metric_context *x, bool trim)
 
 static void put_summary(const double *ms, uint32_t n, metric_value *out)
 {
-    metric_summary s = metric_summarise(ms, n);
+    metric_summary s = n ? metric_summarise(ms, n) : (metric_summary){0};
 
     metric_put_number(out, "avg_iter_time_ms", s.mean);
     metric_put_number(out, "min_iter_time_ms", s.min);
@@ -184,15 +183,7 @@ static void iter_time_compat(const metric_context *x, metric_value *out)
         ms = DSE_ARENA_NEW(x->arena, double, found);
         n = times_of(m, found, timed, ms);
     }
-    if (n) {
-        put_summary(ms, n, out);
-    } else {
-        static const char *const keys[] = {"avg_iter_time_ms", "min_iter_time_ms", "max_iter_time_ms",
-                                           "std_iter_time_ms"};
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-            metric_put_number(out, keys[i], 0);
-        metric_put_integer(out, "num_iterations", 0);
-    }
+    put_summary(ms, n, out);
     put_list(ms, n, out);
 }
 

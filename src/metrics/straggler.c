@@ -5,7 +5,6 @@
  * rank's times the median over matched collectives of how much later than the first it ends them, for a
  * collective ends everywhere at about the same time. */
 #include "metrics/straggler.h"
-#include "metrics/compat_kineto.h"
 #include "metrics/match.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"

@@ -1,6 +1,5 @@
 /* straggler_lag as CCL-Bench 273229f computes it: the k-th communication of one rank, of whatever layer and
  * group, against the k-th of the others; no interpolation of quantiles. */
-#include "metrics/compat_kineto.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"
 #include "metrics/straggler.h"
@@ -65,17 +64,17 @@ static double lag_of(const metric_context *x, const rank_calls *of, uint32_t k)
 static void put_lags(double *lag, uint32_t n, uint32_t n_ranks, double step_us, metric_value *out)
 {
     uint32_t at = (uint32_t)((double)n * 0.95);
-    metric_summary s = metric_summarise(lag, n);
+    metric_summary s = n ? metric_summarise(lag, n) : (metric_summary){0};
 
     metric_sort(lag, n);
-    metric_put_number(out, "mean_lag_us", n ? s.mean : 0);
+    metric_put_number(out, "mean_lag_us", s.mean);
     metric_put_number(out, "p50_lag_us", n ? lag[n / 2] : 0);
     metric_put_number(out, "p95_lag_us", n ? lag[at < n ? at : n - 1] : 0);
-    metric_put_number(out, "max_lag_us", n ? s.max : 0);
-    metric_put_number(out, "min_lag_us", n ? s.min : 0);
+    metric_put_number(out, "max_lag_us", s.max);
+    metric_put_number(out, "min_lag_us", s.min);
     metric_put_integer(out, "num_collectives", n);
     metric_put_integer(out, "num_ranks", n_ranks);
-    metric_put_number(out, "normalized_lag", n && step_us > 0 ? s.mean / step_us : 0);
+    metric_put_number(out, "normalized_lag", step_us > 0 ? s.mean / step_us : 0);
 }
 
 void metric_straggler_compat(const metric_context *x, metric_value *out)

@@ -2,7 +2,6 @@
  *
  * Training: the sequences of a step, over all ranks, times their tokens, over the mean time of a step; and
  * over the time from the first step's start to the last step's end. Inference: output tokens only. */
-#include "metrics/compat_kineto.h"
 #include "metrics/latency.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"

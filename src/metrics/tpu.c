@@ -63,23 +63,6 @@ static double put_devices(const tpu_run *run, metric_value *out, const quantity 
     return sum;
 }
 
-/* The mean over devices as `name`, the sum as `sum_name` if there is such a thing. */
-static dse_status put_mean(const tpu_run *run, metric_value *out, const char *name, const char *sum_name,
-                           const quantity *const *q, size_t n, dse_error *err)
-{
-    metric_value *mean = metric_put_number(out, name, 0),
-                 *total = sum_name ? metric_put_number(out, sum_name, 0) : NULL;
-    uint32_t with;
-    double sum = put_devices(run, out, q, n, &with);
-
-    if (!with)
-        return metric_absent(err, "no device has it: %s", q[0]->why);
-    mean->number = sum / with;
-    if (total)
-        total->number = sum;
-    return DSE_OK;
-}
-
 /* ---- definitions --------------------------------------------------------------------------- */
 
 /* First start to last end of the devices of a host, whose clocks are one and which stand together; the
@@ -220,17 +203,6 @@ static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out,
     return DSE_OK;
 }
 
-static dse_status achieved_flops_from_trace_json(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    const quantity *const q[] = {&q_flops_per_s, &q_flops};
-    dse_status st = put_mean(run, out, "achieved_flops_from_trace_json", "achieved_flops_slice", q, 2, err);
-    const metric_value *mean = metric_get(out, "achieved_flops_from_trace_json");
-
-    if (st == DSE_OK)
-        metric_put_number(out, "achieved_flops_per_device", mean->number);
-    return st;
-}
-
 static double total_flops(const tpu_run *run)
 {
     double sum = 0;
@@ -238,18 +210,6 @@ static double total_flops(const tpu_run *run)
     for (uint32_t i = 0; i < run->n; i++)
         sum += run->device[i]->flops;
     return sum;
-}
-
-static dse_status total_model_flops_from_args(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    const quantity *const q[] = {&q_flops};
-    uint32_t with;
-
-    (void)err;
-    metric_put_number(out, "total_model_flops_from_args", total_flops(run));
-    metric_put_number(out, "total_model_flops_all_devices", total_flops(run));
-    put_devices(run, out, q, 1, &with);
-    return DSE_OK;
 }
 
 /* Operations a token: 6 for each parameter forward and backward, 2 forward alone. Upstream counts training
@@ -273,31 +233,6 @@ static dse_status flops_per_token_used(const tpu_run *run, metric_value *out, ds
     (void)err;
     put_flops_per_token(run->x, out);
     return DSE_OK;
-}
-
-/* The tokens that the operations suffice for, over `per`. */
-static dse_status put_tokens(const tpu_run *run, double per, metric_value *out, dse_error *err)
-{
-    metric_value *v = metric_put_number(out, run->x->row->name, 0);
-    double per_token = put_flops_per_token(run->x, out), all = total_flops(run);
-
-    if (!(all > 0))
-        return metric_absent(err, "no operation has model_flops");
-    if (!(per_token > 0) || !(per > 0))
-        return metric_absent(err, "it needs --model_params above 0 and operations that take time");
-    metric_put_number(out, "total_model_flops_all_devices", all);
-    v->number = all / per_token / per;
-    return DSE_OK;
-}
-
-static dse_status estimated_total_tokens(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return put_tokens(run, 1, out, err);
-}
-
-static dse_status estimated_throughput_tokens_per_s(const tpu_run *run, metric_value *out, dse_error *err)
-{
-    return put_tokens(run, device_wall_s(run), out, err);
 }
 
 /* ---- upstream ------------------------------------------------------------------------------ */
@@ -344,15 +279,58 @@ UPSTREAM(estimated_throughput_tokens_per_s)
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-/* How a row is computed: by a function, or as the mean over devices of the first quantity, with the others
- * beside it. */
+/* How a row is computed: by a function, or of the devices' first quantity, with the others beside it. */
 typedef struct {
     double (*upstream)(const tpu_upstream *u, double n, double model_params);
     dse_status (*define)(const tpu_run *run, metric_value *out, dse_error *err);
-    const char *sum_name; /* of the sum over devices; NULL: there is no such thing */
+    bool sum;             /* of the devices; else the mean */
+    const char *sum_name; /* of the sum over devices, too; NULL: there is no such thing */
+    const char *again;    /* another name of the value; NULL */
     const quantity *of[3];
-    bool by_type; /* the collectives of each device, too */
+    bool by_type;    /* the collectives of each device, too */
+    bool per_second; /* tokens: over the wall time */
 } tpu_rule;
+
+static dse_status put_quantity(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    const tpu_rule *rule = run->x->row->rule;
+    metric_value *value = metric_put_number(out, run->x->row->name, 0),
+                 *total = rule->sum_name ? metric_put_number(out, rule->sum_name, 0) : NULL;
+    size_t n = 0;
+    uint32_t with;
+    double sum;
+
+    while (n < sizeof rule->of / sizeof rule->of[0] && rule->of[n])
+        n++;
+    sum = put_devices(run, out, rule->of, n, &with);
+    if (!with)
+        return metric_absent(err, "no device has it: %s", rule->of[0]->why);
+    value->number = rule->sum ? sum : sum / with;
+    if (total)
+        total->number = sum;
+    if (rule->again)
+        metric_put_number(out, rule->again, value->number);
+    if (rule->by_type)
+        put_types(run, out);
+    return DSE_OK;
+}
+
+/* The tokens that the operations suffice for; of the throughput, over the wall time. */
+static dse_status put_tokens(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    const tpu_rule *rule = run->x->row->rule;
+    metric_value *v = metric_put_number(out, run->x->row->name, 0);
+    double per_token = put_flops_per_token(run->x, out), all = total_flops(run),
+           per = rule->per_second ? device_wall_s(run) : 1;
+
+    if (!(all > 0))
+        return metric_absent(err, "no operation has model_flops");
+    if (!(per_token > 0) || !(per > 0))
+        return metric_absent(err, "it needs --model_params above 0 and operations that take time");
+    metric_put_number(out, "total_model_flops_all_devices", all);
+    v->number = all / per_token / per;
+    return DSE_OK;
+}
 
 /* A value that upstream prints as nan is absent, and printed so. */
 static dse_status put_upstream(const metric_context *x, metric_value *out, dse_error *err)
@@ -375,9 +353,8 @@ static dse_status put_upstream(const metric_context *x, metric_value *out, dse_e
 static dse_status put_defined(const metric_context *x, metric_value *out, dse_error *err)
 {
     const tpu_rule *rule = x->row->rule;
-    dse_status st;
-    size_t n = 0;
     tpu_run run = tpu_run_of(x);
+    dse_status st;
 
     if (!run.n) {
         st = put_upstream(x, out, err);
@@ -385,14 +362,7 @@ static dse_status put_defined(const metric_context *x, metric_value *out, dse_er
             metric_put_text(out, "confidence", "low");
         return st;
     }
-    if (rule->define)
-        return rule->define(&run, out, err);
-    while (n < sizeof rule->of / sizeof rule->of[0] && rule->of[n])
-        n++;
-    st = put_mean(&run, out, x->row->name, rule->sum_name, rule->of, n, err);
-    if (rule->by_type)
-        put_types(&run, out);
-    return st;
+    return (rule->define ? rule->define : put_quantity)(&run, out, err);
 }
 
 #define ROW(id, of_unit, of_needs, text)                                                                     \
@@ -427,16 +397,18 @@ static const metric rows[] = {
      RULE(allreduce_comm_time_s, .of = {&q_all_reduce}, .sum_name = "allreduce_comm_time_sum_s")},
     {ROW(achieved_flops_from_trace_json, "FLOP/s", 0,
          "model FLOPs over the time of their operations, a device"),
-     RULE(achieved_flops_from_trace_json, .define = achieved_flops_from_trace_json)},
+     RULE(achieved_flops_from_trace_json, .of = {&q_flops_per_s, &q_flops},
+          .sum_name = "achieved_flops_slice", .again = "achieved_flops_per_device")},
     {ROW(total_model_flops_from_args, "FLOP", 0, "model FLOPs, all devices"),
-     RULE(total_model_flops_from_args, .define = total_model_flops_from_args)},
+     RULE(total_model_flops_from_args, .of = {&q_flops}, .sum = true,
+          .sum_name = "total_model_flops_all_devices")},
     {ROW(flops_per_token_used, "FLOP", 0, "6 (training) or 2 (inference) for each of --model_params"),
      RULE(flops_per_token_used, .define = flops_per_token_used)},
     {ROW(estimated_total_tokens, "", 0, "model FLOPs over those of a token"),
-     RULE(estimated_total_tokens, .define = estimated_total_tokens)},
+     RULE(estimated_total_tokens, .define = put_tokens)},
     {ROW(estimated_throughput_tokens_per_s, "1/s", 0, "estimated tokens over wall time"),
      .alias = "throughput",
-     RULE(estimated_throughput_tokens_per_s, .define = estimated_throughput_tokens_per_s)},
+     RULE(estimated_throughput_tokens_per_s, .define = put_tokens, .per_second = true)},
 };
 
 METRIC_FAMILY(tpu);

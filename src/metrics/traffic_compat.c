@@ -1,13 +1,10 @@
 /* traffic_distribution as CCL-Bench 273229f computes it: whatever is named like communication, of three
  * layers, and its time in microseconds where the keys say bytes. */
-#include "metrics/compat_kineto.h"
 #include "metrics/order.h"
 #include "metrics/pick.h"
 #include "metrics/traffic.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- what a name says -------------------------------------------------------------------------- */
 
@@ -33,21 +30,7 @@ static const metric_pick calls =
                 ROW(METRIC_EP, "alltoall|all_to_all"), ROW(METRIC_DP, "reducescatter|reduce_scatter"),
                 ROW(METRIC_UNKNOWN, NULL));
 
-static bool has_part(const char *name, const char *word)
-{
-    static const char separators[] = "_: \t\n\v\f\r";
-    size_t n = strlen(word);
-
-    while (*name) {
-        size_t length = strcspn(name, separators);
-
-        if (length == n && strncasecmp(name, word, n) == 0)
-            return true;
-        name += length;
-        name += strspn(name, separators);
-    }
-    return false;
-}
+static bool separates(char c) { return strchr("_: \t\n\v\f\r", c) != NULL; }
 
 /* The class that a range names. Its parts are asked for words first, in the order of the classes; the words
  * of two parts ("data_parallel") can only be found in the whole name. */
@@ -67,7 +50,7 @@ static metric_parallel class_of_range(const char *name)
 
     for (size_t c = 0; c < 4; c++)
         for (size_t i = 0; i < 3 && classes[c].part[i]; i++)
-            if (has_part(name, classes[c].part[i]))
+            if (metric_has_part(name, classes[c].part[i], separates))
                 return classes[c].parallel;
     return (metric_parallel)METRIC_CLASS_OF_NAME(wholes, name, METRIC_UNKNOWN);
 }
@@ -133,79 +116,51 @@ static metric_parallel class_of_coalesced(const operators *o, const trace_event 
 
 /* ---- ranges --------------------------------------------------------------------------------------- */
 
-typedef struct {
-    int64_t start, end;
-    uint32_t at; /* in the file */
-    uint8_t parallel;
-} range;
-
-/* Ranges that name a class, by start; and of those open, the first in the file on top of a heap. */
-typedef struct {
-    bool any; /* also of those that name none */
-    size_t n, next, n_open;
-    range *of, **open;
-} ranges;
-
-METRIC_COMPARE(by_range_start, range, {x->start, y->start}, {x->at, y->at})
-
 /* Of a category that is user_annotation in any case, or contains nvtx. */
 static const metric_pick named_ranges = METRIC_PICK(
     METRIC_TIMED | METRIC_INSTANTS,
     {.names = "dp|tp|pp|ep|data_parallel|tensor_parallel|pipeline|expert|fsdp|ddp|moe|gradient_sync|"
               "all_reduce_grad"});
 
-static void ranges_of(const trace_rank *r, dse_arena *a, ranges *out)
+/* The first place from `at` on that is not taken: a place that is taken says where to go on. */
+static size_t free_from(uint32_t *next, size_t at)
+{
+    while (next[at] != at)
+        at = next[at] = next[next[at]];
+    return at;
+}
+
+/* By place in the calls, which ascend: the class of the first range in the file that holds its start and names one. Returns
+ * whether there is any range, also of those that name none. */
+static bool name_calls(const trace_rank *r, const metric_picked *all, dse_arena *a, uint8_t *parallel)
 {
     metric_picked p = metric_pick_of(r, NULL, &named_ranges, a);
+    uint32_t *next = DSE_ARENA_NEW(a, uint32_t, (size_t)all->list.n + 1);
+    bool any = false;
+    size_t at;
 
-    *out = (ranges){.of = DSE_ARENA_NEW(a, range, p.list.n), .open = DSE_ARENA_NEW(a, range *, p.list.n)};
+    memset(parallel, METRIC_UNKNOWN, all->list.n);
+    for (uint32_t i = 0; i <= all->list.n; i++)
+        next[i] = i;
     for (uint32_t i = 0; i < p.list.n; i++) {
         const trace_event *e = metric_picked_at(&p, i);
         const char *word = e->word < r->n_words ? TRACE_NAME(r, r->word[e->word]) : NULL;
-        metric_parallel parallel;
+        metric_parallel class;
 
         if (!word || !metric_says(word, "nvtx|^user_annotation$"))
             continue;
-        out->any = true;
-        if ((parallel = class_of_range(METRIC_TEXT_OF(r, e))) != METRIC_UNKNOWN)
-            out->of[out->n++] = (range){e->start_ps, metric_end(e), p.list.event[i], (uint8_t)parallel};
+        any = true;
+        if ((class = class_of_range(METRIC_TEXT_OF(r, e))) == METRIC_UNKNOWN)
+            continue;
+        METRIC_BISECT(at, 0, all->list.n, metric_picked_at(all, (uint32_t)at)->start_ps < e->start_ps);
+        for (at = free_from(next, at);
+             at < all->list.n && metric_picked_at(all, (uint32_t)at)->start_ps <= metric_end(e);
+             at = free_from(next, at)) {
+            parallel[at] = (uint8_t) class;
+            next[at] = (uint32_t)at + 1;
+        }
     }
-    qsort(out->of, out->n, sizeof *out->of, by_range_start);
-}
-
-static void push(ranges *h, range *one)
-{
-    size_t at = h->n_open++;
-
-    for (; at && h->open[(at - 1) / 2]->at > one->at; at = (at - 1) / 2)
-        h->open[at] = h->open[(at - 1) / 2];
-    h->open[at] = one;
-}
-
-static void pop(ranges *h)
-{
-    range *last = h->open[--h->n_open];
-    size_t at = 0, child;
-
-    while ((child = 2 * at + 1) < h->n_open) {
-        child += child + 1 < h->n_open && h->open[child + 1]->at < h->open[child]->at;
-        if (h->open[child]->at >= last->at)
-            break;
-        h->open[at] = h->open[child];
-        at = child;
-    }
-    h->open[at] = last;
-}
-
-/* The class of the first range in the file that holds this time; times must be asked for in ascending
- * order. */
-static metric_parallel range_at(ranges *h, int64_t at)
-{
-    for (; h->next < h->n && h->of[h->next].start <= at; h->next++)
-        push(h, &h->of[h->next]);
-    while (h->n_open && h->open[0]->end < at)
-        pop(h);
-    return h->n_open ? h->open[0]->parallel : METRIC_UNKNOWN;
+    return any;
 }
 
 /* ---- a file --------------------------------------------------------------------------------------- */
@@ -222,15 +177,16 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
 {
     metric_picked p = metric_pick_of(r, NULL, &calls, a);
     metric_picker annotations = metric_picker_of(r, &annotation, a);
+    uint8_t *named = DSE_ARENA_NEW(a, uint8_t, p.list.n);
     operators ops;
-    ranges open;
 
     operators_of(r, a, &ops);
-    ranges_of(r, a, &open);
     metric_picked_sort(&p, &calls, a);
+    if (name_calls(r, &p, a, named))
+        t->has_ranges = true;
     for (uint32_t i = 0; i < p.list.n; i++) {
         const trace_event *e = metric_picked_at(&p, i);
-        metric_parallel parallel = range_at(&open, e->start_ps);
+        metric_parallel parallel = (metric_parallel)named[i];
 
         if (p.class[i] == COALESCED)
             parallel = metric_picker_ask(&annotations, e) == METRIC_NOT_PICKED ? METRIC_UNKNOWN
@@ -240,7 +196,6 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
         t->us[parallel] += (double)e->dur_ps / TRACE_PS_PER_US;
     }
     t->calls += p.list.n;
-    t->has_ranges = t->has_ranges || open.any;
 }
 
 void metric_traffic_compat(const metric_context *x, metric_value *out)

@@ -94,35 +94,28 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
 /* The device of the first rank that describes one. 0 stands for a missing value, which the originals print. */
 static void put_device(const guide_ranks *ranks, metric_value *to)
 {
-    static const char unsaid[] = "the trace does not say";
-    const bool compat = ranks->x->options->compat;
-    const char *name = compat ? "Unknown" : NULL;
     const trace_rank *r = NULL;
     const trace_device *d;
+    metric_value *entry[4];
+    bool given[4];
 
     for (uint32_t i = 0; i < ranks->n && !r; i++)
         r = ranks->rank[i].rank->n_devices ? ranks->rank[i].rank : NULL;
     if (!r)
         return;
     d = r->device;
-    name = d->name == DSE_NONE ? name : TRACE_NAME(r, d->name);
-    if (name)
-        metric_put_text(to, "device_name", name);
-    else
-        metric_put_absent(to, "device_name", unsaid);
-    if (compat || d->memory_bytes)
-        metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
-    else
-        metric_put_absent(to, "total_memory_gb", unsaid);
-    if (compat || d->n_sms)
-        metric_put_integer(to, "num_sms", d->n_sms);
-    else
-        metric_put_absent(to, "num_sms", unsaid);
-    if (compat || d->major)
-        metric_put_text(to, "compute_capability",
-                        dse_arena_printf(ranks->x->arena, "%u.%u", d->major, d->minor));
-    else
-        metric_put_absent(to, "compute_capability", unsaid);
+    entry[0] = metric_put_text(to, "device_name", d->name == DSE_NONE ? "Unknown" : TRACE_NAME(r, d->name));
+    entry[1] = metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
+    entry[2] = metric_put_integer(to, "num_sms", d->n_sms);
+    entry[3] = metric_put_text(to, "compute_capability",
+                               dse_arena_printf(ranks->x->arena, "%u.%u", d->major, d->minor));
+    given[0] = d->name != DSE_NONE;
+    given[1] = d->memory_bytes > 0;
+    given[2] = d->n_sms > 0;
+    given[3] = d->major > 0;
+    for (int i = 0; i < 4 && !ranks->x->options->compat; i++)
+        if (!given[i])
+            metric_make_absent(entry[i], "the trace does not say");
 }
 
 static void gpu_utilization(const metric_context *x, metric_value *out)

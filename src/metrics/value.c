@@ -76,12 +76,18 @@ metric_value *metric_put_text(metric_value *to, const char *key, const char *tex
     return v;
 }
 
+void metric_make_absent(metric_value *v, const char *why)
+{
+    v->kind = METRIC_ABSENT;
+    v->first = v->last = NULL;
+    v->text = why ? dse_arena_strdup(v->arena, why) : NULL;
+}
+
 metric_value *metric_put_absent(metric_value *to, const char *key, const char *why)
 {
     metric_value *v = put(to, key, METRIC_ABSENT);
 
-    if (why)
-        v->text = dse_arena_strdup(to->arena, why);
+    metric_make_absent(v, why);
     return v;
 }
 

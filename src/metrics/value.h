@@ -44,6 +44,9 @@ metric_value *metric_put_absent(metric_value *to, const char *key, const char *w
 metric_value *metric_put_object(metric_value *to, const char *key);
 metric_value *metric_put_list(metric_value *to, const char *key);
 
+/* Makes a value absent after all; why may be NULL. */
+void metric_make_absent(metric_value *v, const char *why);
+
 /* Moves the entries of an object or list behind those of another of the same arena. */
 void metric_take(metric_value *to, metric_value *from);
 

@@ -1,6 +1,5 @@
 /* When the ways of parallelism communicate: how long each does in a step, and how long it is from one's
  * traffic to another's. */
-#include "metrics/compat_kineto.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"
@@ -67,25 +66,21 @@ static void put_times(const windows *of, uint32_t n, metric_value *out)
     metric_put_number(times, "total", sum);
 }
 
-/* "dp->pp": those of one pair of classes, over ranks. */
-static void put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, dse_arena *a, metric_value *out)
+/* "dp->pp": those of one pair of classes, over ranks; seconds has room for all. */
+static void put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, double *seconds,
+                     metric_value *out)
 {
-    size_t count = 0, at = 0;
+    size_t count = 0;
     metric_value *pair;
     metric_summary s;
-    double *seconds;
     char key[32];
 
     for (uint32_t i = 0; i < n; i++)
         for (size_t g = 0; g < of[i].n_gaps; g++)
-            count += of[i].gap[g].from == from && of[i].gap[g].to == to;
+            if (of[i].gap[g].from == from && of[i].gap[g].to == to)
+                seconds[count++] = of[i].gap[g].seconds;
     if (!count)
         return;
-    seconds = DSE_ARENA_NEW(a, double, count);
-    for (uint32_t i = 0; i < n; i++)
-        for (size_t g = 0; g < of[i].n_gaps; g++)
-            if (of[i].gap[g].from == from && of[i].gap[g].to == to)
-                seconds[at++] = of[i].gap[g].seconds;
     s = metric_summarise(seconds, count);
     metric_sort(seconds, count);
     snprintf(key, sizeof key, "%s->%s", metric_parallel_name[from], metric_parallel_name[to]);
@@ -99,12 +94,17 @@ static void put_pair(const windows *of, uint32_t n, uint8_t from, uint8_t to, ds
 static void put(const windows *of, uint32_t n, dse_arena *a, metric_value *out)
 {
     metric_value *pairs;
+    size_t n_gaps = 0;
+    double *seconds;
 
     put_times(of, n, out);
     pairs = metric_put_object(out, "window_s");
+    for (uint32_t i = 0; i < n; i++)
+        n_gaps += of[i].n_gaps;
+    seconds = DSE_ARENA_NEW(a, double, n_gaps);
     for (uint8_t from = 0; from < METRIC_PARALLELS; from++)
         for (uint8_t to = 0; to < METRIC_PARALLELS; to++)
-            put_pair(of, n, from, to, a, pairs);
+            put_pair(of, n, from, to, seconds, pairs);
 }
 
 static dse_status traffic_window(const metric_context *x, metric_value *out, dse_error *err)
