@@ -214,10 +214,8 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     print_best(p, out);
-    if (p->sizes.n) {
+    if (p->sizes.n)
         report_sizes_print(&p->sizes, out);
-        dse_strbuf_addc(out, '\n');
-    }
     report_traps_print(&p->traps, NULL, out);
     print_train_note(points, out);
     print_fallbacks(p, out);
