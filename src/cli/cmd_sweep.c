@@ -268,13 +268,13 @@ static void list_json(const drv_points *points, dse_strbuf *out)
     root->value.kind = REPORT_LIST;
     for (size_t i = 0; i < points->n; i++) {
         const drv_variant *v = &points->variant[points->point[i].variant];
+        const drv_study *s = &points->space->study[v->study];
 
         strategy_name(&points->point[i].point, NULL, name);
         dse_strbuf_clear(&settings);
-        drv_settings_print(points->space->study[v->study].settings, &v->settings, &settings);
-        report_row(root, V_TEXT("model", points->space->model[v->study]),
-                   V_TEXT("system", points->space->system[v->study]), V_TEXT("point", name),
-                   V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
+        drv_settings_print(s->settings, &v->settings, &settings);
+        report_row(root, V_TEXT("model", s->model_path), V_TEXT("system", s->system_path),
+                   V_TEXT("point", name), V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
     }
     report_tree_end(&t, out);
 }
@@ -288,30 +288,30 @@ static void list_text(const drv_points *points, dse_strbuf *out)
     }
 }
 
-/* Warns once per system. */
-static void warn_of_models(const drv_space *s)
+static const char *path_of(const drv_study *s, bool system)
 {
-    for (uint32_t i = 0; i < s->n_studies; i++) {
-        uint32_t first = 0;
-
-        while (strcmp(s->model[first], s->model[i]) != 0)
-            first++;
-        if (first == i && s->study[i].model_note)
-            report_warning("%s", s->study[i].model_note);
-    }
+    return system ? s->system_path : s->model_path;
 }
 
-static void warn_of_unknown_keys(const drv_space *s)
+static bool is_first(const drv_study *s, uint32_t i, bool system)
 {
-    for (uint32_t i = 0; i < s->n_studies; i++) {
-        uint32_t first = 0;
+    uint32_t first = 0;
 
-        while (strcmp(s->system[first], s->system[i]) != 0)
-            first++;
-        if (first == i)
-            report_unknown_keys(s->system[i], s->study[i].system.n_unknown_keys,
+    while (strcmp(path_of(&s[first], system), path_of(&s[i], system)) != 0)
+        first++;
+    return first == i;
+}
+
+/* Once for each model, then once for each system. */
+static void warn_of_cards(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (is_first(s->study, i, false) && s->study[i].model_note)
+            report_warning("%s", s->study[i].model_note);
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (is_first(s->study, i, true))
+            report_unknown_keys(s->study[i].system_path, s->study[i].system.n_unknown_keys,
                                 s->study[i].system.unknown_key);
-    }
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -357,8 +357,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
         return st;
-    warn_of_models(&space);
-    warn_of_unknown_keys(&space);
+    warn_of_cards(&space);
     if (o->dry_run) {
         (o->json ? list_json : list_text)(&points, r->out);
         return DSE_OK;

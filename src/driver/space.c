@@ -40,22 +40,13 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
 
     out->n_studies = (uint32_t)n;
     out->study = DSE_ARENA_NEW(a, drv_study, n);
-    out->model = DSE_ARENA_NEW(a, const char *, n);
-    out->system = DSE_ARENA_NEW(a, const char *, n);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        out->model[i] = models[i / n_systems];
-        out->system[i] = systems[i % n_systems];
-        st = drv_study_load_part(out->model[i], out->system[i], settings, a, &out->study[i], err);
-    }
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = drv_study_load_part(models[i / n_systems], systems[i % n_systems], settings, a, &out->study[i],
+                                 err);
     return st;
 }
 
 /* ---- names in constraints ------------------------------------------------------------------ */
-
-static bool is_card_path(const char *path)
-{
-    return cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path);
-}
 
 static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
 {
@@ -79,7 +70,7 @@ static dse_status check_names(const drv_space *s, dse_error *err)
         const drv_constraint *c = &s->constraint[i];
 
         for (uint32_t k = 0; k < c->expr.n_names; k++)
-            if (find_own(c->expr.name[k]) == N_NAMES && !is_card_path(c->expr.name[k]))
+            if (find_own(c->expr.name[k]) == N_NAMES && drv_path_check(c->expr.name[k], NULL) != DSE_OK)
                 return unknown_name(c, c->expr.name[k], err);
     }
     for (uint32_t i = 0; i < s->n_axes; i++)
