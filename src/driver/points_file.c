@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "driver/training.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,7 +205,6 @@ static int compare_entries_and_lines(const void *x, const void *y)
 
 static dse_status check_duplicates(reader *r)
 {
-    char name[STRATEGY_NAME_MAX];
     dse_error why = DSE_ERROR_INIT;
 
     if (!r->n)
@@ -213,10 +213,9 @@ static dse_status check_duplicates(reader *r)
     for (size_t i = 1; i < r->n; i++) {
         if (compare_entries(&r->entry[i - 1], &r->entry[i]) != 0)
             continue;
-        strategy_name(&r->entry[i].point, NULL, name);
         r->line = r->entry[i].line;
-        dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already", name,
-                 r->entry[i - 1].line);
+        dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already",
+                 report_strategy_name(&r->entry[i].point).text, r->entry[i - 1].line);
         return at_line(r, DSE_E_CONFIG, &why);
     }
     return DSE_OK;
@@ -273,13 +272,11 @@ void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
 {
     const drv_variant *v = &p->variant[p->point[i].variant];
     const drv_study *study = &p->space->study[v->study];
-    char name[STRATEGY_NAME_MAX];
 
-    strategy_name(&p->point[i].point, NULL, name);
     write_word(study->model_path, out);
     dse_strbuf_addc(out, ' ');
     write_word(study->system_path, out);
-    dse_strbuf_addf(out, " %s", name);
+    dse_strbuf_addf(out, " %s", report_strategy_name(&p->point[i].point).text);
     if (v->settings.n || *study->settings)
         dse_strbuf_addc(out, ' ');
     drv_settings_print(study->settings, &v->settings, out);

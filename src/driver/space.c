@@ -1,6 +1,7 @@
 #include "driver/space.h"
 
 #include "driver/training.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -225,7 +226,7 @@ static design_value parameter_value(uint32_t parameter, const strategy *s, char 
 static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, dse_error *err)
 {
     const drv_constraint *c = &b->s->constraint[i];
-    char name[STRATEGY_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
+    char text[STRATEGY_N][STRATEGY_VALUE_MAX];
     dse_error why = DSE_ERROR_INIT;
     strategy said = *p;
     dse_status st;
@@ -236,10 +237,8 @@ static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, ds
         if (b->own[i][k] < STRATEGY_N)
             b->value[i][k] = parameter_value(b->own[i][k], &said, text[b->own[i][k]]);
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
-    if (st == DSE_OK)
-        return st;
-    strategy_name(p, NULL, name);
-    return dse_fail_at(err, st, c->where, "%s, at %s", why.text, name);
+    return st == DSE_OK ? st
+                        : dse_fail_at(err, st, c->where, "%s, at %s", why.text, report_strategy_name(p).text);
 }
 
 /* ---- walking ------------------------------------------------------------------------------- */

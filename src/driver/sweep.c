@@ -4,6 +4,7 @@
 #include "driver/tasks.h"
 #include "driver/worker.h"
 #include "exec/pool.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -102,15 +103,14 @@ static void note_result(state *s, size_t task, const store_brief *b, const char 
 static void note_failure(state *s, size_t task, const char *why)
 {
     const drv_study *t = &s->tasks.at->study;
-    char name[STRATEGY_NAME_MAX];
 
     if (s->has_failed && task > s->failed)
         return;
     s->has_failed = true;
     s->failed = task;
-    strategy_name(&s->points->point[task].point, NULL, name);
     snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.300s, %s: %.1100s", t->model_name,
-             t->system_name, *t->settings ? " with " : "", t->settings, name, why);
+             t->system_name, *t->settings ? " with " : "", t->settings,
+             report_strategy_name(&s->points->point[task].point).text, why);
     s->progress.first_failure = s->failure;
 }
 
