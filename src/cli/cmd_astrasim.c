@@ -10,11 +10,10 @@
 #include <string.h>
 
 typedef struct {
-    const char *workload, *groups, *system, *network, *remote, *logging_configuration, *logging_folder,
-        *backend, *trace, *links;
+    drv_astrasim_inputs in;
+    const char *logging_configuration, *logging_folder, *trace, *links;
     int64_t queues;
-    double comm_scale, compute_scale, injection_scale;
-    bool rendezvous;
+    double comm_scale, compute_scale;
     shortcuts_options shortcuts;
 } astrasim_options;
 
@@ -27,12 +26,12 @@ static const char *const programs[] = {DRV_UNAWARE_PROGRAM, DRV_AWARE_PROGRAM, N
 
 static const option options[] = {
     {"--workload-configuration", OPT_STRING, "PREFIX", NULL,
-     "traces: PREFIX.<rank>.et (or .json) for every NPU", FIELD(workload)},
+     "traces: PREFIX.<rank>.et (or .json) for every NPU", FIELD(in.workload)},
     {"--comm-group-configuration", OPT_STRING, "FILE", "empty",
-     "communicator groups; a name with 'empty' in it: none", FIELD(groups)},
-    {"--system-configuration", OPT_STRING, "FILE", NULL, "system.json", FIELD(system)},
-    {"--network-configuration", OPT_STRING, "FILE", NULL, "network.yml", FIELD(network)},
-    {"--remote-memory-configuration", OPT_STRING, "FILE", NULL, "remote_memory.json", FIELD(remote)},
+     "communicator groups; a name with 'empty' in it: none", FIELD(in.groups)},
+    {"--system-configuration", OPT_STRING, "FILE", NULL, "system.json", FIELD(in.system)},
+    {"--network-configuration", OPT_STRING, "FILE", NULL, "network.yml", FIELD(in.network)},
+    {"--remote-memory-configuration", OPT_STRING, "FILE", NULL, "remote_memory.json", FIELD(in.remote)},
     {"--logging-configuration", OPT_STRING, "FILE", "empty", "taken and not used: there is one log format",
      FIELD(logging_configuration)},
     {"--logging-folder", OPT_STRING, "DIR", "log", "folder for log.log, which gets the lines printed",
@@ -44,11 +43,11 @@ static const option options[] = {
     {"--compute-scale", OPT_DOUBLE, "X", "1", "taken, and without effect, as in the reference", SCALE_RANGE,
      FIELD(compute_scale)},
     {"--injection-scale", OPT_DOUBLE, "X", "1", "factor on endpoint-delay", SCALE_RANGE,
-     FIELD(injection_scale)},
-    {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(rendezvous)},
+     FIELD(in.injection_scale)},
+    {"--rendezvous-protocol", OPT_FLAG, NULL, "false", "messages wait for a handshake", FIELD(in.rendezvous)},
     {"--backend", OPT_STRING, "NAME", "",
      "model of the network, if not what network.yml says ('backend', or else congestion_unaware)",
-     .choices = backends, FIELD(backend)},
+     .choices = backends, FIELD(in.backend)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
      "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
@@ -75,24 +74,13 @@ static const char *choose_backend(const astrasim_options *o, const command_run *
     for (int i = 0; r->program && i < DRV_N_SIMULATORS; i++)
         if (!strcmp(r->program, drv_simulators[i].program))
             return drv_simulators[i].backend;
-    return o->backend;
+    return o->in.backend;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const astrasim_options *o = opts;
-    const drv_astrasim_inputs in = {.workload = o->workload,
-                                    .groups = strstr(o->groups, "empty") ? NULL : o->groups,
-                                    .system = o->system,
-                                    .network = o->network,
-                                    .remote = o->remote,
-                                    .backend = choose_backend(o, r),
-                                    .as_released = r->program != NULL,
-                                    .queues_per_dim = (uint32_t)o->queues,
-                                    .injection_scale = o->injection_scale,
-                                    .rendezvous = o->rendezvous,
-                                    .shortcuts = shortcuts_left(&o->shortcuts),
-                                    .links = o->links != NULL};
+    drv_astrasim_inputs in = o->in;
     drv_astrasim_output out;
     trace_ticks record;
     dse_status st;
@@ -100,10 +88,17 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (!strstr(o->logging_configuration, "empty") && !dse_is_file(o->logging_configuration))
         return dse_fail(err, DSE_E_IO, "cannot open the logging configuration '%s'",
                         o->logging_configuration);
+    if (strstr(in.groups, "empty"))
+        in.groups = NULL;
+    in.backend = choose_backend(o, r);
+    in.as_released = r->program != NULL;
+    in.queues_per_dim = (uint32_t)o->queues;
+    in.shortcuts = shortcuts_left(&o->shortcuts);
+    in.links = o->links != NULL;
     st = drv_astrasim_run(&in, r->arena, &out, o->trace ? &record : NULL, err);
     if (st != DSE_OK)
         return st;
-    report_unknown_keys(o->system, out.n_unknown_keys, out.unknown_key);
+    report_unknown_keys(in.system, out.n_unknown_keys, out.unknown_key);
     return write_outputs(o, &out, &record, r, err);
 }
 

@@ -94,7 +94,7 @@ static void put_remarks(const report_study *s, size_t index, void *user, report_
     if (m->why)
         report_put_explanation(s, &m->why[index], report_object(to, "explanation"));
     if (m->trust)
-        report_put_robust(&m->trust[index], report_object(to, "robust"));
+        report_put_robust(s, &m->trust[index], report_object(to, "robust"));
 }
 
 /* Says how many points of studies without rows were skipped. */
@@ -173,10 +173,8 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         print_band(&studies[i], m->error, i, out);
-        if (sizes.differ) {
-            report_sizes_print_one(&studies[i].row[0].sizes, out);
-            dse_strbuf_addc(out, '\n');
-        }
+        if (sizes.differ)
+            report_sizes_print_one(&studies[i].row[0].sizes, "", out);
         if (remarked)
             dse_strbuf_addc(out, '\n');
         if (m->why)
@@ -188,10 +186,8 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
     report_overview_print(studies, n, r->arena, out);
     print_unlisted(unlisted, out);
     report_ranking_notes(studies, n, out);
-    if (!sizes.differ) {
+    if (!sizes.differ)
         report_sizes_print(&sizes, out);
-        dse_strbuf_addc(out, '\n');
-    }
 }
 
 /* ---- remarks -------------------------------------------------------------------------------- */

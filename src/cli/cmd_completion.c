@@ -1,7 +1,7 @@
 /* Completion scripts of shells. */
 #include "base/array.h"
 #include "cli/completion.h"
-#include "metrics/registry.h"
+#include "driver/measure.h"
 #include "schedule/schedule.h"
 #include "store/store.h"
 
@@ -43,22 +43,17 @@ static void add_metrics(dse_strbuf *words)
             add_word(words, c[i].name);
 }
 
-/* Names of traces' metrics once each, of one group or of all (NULL). */
+/* Names of traces' metrics, of one group or of all (NULL). */
 static void add_names_of(const char *group, dse_strbuf *words)
 {
     dse_arena a;
     size_t n;
-    const metric *const *all;
-    const char *before = "";
+    const char **names;
 
     dse_arena_init(&a);
-    all = metric_all(&a, &n);
-    for (size_t i = 0; i < n; i++) {
-        if ((group && strcmp(all[i]->group, group) != 0) || strcmp(all[i]->name, before) == 0)
-            continue;
-        before = all[i]->name;
-        add_word(words, before);
-    }
+    names = drv_metric_names(group, &a, &n);
+    for (size_t i = 0; i < n; i++)
+        add_word(words, names[i]);
     dse_arena_free(&a);
 }
 

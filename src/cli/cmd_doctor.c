@@ -10,8 +10,7 @@
 #define WIDTH 80 /* of the table; what does not fit goes on in the next line */
 
 typedef struct {
-    const char *db, *stage, *astrasim, *aware;
-    double timeout;
+    drv_doctor_inputs in;
     bool json;
 } doctor_options;
 
@@ -19,14 +18,14 @@ typedef struct {
 
 static const option options[] = {
     {"--stage-cmd", OPT_STRING, "COMMAND", "",
-     "STAGE's command line, \"python3 PATH/main.py\"; it is run with --help", FIELD(stage)},
+     "STAGE's command line, \"python3 PATH/main.py\"; it is run with --help", FIELD(in.stage)},
     {"--astrasim-bin", OPT_STRING, "COMMAND", "",
-     "ASTRA-sim's simulator, if it is not in PATH; it is run with --help", FIELD(astrasim)},
+     "ASTRA-sim's simulator, if it is not in PATH; it is run with --help", FIELD(in.astrasim[DRV_UNAWARE])},
     {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim's simulator with congestion, likewise",
-     FIELD(aware)},
+     FIELD(in.astrasim[DRV_AWARE])},
     {"--timeout", OPT_DOUBLE, "SECONDS", "30", "how long a tool may take to answer", .min = 0.1, .max = 3600,
-     FIELD(timeout)},
-    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+     FIELD(in.timeout_seconds)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(in.database)},
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
@@ -182,10 +181,8 @@ static void print_text(const drv_finding *found, dse_strbuf *out)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const doctor_options *o = opts;
-    const drv_doctor_inputs in = {
-        o->db, o->stage, {[DRV_UNAWARE] = o->astrasim, [DRV_AWARE] = o->aware}, o->timeout};
     drv_finding found[DRV_N_CHECKS];
-    dse_status st = drv_doctor(&in, r->arena, found, err);
+    dse_status st = drv_doctor(&o->in, r->arena, found, err);
 
     if (st != DSE_OK)
         return st;

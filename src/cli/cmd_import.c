@@ -8,7 +8,8 @@
 
 typedef struct {
     option_list files;
-    const char *model, *system, *engine, *db;
+    drv_import_as as;
+    const char *db;
     bool json;
 } import_options;
 
@@ -18,17 +19,17 @@ static const option options[] = {
     {"FILE", OPT_LIST, NULL, NULL, "results in the keyed format of 'ccldse export --format keyed'",
      FIELD(files)},
     {"--model", OPT_STRING, "NAME", "",
-     "whose points these are; not with files that name models and systems themselves", FIELD(model)},
-    {"--system", OPT_STRING, "NAME", "", "on what; likewise", FIELD(system)},
-    {"--engine", OPT_STRING, "NAME", "imported", "a name for who made the results", FIELD(engine)},
+     "whose points these are; not with files that name models and systems themselves", FIELD(as.model)},
+    {"--system", OPT_STRING, "NAME", "", "on what; likewise", FIELD(as.system)},
+    {"--engine", OPT_STRING, "NAME", "imported", "a name for who made the results", FIELD(as.engine)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--json", OPT_FLAG, NULL, "false", "print the summary as JSON", FIELD(json)},
 };
 
 static dse_status read_files(const import_options *o, dse_arena *a, drv_import *io, dse_error *err)
 {
-    drv_import_as as = {o->model, o->system, o->engine};
-    dse_status st = drv_import_check_engine(o->engine, err);
+    drv_import_as as = o->as;
+    dse_status st = drv_import_check_engine(as.engine, err);
 
     if (st == DSE_OK && as.model)
         st = card_name(as.model, a, &as.model, err);
@@ -72,7 +73,7 @@ static void print_summary(const import_options *o, const drv_import *io, dse_str
     for (size_t i = 0, n; i < io->n; i += n) {
         n = pair_length(&io->row[i], io->n - i);
         dse_strbuf_addf(out, "%zu point%s of %s on %s imported into %s as '%s'\n", n, n == 1 ? "" : "s",
-                        io->row[i].model, io->row[i].system, o->db, o->engine);
+                        io->row[i].model, io->row[i].system, o->db, o->as.engine);
     }
 }
 
@@ -81,7 +82,7 @@ static void print_json(const import_options *o, const drv_import *io, dse_strbuf
     report_tree t;
     report_node *root = report_tree_begin(&t), *list;
 
-    report_put(root, V_TEXT("engine", o->engine));
+    report_put(root, V_TEXT("engine", o->as.engine));
     list = report_list(root, "imported");
     for (size_t i = 0, n; i < io->n; i += n) {
         n = pair_length(&io->row[i], io->n - i);

@@ -6,7 +6,7 @@
 
 typedef struct {
     option_list names;
-    const char *groups, *workload, *arguments;
+    lint_inputs in; /* without the names */
     bool json;
 } lint_options;
 
@@ -18,11 +18,11 @@ static const option options[] = {
      "them, Hugging Face configs; known by their content",
      FIELD(names)},
     {"--groups", OPT_STRING, "FILE", "", "communicator groups of a workload on the system given",
-     FIELD(groups)},
+     FIELD(in.groups)},
     {"--workload", OPT_STRING, "PREFIX", "", "traces PREFIX.<rank>.et of every NPU of the system given",
-     FIELD(workload)},
+     FIELD(in.workload)},
     {"--astrasim-args", OPT_STRING, "TEXT", "", "options of ASTRA-sim's command line, in quotes",
-     FIELD(arguments)},
+     FIELD(in.arguments)},
     {"--json", OPT_FLAG, NULL, "false", "print the same as JSON", FIELD(json)},
 };
 
@@ -111,16 +111,14 @@ static void print_text(const lint_result *l, dse_strbuf *out)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const lint_options *o = opts;
-    const lint_inputs in = {.names = o->names.item,
-                            .n_names = o->names.n,
-                            .groups = o->groups,
-                            .workload = o->workload,
-                            .arguments = o->arguments};
+    lint_inputs in = o->in;
     lint_result l;
     dse_status st;
 
-    if (!o->names.n && !o->groups && !o->arguments)
+    if (!o->names.n && !in.groups && !in.arguments)
         return dse_fail(err, DSE_E_USAGE, "FILE is missing; see 'ccldse lint --help'");
+    in.names = o->names.item;
+    in.n_names = o->names.n;
     st = lint_run(&in, r->arena, &l, err);
     if (st == DSE_OK && o->json)
         print_json(&l, r->out);

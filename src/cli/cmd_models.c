@@ -96,36 +96,27 @@ static const listing systems = {CARD_SYSTEMS, &card_system_table,
                                 "system  NPUs  topology  link GiB/s  latency ns  memory GB/s  TFLOPS\n",
                                 add_system};
 
-static dse_status list_cards(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
+/* `bare`: the names, for completion, without reading a card, so that a broken one does not hide the others. */
+static dse_status list_cards(const listing *l, bool bare, command_run *r, dse_error *err)
 {
     const char **names, *folder;
     report_tree t;
     report_node *list;
     size_t n;
-    dse_status st = card_list(l->kind, a, &names, &n, &folder, err);
+    dse_status st = card_list(l->kind, r->arena, &names, &n, &folder, err);
 
     if (st != DSE_OK)
         return st;
     list = report_tree_begin(&t);
     for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = l->add(names[i], dse_arena_printf(a, "%s/%s.yaml", folder, names[i]), a, list, err);
-    if (st == DSE_OK)
-        report_rows_table(list, out);
-    if (st == DSE_OK && !n)
-        dse_strbuf_adds(out, l->headings);
-    report_tree_free(&t);
-    return st;
-}
-
-/* Lists names for completion. Reads no card, so that a broken card does not hide the others. */
-static dse_status list_names(const listing *l, dse_arena *a, dse_strbuf *out, dse_error *err)
-{
-    const char **names, *folder;
-    size_t n;
-    dse_status st = card_list(l->kind, a, &names, &n, &folder, err);
-
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        dse_strbuf_addf(out, "%s\n", names[i]);
+        if (bare)
+            dse_strbuf_addf(r->out, "%s\n", names[i]);
+        else
+            st = l->add(names[i], dse_arena_printf(r->arena, "%s/%s.yaml", folder, names[i]), r->arena, list,
+                        err);
+    if (st == DSE_OK && !n && !bare)
+        dse_strbuf_adds(r->out, l->headings);
+    report_table_end(&t, r->out);
     return st;
 }
 
@@ -133,10 +124,8 @@ static dse_status list(const listing *l, const list_options *o, command_run *r, 
 {
     if (o->keys && o->names)
         return dse_fail(err, DSE_E_USAGE, "give either --keys or --names, not both");
-    if (o->names)
-        return list_names(l, r->arena, r->out, err);
     if (!o->keys)
-        return list_cards(l, r->arena, r->out, err);
+        return list_cards(l, o->names, r, err);
     cfg_table_describe(l->table, r->out);
     return DSE_OK;
 }

@@ -176,10 +176,8 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
     if (m->fallback)
         dse_strbuf_addf(out, "  %-22s the slow one: %s\n", "engine", sim_fallback_text(r->fallback));
     report_parts_print(m, out);
-    if (report_in_bytes(&sizes)) {
-        report_sizes_print_one(&sizes, out);
-        dse_strbuf_addc(out, '\n');
-    }
+    if (report_in_bytes(&sizes))
+        report_sizes_print_one(&sizes, "", out);
     if (o->links) {
         dse_strbuf_addc(out, '\n');
         drv_links_print(r->load, run->arena, out);

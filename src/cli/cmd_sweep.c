@@ -176,8 +176,6 @@ static void put_space(const drv_points *points, report_node *to)
 /* The fastest of what fits, as `best` ranks first; which of them do is said where some do not. */
 static void print_best(const drv_progress *p, dse_strbuf *out)
 {
-    char name[STRATEGY_NAME_MAX];
-
     if (p->too_large && !p->has_best)
         dse_strbuf_adds(out, "fastest: none, as no point is known to fit into the memory of an NPU\n");
     if (!p->has_best)
@@ -186,7 +184,7 @@ static void print_best(const drv_progress *p, dse_strbuf *out)
     if (p->too_large)
         dse_strbuf_addf(out, " of the %" PRIu64 " that fit", p->cached + p->done - p->too_large);
     dse_strbuf_addf(out, ": %s on %s%s%s, %s%s: %s", p->best_model, p->best_system,
-                    *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p, name),
+                    *p->best_settings ? " with " : "", p->best_settings, progress_best_text(p).text,
                     p->best_tokens ? "" : " (dp_tp_sp_pp_recompute)", report_time(p->best_wall_time).text);
     if (p->best_tokens && p->best_wall_time)
         dse_strbuf_addf(out, ", %.0f tokens/s", (double)p->best_tokens / ((double)p->best_wall_time * 1e-9));
@@ -214,10 +212,8 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
     if (p->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", p->first_failure);
     print_best(p, out);
-    if (p->sizes.n) {
+    if (p->sizes.n)
         report_sizes_print(&p->sizes, out);
-        dse_strbuf_addc(out, '\n');
-    }
     report_traps_print(&p->traps, NULL, out);
     print_train_note(points, out);
     print_fallbacks(p, out);
@@ -240,7 +236,6 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
-    char name[STRATEGY_NAME_MAX];
 
     report_put(root, V_COUNT("points", p->total), V_COUNT("cached", p->cached), V_COUNT("done", p->done),
                V_COUNT("failed", p->failed), V_GIVEN(p->too_large, V_COUNT("too_large", p->too_large)));
@@ -250,19 +245,16 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
     put_fallbacks(p, root);
     if (p->sizes.n)
         report_put(root, V_TEXT("memory_counts", report_sizes_key(&p->sizes)));
-    if (p->has_best) {
-        strategy_name(&p->best, NULL, name);
-        report_put(report_object(root, "best"), V_TEXT("model", p->best_model),
-                   V_TEXT("system", p->best_system),
-                   V_GIVEN(*p->best_settings, V_TEXT("settings", p->best_settings)), V_TEXT("point", name),
-                   V_COUNT("wall_time", p->best_wall_time));
-    }
+    if (p->has_best)
+        report_put(
+            report_object(root, "best"), V_TEXT("model", p->best_model), V_TEXT("system", p->best_system),
+            V_GIVEN(*p->best_settings, V_TEXT("settings", p->best_settings)),
+            V_TEXT("point", report_strategy_name(&p->best).text), V_COUNT("wall_time", p->best_wall_time));
     report_tree_end(&t, out);
 }
 
 static void list_json(const drv_points *points, dse_strbuf *out)
 {
-    char name[STRATEGY_NAME_MAX];
     report_tree t;
     report_node *root = report_tree_begin(&t);
     dse_strbuf settings = dse_strbuf_in(&t.arena);
@@ -270,12 +262,12 @@ static void list_json(const drv_points *points, dse_strbuf *out)
     root->value.kind = REPORT_LIST;
     for (size_t i = 0; i < points->n; i++) {
         const drv_variant *v = &points->variant[points->point[i].variant];
+        const drv_study *s = &points->space->study[v->study];
 
-        strategy_name(&points->point[i].point, NULL, name);
         dse_strbuf_clear(&settings);
-        drv_settings_print(points->space->study[v->study].settings, &v->settings, &settings);
-        report_row(root, V_TEXT("model", points->space->model[v->study]),
-                   V_TEXT("system", points->space->system[v->study]), V_TEXT("point", name),
+        drv_settings_print(s->settings, &v->settings, &settings);
+        report_row(root, V_TEXT("model", s->model_path), V_TEXT("system", s->system_path),
+                   V_TEXT("point", report_strategy_name(&points->point[i].point).text),
                    V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
     }
     report_tree_end(&t, out);
@@ -290,30 +282,30 @@ static void list_text(const drv_points *points, dse_strbuf *out)
     }
 }
 
-/* Warns once per system. */
-static void warn_of_models(const drv_space *s)
+static const char *path_of(const drv_study *s, bool system)
 {
-    for (uint32_t i = 0; i < s->n_studies; i++) {
-        uint32_t first = 0;
-
-        while (strcmp(s->model[first], s->model[i]) != 0)
-            first++;
-        if (first == i && s->study[i].model_note)
-            report_warning("%s", s->study[i].model_note);
-    }
+    return system ? s->system_path : s->model_path;
 }
 
-static void warn_of_unknown_keys(const drv_space *s)
+static bool is_first(const drv_study *s, uint32_t i, bool system)
 {
-    for (uint32_t i = 0; i < s->n_studies; i++) {
-        uint32_t first = 0;
+    uint32_t first = 0;
 
-        while (strcmp(s->system[first], s->system[i]) != 0)
-            first++;
-        if (first == i)
-            report_unknown_keys(s->system[i], s->study[i].system.n_unknown_keys,
+    while (strcmp(path_of(&s[first], system), path_of(&s[i], system)) != 0)
+        first++;
+    return first == i;
+}
+
+/* Once for each model, then once for each system. */
+static void warn_of_cards(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (is_first(s->study, i, false) && s->study[i].model_note)
+            report_warning("%s", s->study[i].model_note);
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        if (is_first(s->study, i, true))
+            report_unknown_keys(s->study[i].system_path, s->study[i].system.n_unknown_keys,
                                 s->study[i].system.unknown_key);
-    }
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -359,8 +351,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
         return st;
-    warn_of_models(&space);
-    warn_of_unknown_keys(&space);
+    warn_of_cards(&space);
     if (o->dry_run) {
         (o->json ? list_json : list_text)(&points, r->out);
         return DSE_OK;

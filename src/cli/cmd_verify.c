@@ -43,13 +43,10 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
     *names = DSE_ARENA_NEW(a, const char *, points->n);
     *seen = DSE_ARENA_NEW(a, bool, points->n);
     for (size_t i = 0; st == DSE_OK && i < points->n; i++) {
-        char name[STRATEGY_NAME_MAX];
         strategy p;
 
-        if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) != DSE_OK)
-            break;
-        strategy_name(&p, NULL, name);
-        (*names)[i] = dse_arena_strdup(a, name);
+        if ((st = strategy_parse_name(points->item[i], NULL, &p, NULL, err)) == DSE_OK)
+            (*names)[i] = dse_arena_strdup(a, report_strategy_name(&p).text);
     }
     return st;
 }

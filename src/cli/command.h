@@ -64,6 +64,14 @@ struct option {
     size_t offset;       /* in the option struct of the command or the group; of a group, its struct */
 };
 
+/* Defines one of the file's table `options`. */
+#define OPTION_ROWS(group)                                                                                   \
+    const option *group(size_t *n)                                                                           \
+    {                                                                                                        \
+        *n = DSE_COUNT(options);                                                                             \
+        return options;                                                                                      \
+    }
+
 /* The row that includes a group, whose struct is the field `f`. */
 #define OPTION_GROUP(rows, f) {.group = rows, FIELD(f)}
 

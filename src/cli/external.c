@@ -13,41 +13,34 @@ const char *const external_engines[] = {"native", DRV_EXTERNAL_ENGINE, NULL};
 
 static const option options[] = {
     {"--stage-cmd", OPT_STRING, "COMMAND", "",
-     "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does", FIELD(stage_command)},
+     "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does", FIELD(tools.stage)},
     {"--astrasim-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim, for example bin/" DRV_UNAWARE_PROGRAM,
-     FIELD(simulator)},
+     FIELD(tools.simulator[DRV_UNAWARE])},
     {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "",
      "ASTRA-sim for systems with backend congestion_aware, for example bin/" DRV_AWARE_PROGRAM,
-     FIELD(aware_simulator)},
+     FIELD(tools.simulator[DRV_AWARE])},
     {"--timeout", OPT_DOUBLE, "SECONDS", "0",
      "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none", .min = 0, .max = 1e8,
-     FIELD(timeout)},
+     FIELD(tools.timeout_seconds)},
     {"--discard-workloads", OPT_FLAG, NULL, "false",
-     "remove a point's traces, and ASTRA-sim's of its memory, once simulated", FIELD(discard_workloads)},
+     "remove a point's traces, and ASTRA-sim's of its memory, once simulated",
+     FIELD(tools.discard_workloads)},
 };
 
-const option *external_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(external_group)
 
 dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a, const drv_external **tools,
                            dse_error *err)
 {
+    const drv_external_options *t = &o->tools;
     const struct {
         const char *option;
         bool given, required;
-    } said[] = {{"--stage-cmd", o->stage_command != NULL, needs_stage},
-                {"--astrasim-bin", o->simulator != NULL, !o->aware_simulator},
-                {"--astrasim-aware-bin", o->aware_simulator != NULL, false},
-                {"--timeout", o->timeout > 0, false},
-                {"--discard-workloads", o->discard_workloads, false}};
-    const drv_external_options tools_given = {
-        .stage = o->stage_command,
-        .simulator = {[DRV_UNAWARE] = o->simulator, [DRV_AWARE] = o->aware_simulator},
-        .timeout_seconds = o->timeout,
-        .discard_workloads = o->discard_workloads};
+    } said[] = {{"--stage-cmd", t->stage != NULL, needs_stage},
+                {"--astrasim-bin", t->simulator[DRV_UNAWARE] != NULL, !t->simulator[DRV_AWARE]},
+                {"--astrasim-aware-bin", t->simulator[DRV_AWARE] != NULL, false},
+                {"--timeout", t->timeout_seconds > 0, false},
+                {"--discard-workloads", t->discard_workloads, false}};
     bool native = !strcmp(o->engine, external_engines[0]);
     drv_external *out;
 
@@ -62,7 +55,7 @@ dse_status external_choose(const external_options *o, bool needs_stage, dse_aren
         return DSE_OK;
     out = DSE_ARENA_NEW(a, drv_external, 1);
     *tools = out;
-    return drv_external_init(&tools_given, a, out, err);
+    return drv_external_init(t, a, out, err);
 }
 
 /* ---- one point, printed -------------------------------------------------------------------- */

@@ -6,9 +6,8 @@
 #include "driver/external.h"
 
 typedef struct {
-    const char *engine, *stage_command, *simulator, *aware_simulator;
-    double timeout;
-    bool discard_workloads;
+    const char *engine;
+    drv_external_options tools;
 } external_options;
 
 extern const char *const external_engines[]; /* native, astrasim, NULL */

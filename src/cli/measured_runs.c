@@ -32,11 +32,7 @@ static const option options[] = {
     OPTION_SET,
 };
 
-const option *measured_runs_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(measured_runs_group)
 
 static void warn(const char *text) { report_warning("%s", text); }
 

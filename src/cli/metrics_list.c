@@ -34,8 +34,10 @@ static void put_entries(const metric *m, report_node *to)
     }
 }
 
-static void list_json(const metric *const *all, size_t n, dse_arena *a, dse_strbuf *out)
+static void list_json(dse_arena *a, dse_strbuf *out)
 {
+    size_t n;
+    const metric *const *all = metric_all(a, &n);
     report_tree t;
     report_node *root = report_tree_begin(&t);
 
@@ -54,39 +56,18 @@ static void list_json(const metric *const *all, size_t n, dse_arena *a, dse_strb
     report_tree_end(&t, out);
 }
 
-/* The first of several rows with the same name. */
-static bool is_first(const metric *const *all, size_t i)
-{
-    return i == 0 || strcmp(all[i - 1]->name, all[i]->name) != 0;
-}
-
 void metrics_list(metrics_format format, dse_arena *a, dse_strbuf *out)
 {
     size_t n;
-    const metric *const *all = metric_all(a, &n);
+    const char **names = drv_metric_names(NULL, a, &n);
 
     if (format == METRICS_JSON) {
-        list_json(all, n, a, out);
+        list_json(a, out);
         return;
     }
     dse_strbuf_adds(out, format == METRICS_CSV ? "metric\n" : "Available metrics:\n");
     for (size_t i = 0; i < n; i++)
-        if (is_first(all, i))
-            dse_strbuf_addf(out, "%s%s\n", format == METRICS_CSV ? "" : "  - ", all[i]->name);
-}
-
-/* The names, each once. */
-static const char **plain_names(dse_arena *a, size_t *n)
-{
-    size_t n_all;
-    const metric *const *all = metric_all(a, &n_all);
-    const char **names = DSE_ARENA_NEW(a, const char *, n_all);
-
-    *n = 0;
-    for (size_t i = 0; i < n_all; i++)
-        if (is_first(all, i))
-            names[(*n)++] = all[i]->name;
-    return names;
+        dse_strbuf_addf(out, "%s%s\n", format == METRICS_CSV ? "" : "  - ", names[i]);
 }
 
 /* The error, then the names on lines of their own: an error holds a kilobyte, too little for all of them. */
@@ -94,7 +75,7 @@ static void say_unknown(const char *name, dse_arena *a)
 {
     dse_error unknown = DSE_ERROR_INIT;
     size_t n;
-    const char **names = plain_names(a, &n), *nearest = dse_nearest(name, names, n);
+    const char **names = drv_metric_names(NULL, a, &n), *nearest = dse_nearest(name, names, n);
     dse_strbuf list = dse_strbuf_in(a);
     dse_strbuf lines = dse_strbuf_in(a);
 

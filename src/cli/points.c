@@ -32,11 +32,7 @@ static const option options[] = {
      FIELD(force)},
 };
 
-const option *points_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(points_group)
 
 /* What the options, or a file, say. */
 typedef struct {

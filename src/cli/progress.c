@@ -36,18 +36,9 @@ void progress_begin(void *user, const drv_progress *p)
             p->total - p->cached);
 }
 
-const char *progress_best_text(const drv_progress *p, char out[STRATEGY_NAME_MAX])
+report_name progress_best_text(const drv_progress *p)
 {
-    dse_strbuf text;
-
-    strategy_name(&p->best, NULL, out);
-    if (!p->best_tokens)
-        return out;
-    dse_strbuf_init(&text);
-    strategy_say(&p->best, STRATEGY_PROFILE_TRAIN, " ", &text);
-    snprintf(out, STRATEGY_NAME_MAX, "%s", text.data);
-    dse_strbuf_free(&text);
-    return out;
+    return report_strategy_text(&p->best, p->best_tokens ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE);
 }
 
 static void format_left(char *out, size_t size, double seconds)
@@ -67,12 +58,11 @@ static void format_progress(const drv_progress *p, char *out, size_t size)
     uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
     double rate = p->seconds > 0 ? (double)run / p->seconds : 0;
     double waited = p->seconds - p->answered;
-    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", waiting[48] = "", time[32],
-                                  name[STRATEGY_NAME_MAX], failed[48] = "";
+    char best[STRATEGY_NAME_MAX + 64] = "", remaining[48] = "", waiting[48] = "", time[32], failed[48] = "";
 
     if (p->has_best) {
         dse_format_seconds(time, sizeof time, (double)p->best_wall_time * 1e-9);
-        snprintf(best, sizeof best, ", best %s with %s", time, progress_best_text(p, name));
+        snprintf(best, sizeof best, ", best %s with %s", time, progress_best_text(p).text);
     }
     if (rate > 0) {
         format_left(time, sizeof time, (double)left / rate);

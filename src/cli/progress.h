@@ -4,6 +4,7 @@
 #define DSE_CLI_PROGRESS_H
 
 #include "driver/sweep.h"
+#include "report/rows.h"
 
 typedef struct {
     bool terminal, drawn;
@@ -16,8 +17,8 @@ typedef struct {
 /* `what` is counted: "runs simulated", "traces read". */
 void progress_init(progress_screen *s, const char *what);
 
-/* The best point so far: its name, or with profile train "dp 8, micro_batch 2". Returns out. */
-const char *progress_best_text(const drv_progress *p, char out[STRATEGY_NAME_MAX]);
+/* The best point so far: its name, or with profile train "dp 8, micro_batch 2". */
+report_name progress_best_text(const drv_progress *p);
 
 /* The calls of a sweep; `user` is the screen. */
 void progress_begin(void *user, const drv_progress *p);

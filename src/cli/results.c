@@ -30,11 +30,7 @@ static const option options[] = {
      FIELD(configuration)},
 };
 
-const option *results_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(results_group)
 
 /* "native" is every version of it: "native-1". */
 static bool is_engine(const store_row *r, const char *name)
@@ -129,24 +125,22 @@ static dse_status find_among(store *s, const store_row *rows, size_t n, const st
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err)
 {
-    store *s;
+    store *s = NULL;
     dse_status st = store_open(db, STORE_READ, &s, err);
 
-    if (st != DSE_OK)
-        return st;
-    st = find_among(s, rows, n, point, found, err);
+    if (st == DSE_OK)
+        st = find_among(s, rows, n, point, found, err);
     store_close(s);
     return st;
 }
 
 dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err)
 {
-    store *s;
+    store *s = NULL;
     dse_status st = store_open(db, STORE_READ, &s, err);
 
-    if (st != DSE_OK)
-        return st;
-    st = store_count_unlisted(s, out, err);
+    if (st == DSE_OK)
+        st = store_count_unlisted(s, out, err);
     store_close(s);
     return st;
 }

@@ -164,20 +164,14 @@ void schedule_show_text(const schedule_shown *s, bool all, dse_strbuf *out)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void put_times(const char *key, const uint64_t *value, uint32_t n, report_node *to)
+/* A figure of each rank: these, or those. */
+static void put_figures(const char *key, const uint32_t *counts, const uint64_t *times, uint32_t n,
+                        report_node *to)
 {
     report_node *list = report_list(to, key);
 
     for (uint32_t r = 0; r < n; r++)
-        report_add(list, V_COUNT(NULL, value[r]));
-}
-
-static void put_counts(const char *key, const uint32_t *value, uint32_t n, report_node *to)
-{
-    report_node *list = report_list(to, key);
-
-    for (uint32_t r = 0; r < n; r++)
-        report_add(list, V_COUNT(NULL, value[r]));
+        report_add(list, V_COUNT(NULL, counts ? counts[r] : times[r]));
 }
 
 void schedule_show_json(const schedule_shown *s, dse_strbuf *out)
@@ -193,10 +187,10 @@ void schedule_show_json(const schedule_shown *s, dse_strbuf *out)
         report_add(compute, V_TEXT(NULL, row.data));
     }
     report_put(root, V_COUNT("makespan", s->times.makespan));
-    put_counts("peak_live_I", s->peak_i, p->n_ranks, root);
-    put_counts("peak_live_W", s->peak_w, p->n_ranks, root);
-    put_times("busy", s->times.busy, p->n_ranks, root);
-    put_times("first", s->times.first, p->n_ranks, root);
-    put_times("end", s->times.last, p->n_ranks, root);
+    put_figures("peak_live_I", s->peak_i, NULL, p->n_ranks, root);
+    put_figures("peak_live_W", s->peak_w, NULL, p->n_ranks, root);
+    put_figures("busy", NULL, s->times.busy, p->n_ranks, root);
+    put_figures("first", NULL, s->times.first, p->n_ranks, root);
+    put_figures("end", NULL, s->times.last, p->n_ranks, root);
     report_tree_end(&t, out);
 }

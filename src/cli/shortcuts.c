@@ -11,8 +11,4 @@ static const option options[] = {
      FIELD(plain_memory)},
 };
 
-const option *shortcuts_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(shortcuts_group)

@@ -16,11 +16,7 @@ static const option options[] = {
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
 };
 
-const option *sizing_group(size_t *n)
-{
-    *n = DSE_COUNT(options);
-    return options;
-}
+OPTION_ROWS(sizing_group)
 
 /* The setting that gives a system so many NPUs: of its last dimension. */
 static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)

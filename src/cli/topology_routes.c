@@ -32,8 +32,6 @@ static void add_way(const net_graph *g, const net_routes *r, const net_route *ro
 /* All links of the routes, or those at which a message waited. */
 static void list_hops(const net_graph *g, const net_route_hop *hop, uint32_t n, bool all, report_node *list)
 {
-    char link[NET_LINK_NAME];
-
     for (uint32_t i = 0; i < n; i++) {
         const net_route_hop *h = &hop[i];
         const bool waited = h->behind != DSE_NONE;
@@ -41,9 +39,8 @@ static void list_hops(const net_graph *g, const net_route_hop *hop, uint32_t n, 
 
         if (!all && !waited)
             continue;
-        net_link_name(g, h->slot, link, sizeof link);
-        row = report_row(list, V_AS("message", V_COUNT(NULL, h->message)), V_NOTE("link", link));
-        drv_link_put(&g->link[h->slot], row);
+        row = report_row(list, V_AS("message", V_COUNT(NULL, h->message)));
+        drv_link_put(g, h->slot, row);
         report_put(row, V_AS("ready ns", V_COUNT("ready_ns", h->asked)),
                    V_AS("starts ns", V_COUNT("start_ns", h->taken)),
                    V_AS("arrives ns", V_COUNT("arrival_ns", h->there)),
@@ -81,15 +78,12 @@ static report_node *list_messages(const net_graph *g, const net_routes *r, repor
 static report_node *list_shared(const net_graph *g, const net_routes *r, uint32_t n, report_node *to)
 {
     report_node *list = report_lines(to, "shared_links");
-    char link[NET_LINK_NAME];
 
     for (uint32_t i = 0; i < n; i++) {
         const net_shared_link *s = &r->shared[i];
-        report_node *row;
+        report_node *row = report_object(list, NULL);
 
-        net_link_name(g, s->slot, link, sizeof link);
-        row = report_row(list, V_NOTE("link", link));
-        drv_link_put(&g->link[s->slot], row);
+        drv_link_put(g, s->slot, row);
         report_put(row, V_AS("messages", V_COUNT("messages", s->n_messages)),
                    V_AS("most waiting", V_COUNT("most_waiting", s->most_waiting)),
                    V_AS("busy ns", V_COUNT("busy_ns", s->busy)));

@@ -25,11 +25,14 @@
 
 typedef struct doctor doctor;
 
-/* A program to run, and the function that reads its output. */
+/* Reads what a program that has run says. */
+typedef void read_answer(doctor *d, drv_check check, const char *text);
+
+/* A program to run. */
 typedef struct {
     drv_check check;
     const char *const *argv;
-    void (*read_answer)(doctor *d, drv_check check, const exec_outcome *outcome, const char *text);
+    read_answer *read;
     const char *output; /* file */
 } probe;
 
@@ -231,10 +234,9 @@ static int line_of(const char *text, bool last, const char **line)
     return n;
 }
 
-static void add_probe(doctor *d, drv_check check, const char *const *argv,
-                      void (*read_answer)(doctor *, drv_check, const exec_outcome *, const char *))
+static void add_probe(doctor *d, drv_check check, const char *const *argv, read_answer *read)
 {
-    d->probe[d->n_probes++] = (probe){check, argv, read_answer, NULL};
+    d->probe[d->n_probes++] = (probe){check, argv, read, NULL};
 }
 
 /* How the program ended, and its last line. */
@@ -261,14 +263,12 @@ static const char python_script[] = "import importlib.util, sys\n"
                                     "print(', '.join(m for m in ('sympy', 'numpy', 'pandas', 'graphviz', "
                                     "'google.protobuf') if not there(m)))\n";
 
-static void read_python_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_python_answer(doctor *d, drv_check check, const char *text)
 {
     const char *version, *missing;
     int n = line_of(text, false, &version), n_missing = line_of(text, true, &missing);
 
-    if (outcome->end != EXEC_DONE)
-        report_broken(d, check, outcome, text);
-    else if (missing != version)
+    if (missing != version)
         found(d, check, DRV_BROKEN, "%.*s, without %.*s", n, version, n_missing, missing);
     else
         found(d, check, DRV_THERE, "%.*s, with what STAGE imports", n, version);
@@ -327,12 +327,10 @@ static const char *const *with_help(doctor *d, drv_check check, const char *comm
     return argv;
 }
 
-static void read_stage_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_stage_answer(doctor *d, drv_check check, const char *text)
 {
-    if (outcome->end == EXEC_DONE)
-        found(d, check, DRV_THERE, "'%s' answers", d->in->stage);
-    else
-        report_broken(d, check, outcome, text);
+    (void)text;
+    found(d, check, DRV_THERE, "'%s' answers", d->in->stage);
 }
 
 static void check_stage(doctor *d, drv_check check)
@@ -345,17 +343,10 @@ static void check_stage(doctor *d, drv_check check)
         add_probe(d, check, argv, read_stage_answer);
 }
 
-/* ASTRA-sim has no --help: it exits with 255 because options are missing, which shows that it starts. Exit
- * codes 126 and 127, of a shell or the loader, show that it does not. */
-static void read_astrasim_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_astrasim_answer(doctor *d, drv_check check, const char *text)
 {
-    bool starts = outcome->end == EXEC_DONE ||
-                  (outcome->end == EXEC_EXITED && outcome->code != 126 && outcome->code != 127);
-
-    if (starts)
-        found(d, check, DRV_THERE, "%s starts", d->finding[check].found);
-    else
-        report_broken(d, check, outcome, text);
+    (void)text;
+    found(d, check, DRV_THERE, "%s starts", d->finding[check].found);
 }
 
 static void check_simulator(doctor *d, drv_check check, drv_simulator which)
@@ -385,15 +376,12 @@ static void check_astrasim(doctor *d, drv_check check) { check_simulator(d, chec
 
 static void check_aware(doctor *d, drv_check check) { check_simulator(d, check, DRV_AWARE); }
 
-static void read_slurm_answer(doctor *d, drv_check check, const exec_outcome *outcome, const char *text)
+static void read_slurm_answer(doctor *d, drv_check check, const char *text)
 {
     const char *line;
     int n = line_of(text, false, &line);
 
-    if (outcome->end != EXEC_DONE)
-        report_broken(d, check, outcome, text);
-    else
-        found(d, check, DRV_THERE, "%.*s", n, line);
+    found(d, check, DRV_THERE, "%.*s", n, line);
 }
 
 static void check_slurm(doctor *d, drv_check check)
@@ -429,6 +417,14 @@ static dse_status next_probe(void *user, exec_job *job, uint64_t *task, bool *an
     return DSE_OK;
 }
 
+/* ASTRA-sim has no --help: it exits with 255 because options are missing, which shows that it starts. Exit
+ * codes 126 and 127, of a shell or the loader, show that it does not. */
+static bool has_run(const probe *p, const exec_outcome *outcome)
+{
+    return outcome->end == EXEC_DONE || (p->read == read_astrasim_answer && outcome->end == EXEC_EXITED &&
+                                         outcome->code != 126 && outcome->code != 127);
+}
+
 static dse_status probe_done(void *user, uint64_t task, const exec_outcome *outcome, dse_error *err)
 {
     doctor *d = user;
@@ -439,7 +435,10 @@ static dse_status probe_done(void *user, uint64_t task, const exec_outcome *outc
     dse_strbuf_init(&text);
     if (outcome->end != EXEC_CANNOT_START) /* output that is too long counts as none */
         (void)dse_read_file(p->output, MAX_ANSWER_BYTES, &text, NULL);
-    p->read_answer(d, p->check, outcome, text.data);
+    if (has_run(p, outcome))
+        p->read(d, p->check, text.data);
+    else
+        report_broken(d, p->check, outcome, text.data);
     dse_strbuf_free(&text);
     return DSE_OK;
 }

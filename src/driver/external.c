@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "driver/emit.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -111,16 +112,14 @@ static void add_name(dse_strbuf *out, const char *name)
 static const char *point_name(const drv_study *s, const strategy *p, dse_arena *a)
 {
     drv_study external = *s;
-    char point[STRATEGY_NAME_MAX];
     dse_strbuf config = dse_strbuf_in(a), text = dse_strbuf_in(a);
 
     external.engine = DRV_EXTERNAL_ENGINE;
-    strategy_name(p, NULL, point);
     drv_study_write_config(&external, p, &config);
     add_name(&text, s->model_name);
     dse_strbuf_addc(&text, '_');
     add_name(&text, s->system_name);
-    dse_strbuf_addf(&text, "_%s_%08" PRIx32, point,
+    dse_strbuf_addf(&text, "_%s_%08" PRIx32, report_strategy_name(p).text,
                     (uint32_t)(dse_hash_bytes(config.data, config.len) & UINT32_MAX));
     return text.data;
 }

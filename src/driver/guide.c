@@ -120,13 +120,9 @@ static bool is_among(const char *name, const char *const *names, size_t n)
 dse_status drv_guide_tools(const char *const *name, size_t n, dse_arena *a, const char *const **out,
                            size_t *n_out, dse_error *err)
 {
-    size_t n_all, n_known = 0, at = 0;
-    const metric *const *all = metric_all(a, &n_all);
-    const char **known = DSE_ARENA_NEW(a, const char *, n_all);
+    size_t n_known, at = 0;
+    const char **known = drv_metric_names(GROUP, a, &n_known);
 
-    for (size_t i = 0; i < n_all; i++) /* several rows may have a name, for several kinds of traces */
-        if (strcmp(all[i]->group, GROUP) == 0 && !is_among(all[i]->name, known, n_known))
-            known[n_known++] = all[i]->name;
     for (size_t i = 0; i < n; i++)
         if (!is_among(name[i], known, n_known))
             return dse_fail_unknown(err, DSE_E_USAGE, "", "tool", name[i], known, n_known);

@@ -19,9 +19,13 @@ dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *
 
 /* ---- the figures --------------------------------------------------------------------------- */
 
-void drv_link_put(const net_link *l, report_node *to)
+void drv_link_put(const net_graph *g, uint32_t slot, report_node *to)
 {
-    report_put(to, V_COUNT("source", l->from), V_COUNT("destination", l->to),
+    const net_link *l = &g->link[slot];
+    char name[NET_LINK_NAME];
+
+    net_link_name(g, slot, name, sizeof name);
+    report_put(to, V_NOTE("link", name), V_COUNT("source", l->from), V_COUNT("destination", l->to),
                V_AS("dimension", V_COUNT("dimension", l->dim)));
 }
 
@@ -29,11 +33,8 @@ static void put_link(const net_load *l, uint32_t slot, report_node *to)
 {
     const net_link_state *state = &l->link[slot];
     const double util = net_load_util(l, slot) * 100;
-    char name[NET_LINK_NAME];
 
-    net_link_name(l->graph, slot, name, sizeof name);
-    report_put(to, V_NOTE("link", name));
-    drv_link_put(&l->graph->link[slot], to);
+    drv_link_put(l->graph, slot, to);
     report_put(to, V_AS("messages", V_COUNT("messages", state->n_messages)),
                V_AS("bytes", V_BYTES("bytes", state->bytes)), V_AS("busy", V_TIME("busy_ns", state->busy)),
                V_FIXED("utilisation_pct", util, 3), V_CELL("util", report_format("%.1f%%", util).text));

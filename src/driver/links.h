@@ -17,7 +17,7 @@ dse_status drv_links_check(const card_system *s, const char *remedy, dse_error *
 void drv_links_print(const net_load *l, dse_arena *a, dse_strbuf *out);
 
 /* What identifies a link: "source", "destination", "dimension". */
-void drv_link_put(const net_link *l, report_node *to);
+void drv_link_put(const net_graph *g, uint32_t slot, report_node *to);
 
 /* The summary and every link, into an object. Devices are ids of the graph, as `topology show` lists them;
  * times are in ns, utilisation in percent with three decimals. */

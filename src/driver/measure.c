@@ -12,6 +12,19 @@ const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_ar
     return shared ? dse_arena_printf(a, "%s.%s", all[i]->group, all[i]->name) : all[i]->name;
 }
 
+const char **drv_metric_names(const char *group, dse_arena *a, size_t *n)
+{
+    size_t n_all;
+    const metric *const *all = metric_all(a, &n_all);
+    const char **names = DSE_ARENA_NEW(a, const char *, n_all);
+
+    *n = 0;
+    for (size_t i = 0; i < n_all; i++)
+        if ((!group || !strcmp(all[i]->group, group)) && (!*n || strcmp(names[*n - 1], all[i]->name) != 0))
+            names[(*n)++] = all[i]->name;
+    return names;
+}
+
 static bool takes(const metric *m, const drv_recording *r, bool compat)
 {
     unsigned kinds = metric_kinds_of(m, compat);

@@ -10,6 +10,9 @@
  * returns it. */
 const char *drv_metric_name(const metric *const *all, size_t n, size_t i, dse_arena *a);
 
+/* The names of the metrics of a group (NULL: of all), ascending, each once: several rows may have a name. */
+const char **drv_metric_names(const char *group, dse_arena *a, size_t *n);
+
 /* The kinds of traces (METRIC_ON) that rows of these names read; other kinds need not be loaded. */
 unsigned drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_arena *a);
 

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "driver/training.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +26,11 @@ typedef struct {
     uint32_t line;
     char where[300];
 
-    drv_study *study;
-    const char **model, **system;
+    drv_space space; /* its studies; the first are those of the command */
     drv_variant *variant;
     drv_space_point *point;
     entry *entry;
-    size_t n_studies, cap_studies, cap_models, cap_systems, n_variants, cap_variants, n, cap, cap_entries;
-    size_t n_context; /* the first studies: those of the command */
+    size_t n_context, cap_studies, n_variants, cap_variants, n, cap, cap_entries;
     dse_arena scratch;
 } reader;
 
@@ -41,34 +40,15 @@ static dse_status at_line(reader *r, dse_status st, const dse_error *why)
     return dse_fail_at(r->err, st, r->where, "%s", dse_error_say(why).text);
 }
 
-static dse_status add_study(reader *r, const char *model, const char *system, dse_error *err)
-{
-    DSE_ARENA_GROW(r->arena, r->study, r->cap_studies, r->n_studies + 1);
-    DSE_ARENA_GROW(r->arena, r->model, r->cap_models, r->n_studies + 1);
-    DSE_ARENA_GROW(r->arena, r->system, r->cap_systems, r->n_studies + 1);
-    r->model[r->n_studies] = model;
-    r->system[r->n_studies] = system;
-    return drv_study_load_part(model, system, r->context->settings, r->arena, &r->study[r->n_studies++], err);
-}
-
-static dse_status add_context(reader *r)
-{
-    const drv_points_context *c = r->context;
-    dse_status st = DSE_OK;
-
-    for (size_t i = 0; st == DSE_OK && i < c->n_models * c->n_systems; i++)
-        st = add_study(r, c->models[i / c->n_systems], c->systems[i % c->n_systems], r->err);
-    r->n_context = r->n_studies;
-    return st;
-}
-
 static dse_status find_study(reader *r, const char *model, const char *system, uint32_t *out, dse_error *err)
 {
-    *out = 0;
-    while (*out < r->n_studies &&
-           (strcmp(r->model[*out], model) != 0 || strcmp(r->system[*out], system) != 0))
-        (*out)++;
-    return *out < r->n_studies ? DSE_OK : add_study(r, model, system, err);
+    drv_space *s = &r->space;
+
+    for (*out = 0; *out < s->n_studies; (*out)++)
+        if (!strcmp(s->study[*out].model_path, model) && !strcmp(s->study[*out].system_path, system))
+            return DSE_OK;
+    DSE_ARENA_GROW(r->arena, s->study, r->cap_studies, s->n_studies + 1);
+    return drv_study_load_part(model, system, r->context->settings, r->arena, &s->study[s->n_studies++], err);
 }
 
 static bool is_last_variant(const reader *r, uint32_t study, const cfg_settings *settings)
@@ -92,7 +72,7 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
     dse_status st;
 
     dse_arena_reset(&r->scratch);
-    if ((st = drv_study_vary(&r->study[study], settings, &r->scratch, &varied, err)) != DSE_OK)
+    if ((st = drv_study_vary(&r->space.study[study], settings, &r->scratch, &varied, err)) != DSE_OK)
         return st;
     base = card_model_strategy(&varied.model);
     if ((st = strategy_parse_name(name, &base, &point, NULL, err)) != DSE_OK)
@@ -225,7 +205,6 @@ static int compare_entries_and_lines(const void *x, const void *y)
 
 static dse_status check_duplicates(reader *r)
 {
-    char name[STRATEGY_NAME_MAX];
     dse_error why = DSE_ERROR_INIT;
 
     if (!r->n)
@@ -234,10 +213,9 @@ static dse_status check_duplicates(reader *r)
     for (size_t i = 1; i < r->n; i++) {
         if (compare_entries(&r->entry[i - 1], &r->entry[i]) != 0)
             continue;
-        strategy_name(&r->entry[i].point, NULL, name);
         r->line = r->entry[i].line;
-        dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already", name,
-                 r->entry[i - 1].line);
+        dse_fail(&why, DSE_E_CONFIG, "the point %s stands in line %" PRIu32 " already",
+                 report_strategy_name(&r->entry[i].point).text, r->entry[i - 1].line);
         return at_line(r, DSE_E_CONFIG, &why);
     }
     return DSE_OK;
@@ -252,14 +230,14 @@ dse_status drv_points_file_parse(const char *path, const char *text, size_t n, c
     if (memchr(text, '\0', n))
         return dse_fail_at(err, DSE_E_SYNTAX, path, "a NUL character: this is not a text");
     dse_arena_init(&r.scratch);
-    st = add_context(&r);
+    st = drv_space_load(c->models, c->n_models, c->systems, c->n_systems, c->settings, a, &r.space, err);
+    r.n_context = r.cap_studies = r.space.n_studies;
     if (st == DSE_OK)
         st = read_lines(&r, skip_mark(dse_arena_strndup(a, text, n))); /* its words stay in the copy */
     if (st == DSE_OK)
         st = check_duplicates(&r);
     dse_arena_free(&r.scratch);
-    *space = (drv_space){
-        .n_studies = (uint32_t)r.n_studies, .model = r.model, .system = r.system, .study = r.study};
+    *space = r.space;
     *out = (drv_points){
         .space = space, .n_variants = r.n_variants, .variant = r.variant, .n = r.n, .point = r.point};
     return st;
@@ -293,14 +271,13 @@ static void write_word(const char *word, dse_strbuf *out)
 void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
 {
     const drv_variant *v = &p->variant[p->point[i].variant];
-    char name[STRATEGY_NAME_MAX];
+    const drv_study *study = &p->space->study[v->study];
 
-    strategy_name(&p->point[i].point, NULL, name);
-    write_word(p->space->model[v->study], out);
+    write_word(study->model_path, out);
     dse_strbuf_addc(out, ' ');
-    write_word(p->space->system[v->study], out);
-    dse_strbuf_addf(out, " %s", name);
-    if (v->settings.n || *p->space->study[v->study].settings)
+    write_word(study->system_path, out);
+    dse_strbuf_addf(out, " %s", report_strategy_name(&p->point[i].point).text);
+    if (v->settings.n || *study->settings)
         dse_strbuf_addc(out, ' ');
-    drv_settings_print(p->space->study[v->study].settings, &v->settings, out);
+    drv_settings_print(study->settings, &v->settings, out);
 }

@@ -1,6 +1,7 @@
 #include "driver/space.h"
 
 #include "driver/training.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,22 +41,13 @@ dse_status drv_space_load(const char *const *models, size_t n_models, const char
 
     out->n_studies = (uint32_t)n;
     out->study = DSE_ARENA_NEW(a, drv_study, n);
-    out->model = DSE_ARENA_NEW(a, const char *, n);
-    out->system = DSE_ARENA_NEW(a, const char *, n);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        out->model[i] = models[i / n_systems];
-        out->system[i] = systems[i % n_systems];
-        st = drv_study_load_part(out->model[i], out->system[i], settings, a, &out->study[i], err);
-    }
+    for (size_t i = 0; st == DSE_OK && i < n; i++)
+        st = drv_study_load_part(models[i / n_systems], systems[i % n_systems], settings, a, &out->study[i],
+                                 err);
     return st;
 }
 
 /* ---- names in constraints ------------------------------------------------------------------ */
-
-static bool is_card_path(const char *path)
-{
-    return cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path);
-}
 
 static dse_status unknown_name(const drv_constraint *c, const char *name, dse_error *err)
 {
@@ -79,7 +71,7 @@ static dse_status check_names(const drv_space *s, dse_error *err)
         const drv_constraint *c = &s->constraint[i];
 
         for (uint32_t k = 0; k < c->expr.n_names; k++)
-            if (find_own(c->expr.name[k]) == N_NAMES && !is_card_path(c->expr.name[k]))
+            if (find_own(c->expr.name[k]) == N_NAMES && drv_path_check(c->expr.name[k], NULL) != DSE_OK)
                 return unknown_name(c, c->expr.name[k], err);
     }
     for (uint32_t i = 0; i < s->n_axes; i++)
@@ -234,7 +226,7 @@ static design_value parameter_value(uint32_t parameter, const strategy *s, char 
 static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, dse_error *err)
 {
     const drv_constraint *c = &b->s->constraint[i];
-    char name[STRATEGY_NAME_MAX], text[STRATEGY_N][STRATEGY_VALUE_MAX];
+    char text[STRATEGY_N][STRATEGY_VALUE_MAX];
     dse_error why = DSE_ERROR_INIT;
     strategy said = *p;
     dse_status st;
@@ -245,10 +237,8 @@ static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, ds
         if (b->own[i][k] < STRATEGY_N)
             b->value[i][k] = parameter_value(b->own[i][k], &said, text[b->own[i][k]]);
     st = design_expr_holds(&c->expr, b->value[i], out, &why);
-    if (st == DSE_OK)
-        return st;
-    strategy_name(p, NULL, name);
-    return dse_fail_at(err, st, c->where, "%s, at %s", why.text, name);
+    return st == DSE_OK ? st
+                        : dse_fail_at(err, st, c->where, "%s, at %s", why.text, report_strategy_name(p).text);
 }
 
 /* ---- walking ------------------------------------------------------------------------------- */

@@ -25,7 +25,6 @@ typedef struct {
 
 typedef struct {
     uint32_t n_studies;
-    const char **model, **system; /* of each study, as given: a name or a path */
     drv_study *study;
     design_axes strategy;
     bool every_value; /* a degree that is given must be in a point of each study */

@@ -252,8 +252,10 @@ dse_status drv_study_load_part(const char *model, const char *system, const cfg_
 {
     dse_status st;
 
-    if ((st = begin_study(settings, a, out, err)) != DSE_OK ||
-        (st = read_model(model, settings, a, out, err)) != DSE_OK ||
+    st = begin_study(settings, a, out, err);
+    out->model_path = model;
+    out->system_path = system;
+    if (st != DSE_OK || (st = read_model(model, settings, a, out, err)) != DSE_OK ||
         (st = drv_system_load(system, settings, a, &out->system, &out->system_name, err)) != DSE_OK)
         return st;
     return load_operators(out, a, err);

@@ -22,6 +22,7 @@
 typedef struct {
     const char *engine;                   /* who simulates: DRV_ENGINE, DRV_STEP_ENGINE, or another's name */
     const char *model_name, *system_name; /* of the cards, without folder and extension */
+    const char *model_path, *system_path; /* as they were given: names or paths; NULL: not read from files */
     const char *model_note;               /* what the model has and is simulated without; NULL: nothing */
     const char *settings;                 /* what was set over the cards: "batch=256 layers=4"; "" */
     cfg_doc model_card;                   /* what the model was read from, as a card of ours */

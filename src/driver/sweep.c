@@ -4,6 +4,7 @@
 #include "driver/tasks.h"
 #include "driver/worker.h"
 #include "exec/pool.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,13 +61,6 @@ static void report(void *user)
 
 /* ---- what is to be done -------------------------------------------------------------------- */
 
-static void note_sizes(state *s)
-{
-    const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
-
-    report_sizes_add(&s->progress.sizes, &sizes);
-}
-
 /* What may be the best: a time, and the memory that must fit, as `best` has it. */
 static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_memory)
 {
@@ -94,19 +88,29 @@ static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_m
     g->best_system = base->system_name;
 }
 
+/* A result that is there, of the task entered last. */
+static void note_result(state *s, size_t task, const store_brief *b, const char *fallback)
+{
+    const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
+
+    note_best(s, task, b->wall_time, b->peak_memory);
+    report_traps_add(&s->progress.traps, b->undercharged_messages, b->flat_ring_collectives);
+    s->progress.fallbacks[sim_fallback_find(fallback)]++;
+    report_sizes_add(&s->progress.sizes, &sizes);
+}
+
 /* The task is the one entered last. */
 static void note_failure(state *s, size_t task, const char *why)
 {
     const drv_study *t = &s->tasks.at->study;
-    char name[STRATEGY_NAME_MAX];
 
     if (s->has_failed && task > s->failed)
         return;
     s->has_failed = true;
     s->failed = task;
-    strategy_name(&s->points->point[task].point, NULL, name);
     snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.300s, %s: %.1100s", t->model_name,
-             t->system_name, *t->settings ? " with " : "", t->settings, name, why);
+             t->system_name, *t->settings ? " with " : "", t->settings,
+             report_strategy_name(&s->points->point[task].point).text, why);
     s->progress.first_failure = s->failure;
 }
 
@@ -172,10 +176,7 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
             continue;
         }
         s->progress.cached++;
-        note_best(s, i, brief.wall_time, brief.peak_memory);
-        report_traps_add(&s->progress.traps, brief.undercharged_messages, brief.flat_ring_collectives);
-        s->progress.fallbacks[sim_fallback_find(brief.fallback)]++;
-        note_sizes(s);
+        note_result(s, i, &brief, brief.fallback);
     }
     return DSE_OK;
 }
@@ -243,6 +244,7 @@ static dse_status put_row(state *s, const store_row *row, dse_error *err)
 static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
 {
     const strategy *p = &s->points->point[task].point;
+    const store_metrics *m = &row->metrics;
     const drv_study *study;
     dse_status st = drv_tasks_enter(&s->tasks, task, &row->hash, err);
 
@@ -258,11 +260,12 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     row->strategy = *p;
     if (row->done) {
         s->progress.done++;
-        note_best(s, task, row->metrics.wall_time, row->metrics.peak_memory);
-        report_traps_add(&s->progress.traps, row->metrics.undercharged_messages,
-                         row->metrics.flat_ring_collectives);
-        s->progress.fallbacks[sim_fallback_find(row->metrics.fallback)]++;
-        note_sizes(s);
+        note_result(s, task,
+                    &(store_brief){.wall_time = m->wall_time,
+                                   .peak_memory = m->peak_memory,
+                                   .undercharged_messages = m->undercharged_messages,
+                                   .flat_ring_collectives = m->flat_ring_collectives},
+                    m->fallback);
     } else {
         s->progress.failed++;
         note_failure(s, task, row->error);
@@ -271,7 +274,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     if (!isnan(row->seconds))
         s->progress.cpu_seconds += row->seconds;
     if (s->pruner && row->done) {
-        const store_time t = {row->hash, row->study, row->metrics.wall_time, row->metrics.peak_memory};
+        const store_time t = {row->hash, row->study, m->wall_time, m->peak_memory};
 
         drv_pruner_result(s->pruner, &t);
     }

@@ -53,8 +53,7 @@ void report_details_print(const store_row *r, dse_strbuf *out)
     if (!r->done)
         return;
     figures(r, out);
-    report_sizes_print_one(&r->sizes, out);
-    dse_strbuf_addf(out, "%s\n", r->memory_rounded ? " The engine printed it rounded." : "");
+    report_sizes_print_one(&r->sizes, r->memory_rounded ? " The engine printed it rounded." : "", out);
     report_traps_print_point(&r->metrics, out);
     dse_strbuf_addc(out, '\n');
 }

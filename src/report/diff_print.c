@@ -240,7 +240,6 @@ void report_diff_print(const report_pair *pairs, size_t n, const report_diff_opt
 
     dse_strbuf_addf(out, "A: %s\nB: %s\n", o->name_a, o->name_b);
     report_sizes_print(&sizes, out);
-    dse_strbuf_addc(out, '\n');
     for (size_t i = 0; i < n;) {
         const group g = next_group(&pairs[i], n - i, o);
 

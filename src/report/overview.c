@@ -153,7 +153,6 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
     if (!sizes.differ && (report_trains(group) || !report_in_bytes(&group->row[0].sizes)))
         return;
     report_sizes_print(&sizes, out);
-    dse_strbuf_addc(out, '\n');
 }
 
 /* Configurations of profile train may have batches of different sizes: instead of the time of a step that

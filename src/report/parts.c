@@ -65,21 +65,23 @@ const char *report_part_words(const report_part *p, const store_metrics *m)
     return trains(m) && p->train_words ? p->train_words : p->words;
 }
 
-static void print_part(const char *label, uint64_t v, uint64_t whole, report_text size, dse_strbuf *out)
+static void print_parts(const store_metrics *m, const report_part *parts, size_t n, uint64_t whole,
+                        report_text (*text)(uint64_t v), dse_strbuf *out)
 {
-    if (v)
-        dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", label, size.text, (double)v / (double)whole * 100);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t v = report_part_of(m, &parts[i]);
+
+        if (v)
+            dse_strbuf_addf(out, "    %-20s %10s  %5.1f%%\n", report_part_label(&parts[i], m), text(v).text,
+                            (double)v / (double)whole * 100);
+    }
 }
 
 void report_parts_print(const store_metrics *m, dse_strbuf *out)
 {
     if (store_has_step(m) && m->wall_time) {
         dse_strbuf_adds(out, "  where the step of the slowest rank goes\n");
-        for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++) {
-            uint64_t v = report_part_of(m, &report_step_parts[i]);
-
-            print_part(report_part_label(&report_step_parts[i], m), v, m->wall_time, report_time(v), out);
-        }
+        print_parts(m, report_step_parts, REPORT_N_STEP_PARTS, m->wall_time, report_time, out);
     }
     if (report_has_peak(m) && m->peak_memory) {
         dse_strbuf_addf(out, "  what the peak holds, at %s", report_time(m->peak_time).text);
@@ -87,11 +89,7 @@ void report_parts_print(const store_metrics *m, dse_strbuf *out)
         dse_strbuf_addc(out, '\n');
         if (m->peak_node)
             dse_strbuf_addf(out, "    (%s%s)\n", trains(m) ? "" : "node ", m->peak_node);
-        for (size_t i = 0; i < REPORT_N_PEAK_PARTS; i++) {
-            uint64_t v = report_part_of(m, &report_peak_parts[i]);
-
-            print_part(report_part_label(&report_peak_parts[i], m), v, m->peak_memory, report_bytes(v), out);
-        }
+        print_parts(m, report_peak_parts, REPORT_N_PEAK_PARTS, m->peak_memory, report_bytes, out);
     }
 }
 

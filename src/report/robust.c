@@ -144,20 +144,27 @@ static const char *marked(const report_study *s, const report_robust *r, size_t 
     return dse_arena_printf(a, "%s%s", text_of(r, candidate).text, mark(s, r, candidate));
 }
 
-static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
+/* How many are listed. */
+static size_t put_winners(const report_study *s, const report_robust *r, report_node *list)
 {
-    size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best), all = count_winners(r);
-    report_tree t;
-    report_node *list = report_tree_begin(&t);
+    size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
 
     for (size_t i = 0; i < n; i++) {
         uint32_t wins = r->result.wins[best[i]];
 
-        report_row(list, V_AS("best in", V_COUNT(NULL, wins)),
+        report_row(list, V_TEXT("point", name_of(r, best[i]).text), V_AS("best in", V_COUNT("draws", wins)),
                    V_CELL("share", report_percent((double)wins / r->result.draws * 100).text),
                    V_NOTE("point", marked(s, r, best[i], list->arena)),
                    V_CELL("step time now", report_seconds(r->result.value[best[i]] * 1e-9).text));
     }
+    return n;
+}
+
+static void print_winners(const report_study *s, const report_robust *r, dse_strbuf *out)
+{
+    report_tree t;
+    const size_t n = put_winners(s, r, report_tree_begin(&t)), all = count_winners(r);
+
     report_table_end(&t, out);
     if (all > n)
         dse_strbuf_addf(out, "and %zu more\n", all - n);
@@ -171,34 +178,51 @@ static report_text parameter_value(double v, const char *unit)
     return report_format(fabs(v) < 9999.5 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", unit);
 }
 
-static void put_bound(const char *heading, const report_study *s, const report_robust *r,
-                      const report_robust_parameter *p, const cmp_crossover *c, report_node *row)
+/* A number of six digits, more than the precision of a crossover. */
+static report_value rounded(const char *key, double v)
 {
-    const bool never = isnan(c->factor);
-
-    report_put(row, V_CELL(heading, never ? "never" : parameter_value(p->value * c->factor, "").text),
-               V_NOTE("then best", never ? "-" : marked(s, r, c->by, row->arena)));
+    return V_REAL(key, isnan(v) ? NAN : strtod(report_format("%.6g", v).text, NULL));
 }
 
-static void print_crossovers(const report_study *s, const report_robust *r, dse_strbuf *out)
+static void put_point(const char *key, const report_robust *r, size_t candidate, report_node *to)
 {
-    report_tree t;
-    report_node *list = report_tree_begin(&t);
+    report_put(to, V_TEXT(key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text));
+}
 
+static void put_crossover(const char *key, const char *heading, const report_study *s, const report_robust *r,
+                          const report_robust_parameter *p, const cmp_crossover *c, report_node *row)
+{
+    const double value = p->value * c->factor;
+    report_node *object;
+
+    if (isnan(c->factor)) {
+        report_put(row, V_UNKNOWN(key), V_CELL(heading, "never"), V_NOTE("then best", "-"));
+        return;
+    }
+    object = report_object(row, key);
+    report_put(object, rounded("value", value), rounded("factor", c->factor));
+    put_point("best", r, c->by, object);
+    report_put(row, V_CELL(heading, parameter_value(value, "").text),
+               V_NOTE("then best", marked(s, r, c->by, row->arena)));
+}
+
+static void put_parameters(const report_study *s, const report_robust *r, report_node *list)
+{
     for (size_t k = 0; k < r->n_parameters; k++) {
         const report_robust_parameter *p = &r->parameter[k];
-        report_node *row = report_row(list, V_NOTE("parameter", p->key),
-                                      V_CELL("now", parameter_value(p->value, p->unit).text));
+        report_node *row =
+            report_row(list, V_AS("parameter", V_TEXT("parameter", p->key)), V_TEXT("unit", p->unit),
+                       rounded("value", p->value), V_CELL("now", parameter_value(p->value, p->unit).text),
+                       rounded("worst_factor", r->result.worst_factor[k]));
 
-        put_bound("at most", s, r, p, &r->result.below[k], row);
-        put_bound("at least", s, r, p, &r->result.above[k], row);
+        put_crossover("below", "at most", s, r, p, &r->result.below[k], row);
+        put_crossover("above", "at least", s, r, p, &r->result.above[k], row);
     }
-    report_table_end(&t, out);
-    dse_strbuf_addc(out, '\n');
 }
 
 void report_robust_print(const report_study *s, const report_robust *r, dse_strbuf *out)
 {
+    report_tree t;
     dse_strbuf p;
 
     if (r->why_not) {
@@ -213,7 +237,9 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
         print_winners(s, r, out);
     report_paragraph(
         out, "Where a parameter alone, changed by up to %g times, makes another point the best:", r->reach);
-    print_crossovers(s, r, out);
+    put_parameters(s, r, report_tree_begin(&t));
+    report_table_end(&t, out);
+    dse_strbuf_addc(out, '\n');
     if (any_marked(s, r))
         report_paragraph(out,
                          "* needs more than %s as the system is: what a point holds depends on when its "
@@ -228,57 +254,7 @@ void report_robust_print(const report_study *s, const report_robust *r, dse_strb
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* A number of six digits, more than the precision of a crossover. */
-static report_value rounded(const char *key, double v)
-{
-    return V_REAL(key, isnan(v) ? NAN : strtod(report_format("%.6g", v).text, NULL));
-}
-
-static void put_point(const char *key, const report_robust *r, size_t candidate, report_node *to)
-{
-    report_put(to, V_TEXT(key, candidate == CMP_NOBODY ? NULL : name_of(r, candidate).text));
-}
-
-static void put_crossover(const char *key, const report_robust *r, const report_robust_parameter *p,
-                          const cmp_crossover *c, report_node *to)
-{
-    report_node *object;
-
-    if (isnan(c->factor)) {
-        report_put(to, V_UNKNOWN(key));
-        return;
-    }
-    object = report_object(to, key);
-    report_put(object, rounded("value", p->value * c->factor), rounded("factor", c->factor));
-    put_point("best", r, c->by, object);
-}
-
-static void put_parameters(const report_robust *r, report_node *to)
-{
-    report_node *list = report_list(to, "parameters");
-
-    for (size_t k = 0; k < r->n_parameters; k++) {
-        const report_robust_parameter *p = &r->parameter[k];
-        report_node *row =
-            report_row(list, V_TEXT("parameter", p->key), V_TEXT("unit", p->unit), rounded("value", p->value),
-                       rounded("worst_factor", r->result.worst_factor[k]));
-
-        put_crossover("below", r, p, &r->result.below[k], row);
-        put_crossover("above", r, p, &r->result.above[k], row);
-    }
-}
-
-static void put_winners(const report_robust *r, report_node *to)
-{
-    size_t best[REPORT_ROBUST_WINNERS], n = list_winners(r, best);
-    report_node *list = report_list(to, "best_in_draws");
-
-    for (size_t i = 0; i < n; i++)
-        report_row(list, V_TEXT("point", name_of(r, best[i]).text),
-                   V_COUNT("draws", r->result.wins[best[i]]));
-}
-
-void report_put_robust(const report_robust *r, report_node *to)
+void report_put_robust(const report_study *s, const report_robust *r, report_node *to)
 {
     const cmp_robust_result *x = &r->result;
 
@@ -292,6 +268,6 @@ void report_put_robust(const report_robust *r, report_node *to)
     put_point("winner", r, x->winner, to);
     report_put(to, V_COUNT("stays_best", x->wins[x->winner]), V_COUNT("does_not_fit", x->dropped),
                rounded("mean_regret", x->mean_regret), rounded("worst_regret", x->worst_regret));
-    put_winners(r, to);
-    put_parameters(r, to);
+    put_winners(s, r, report_list(to, "best_in_draws"));
+    put_parameters(s, r, report_list(to, "parameters"));
 }

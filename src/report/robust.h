@@ -37,6 +37,6 @@ typedef struct {
 void report_robust_print(const report_study *s, const report_robust *r, dse_strbuf *out);
 
 /* The same as values of an object. */
-void report_put_robust(const report_robust *r, report_node *to);
+void report_put_robust(const report_study *s, const report_robust *r, report_node *to);
 
 #endif

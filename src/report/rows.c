@@ -5,26 +5,33 @@
 #include <stdio.h>
 #include <string.h>
 
-report_name report_point_name(const store_row *r)
+report_name report_strategy_name(const strategy *p)
 {
     report_name name;
 
-    strategy_name(&r->strategy, NULL, name.text);
+    strategy_name(p, NULL, name.text);
     return name;
 }
 
-report_name report_point_text(const store_row *r)
+report_name report_strategy_text(const strategy *p, unsigned profile)
 {
     report_name name;
     dse_strbuf text;
 
-    if (store_row_profile(r) == STRATEGY_PROFILE_STAGE)
-        return report_point_name(r);
+    if (profile == STRATEGY_PROFILE_STAGE)
+        return report_strategy_name(p);
     dse_strbuf_init(&text);
-    strategy_say(&r->strategy, STRATEGY_PROFILE_TRAIN, " ", &text);
+    strategy_say(p, STRATEGY_PROFILE_TRAIN, " ", &text);
     snprintf(name.text, sizeof name.text, "%s", text.data);
     dse_strbuf_free(&text);
     return name;
+}
+
+report_name report_point_name(const store_row *r) { return report_strategy_name(&r->strategy); }
+
+report_name report_point_text(const store_row *r)
+{
+    return report_strategy_text(&r->strategy, store_row_profile(r));
 }
 
 int report_compare(const store_row *a, const store_row *b)

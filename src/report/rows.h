@@ -6,13 +6,15 @@
 #include "design/space.h"
 #include "report/tree.h"
 
-/* The name of its point: "8_1_8_1_1". */
+/* The name of a point, and of that of a row: "8_1_8_1_1". */
 typedef struct {
     char text[STRATEGY_NAME_MAX];
 } report_name;
+report_name report_strategy_name(const strategy *p);
 report_name report_point_name(const store_row *r);
 
 /* The same for people: of profile train "dp 8, micro_batch 2", as its names are long. */
+report_name report_strategy_text(const strategy *p, unsigned profile);
 report_name report_point_text(const store_row *r);
 
 /* Orders by model, system and settings, then as points are: by pp, dp, tp, sp, weight sharding,

@@ -77,23 +77,21 @@ void report_sizes_print(const report_sizes *s, dse_strbuf *out)
 {
     if (s->differ)
         dse_strbuf_adds(out, "Memory counts bytes in some of these results, and elements or other bytes in "
-                             "others: that does not compare.");
+                             "others: that does not compare.\n");
     else
-        report_sizes_print_one(&s->first, out);
+        report_sizes_print_one(&s->first, "", out);
 }
 
-void report_sizes_print_one(const store_sizes *s, dse_strbuf *out)
+void report_sizes_print_one(const store_sizes *s, const char *more, dse_strbuf *out)
 {
+    const bool listed = report_in_bytes(s) && !s->training;
+
     dse_strbuf_adds(out, "Memory counts ");
-    if (!report_in_bytes(s)) {
-        dse_strbuf_adds(out, "elements, as ASTRA-sim does, not bytes.");
-        return;
-    }
-    if (s->training) {
-        dse_strbuf_adds(out, "bytes.");
-        return;
-    }
-    for (size_t i = 0; i < N_SIZES; i++)
+    for (size_t i = 0; listed && i < N_SIZES; i++)
         dse_strbuf_addf(out, "%s%s %g", i ? ", " : "bytes (", sizes[i].word, size_at(s, i));
-    dse_strbuf_adds(out, " an element).");
+    dse_strbuf_addf(out, "%s%s\n",
+                    listed        ? " an element)."
+                    : s->training ? "bytes."
+                                  : "elements, as ASTRA-sim does, not bytes.",
+                    more);
 }

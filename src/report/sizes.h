@@ -28,11 +28,10 @@ const char *report_sizes_word(const store_sizes *s);
 /* The same for several results; "differs" if they do not count the same. */
 const char *report_sizes_key(const report_sizes *s);
 
-/* For people, a sentence without the end of its line: "Memory counts bytes (weights 2, ...)". Of no result as
- * of elements. */
+/* For people, a line: "Memory counts bytes (weights 2, ...)". Of no result as of elements. */
 void report_sizes_print(const report_sizes *s, dse_strbuf *out);
 
-/* The same for one result. */
-void report_sizes_print_one(const store_sizes *s, dse_strbuf *out);
+/* The same for one result; `more` goes on in the line. */
+void report_sizes_print_one(const store_sizes *s, const char *more, dse_strbuf *out);
 
 #endif

@@ -66,7 +66,7 @@ CLAIM(a_line_names_its_cards_or_takes_those_of_the_command)
     check_point(2, "1_8_1_1_1", "small", "batch=32 layers=4");
     check_point(3, "2_4_1_1_0_ws", "small", "");
     assert_int_equal(l.space.n_studies, 3); /* two of the command, and small on boxes8 */
-    assert_string_equal(l.space.system[2], "boxes8");
+    assert_string_equal(l.space.study[2].system_path, "boxes8");
 }
 
 CLAIM(settings_of_the_command_hold_for_every_line)

@@ -182,7 +182,7 @@ CLAIM(what_is_not_known_has_a_reason)
     print();
     assert_string_equal(out.data, "How far to trust this is not known: no point is ranked.\n\n");
     dse_strbuf_clear(&out);
-    report_put_robust(&robust, report_tree_begin(&t));
+    report_put_robust(&study, &robust, report_tree_begin(&t));
     report_tree_write(&t, &out);
     assert_string_equal(out.data, "{\"why_not\":\"no point is ranked\"}");
     end();
@@ -197,7 +197,7 @@ CLAIM(json_has_null_where_there_is_nothing)
     robust.result.winner = 0;
     robust.result.dropped = 200;
     robust.result.mean_regret = robust.result.worst_regret = NAN;
-    report_put_robust(&robust, report_tree_begin(&t));
+    report_put_robust(&study, &robust, report_tree_begin(&t));
     report_tree_write(&t, &out);
     assert_printed("\"winner\":\"1_1_1_1_0\",\"stays_best\":0,\"does_not_fit\":200,\"mean_regret\":null,"
                    "\"worst_regret\":null,\"best_in_draws\":[{\"point\":\"2_1_1_1_0\",\"draws\":200}]");

@@ -14,6 +14,8 @@ static void assert_sentence(const report_sizes *s, const char *expected)
 
     dse_strbuf_init(&out);
     report_sizes_print(s, &out);
+    assert_int_equal(out.data[out.len - 1], '\n');
+    out.data[out.len - 1] = '\0';
     assert_string_equal(out.data, expected);
     dse_strbuf_free(&out);
 }
