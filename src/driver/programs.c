@@ -1,4 +1,7 @@
-/* Sources, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
+/* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM as of v3.0 (megatron/p2p_communication.py and arguments.py:
+ * --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with virtual ones).
+ *
+ * Sources of the others, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
  * (src/megatron/bridge/training), TorchTitan (config/job_config.py of v0.2.2, distributed/), DeepSpeed (runtime/zero/config.py,
  * runtime/pipe/engine.py) with Megatron-DeepSpeed (megatron/arguments.py). */
 #include "driver/programs.h"
@@ -7,7 +10,8 @@
 
 
 #define BIT(program) (1u << (program))
-#define MEGATRON_TOO (BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE))
+#define MEGATRONS    (BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE) | BIT(DRV_MEGATRON_2022))
+#define MEGATRON_TOO (BIT(DRV_ANY) | MEGATRONS)
 
 static bool is_of(const strategy *p, unsigned programs) { return programs >> p->like & 1; }
 
@@ -19,6 +23,7 @@ enum { CP_RING, CP_ALL_GATHER, CP_ALL_TO_ALL };
 enum { SYNC_DEFAULT, SYNC_EACH, SYNC_LAST, SYNC_LAST_GATHERED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
+enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { FP8_NONE, FP8_ROWWISE = 3 };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
@@ -33,6 +38,10 @@ static const struct {
     {DRV_MEGATRON, STRATEGY_sequence_parallel, OFF},
     {DRV_MEGATRON, STRATEGY_overlap, OVERLAP_OFF},
     {DRV_BRIDGE, STRATEGY_sequence_parallel, OFF},
+    {DRV_MEGATRON_2022, STRATEGY_zero, 0},
+    {DRV_MEGATRON_2022, STRATEGY_sequence_parallel, OFF},
+    {DRV_MEGATRON_2022, STRATEGY_overlap, OVERLAP_OFF},
+    {DRV_MEGATRON_2022, STRATEGY_attention, ATTENTION_UNFUSED},
     {DRV_TORCHTITAN, STRATEGY_zero, 3},
     {DRV_TORCHTITAN, STRATEGY_cp_comm, CP_ALL_GATHER},
     {DRV_TORCHTITAN, STRATEGY_recompute_granularity, STEP_RECOMPUTE_FULL},
@@ -103,6 +112,8 @@ static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp ==
 static bool scales_rows(const strategy *p) { return p->fp8_recipe == FP8_ROWWISE; }
 static bool multiplies_in_8_bits(const strategy *p) { return p->fp8_recipe != FP8_NONE; }
 static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
+static bool two_stages_of_several(const strategy *p) { return p->pp == 2 && p->vp > 1; }
+static bool asks_for_overlap(const strategy *p) { return p->pp > 1 && p->overlap_p2p == P2P_ON; }
 
 static const struct {
     unsigned programs;
@@ -128,6 +139,11 @@ static const struct {
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), scales_rows,
      "Megatron does not scale by rows; take fp8_recipe tensorwise, or none"},
     {BIT(DRV_DEEPSPEED), multiplies_in_8_bits, "DeepSpeed has no recipe for 8 bits; take fp8_recipe none"},
+    {BIT(DRV_MEGATRON_2022), multiplies_in_8_bits, "Megatron of 2022 has no recipe for 8 bits; take fp8_recipe none"},
+    {BIT(DRV_MEGATRON_2022), two_stages_of_several,
+     "Megatron of 2022 needs more than two stages for virtual ones; take pp above 2, or vp 1"},
+    {BIT(DRV_MEGATRON_2022), asks_for_overlap,
+     "Megatron of 2022 waits for its transfers; take overlap_p2p default"},
 };
 
 dse_status drv_program_check(const strategy *p, dse_error *err)
@@ -144,7 +160,8 @@ sched_like drv_program_like(const strategy *p)
                                       [DRV_MEGATRON] = SCHED_LIKE_MEGATRON,
                                       [DRV_TORCHTITAN] = SCHED_LIKE_PYTORCH,
                                       [DRV_DEEPSPEED] = SCHED_LIKE_DEEPSPEED,
-                                      [DRV_BRIDGE] = SCHED_LIKE_MEGATRON};
+                                      [DRV_BRIDGE] = SCHED_LIKE_MEGATRON,
+                                      [DRV_MEGATRON_2022] = SCHED_LIKE_MEGATRON};
 
     return like[p->like];
 }
@@ -183,12 +200,13 @@ static void set_bytes(const strategy *p, step_options *o)
 void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o)
 {
     const bool titan = p->like == DRV_TORCHTITAN, megatron = is_of(p, MEGATRON_TOO);
+    const bool is_old = p->like == DRV_MEGATRON_2022;
 
     o->reshard_after_forward = p->reshard == RESHARD_ALWAYS || (p->reshard == RESHARD_DEFAULT && p->pp == 1);
     o->sync = sync_of(p, o);
     o->overlaps_gradients = p->overlap != OVERLAP_OFF;
     o->overlaps_parameters = p->overlap == OVERLAP_ON;
-    o->waits_for_sends = p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && is_1f1b));
+    o->waits_for_sends = p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && (is_1f1b || is_old)));
     if (titan && p->cp_comm == CP_ALL_GATHER)
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
     o->gathers_again = !titan;
@@ -200,7 +218,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->adds_gradients = o->keeps_gradients = megatron && p->zero < 2;
     o->buckets_first_stage = megatron && p->pp > 1 && p->zero < 2;
     o->aligns_gradients = megatron && p->pp > 1 && p->vp > 1 && p->zero < 2;
-    o->splits_messages = p->like == DRV_DEEPSPEED;
+    o->splits_messages = is_old || p->like == DRV_DEEPSPEED;
     o->batches_messages = megatron && p->vp > 1;
     o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;

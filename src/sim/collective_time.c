@@ -199,8 +199,9 @@ static double from_table(const net_network *net, sim_collective kind, uint32_t n
 }
 _Static_assert(NET_N_KINDS == SIM_N_COLLECTIVES, "the table's kinds are those of sim_collective");
 
+/* *share: at least what it takes of the compute. */
 static double time_of(const net_network *net, const sharing *shared, const uint32_t *member, uint32_t n,
-                      sim_collective kind, double bytes)
+                      sim_collective kind, double bytes, double *share)
 {
     const span s = span_of(net, member, n);
     const uint32_t top = highest(net, &s);
@@ -209,6 +210,7 @@ static double time_of(const net_network *net, const sharing *shared, const uint3
     const double measured = top ? -1 : from_table(net, kind, n, bytes);
     double ring, tree;
 
+    *share = MOST(*share, net->dim[top].reach.compute_share);
     if (measured >= 0)
         return measured;
     if (kind == SIM_ALL_TO_ALL)
@@ -233,11 +235,9 @@ sim_alone sim_collective_time(const net_network *net, const sim_groups *groups, 
     sim_collective_of(collective, &kind);
     for (uint32_t g = 0; g < groups->n_groups; g++) {
         const uint32_t *member = groups->member + (size_t)g * groups->n;
-        const span at = span_of(net, member, groups->n);
-        const double share = net->dim[highest(net, &at)].reach.compute_share;
 
-        sim_alone_add(&all, dse_ticks(time_of(net, &shared, member, groups->n, kind, whole)), g == 0);
-        all.compute_share = MOST(all.compute_share, share);
+        sim_alone_add(&all,
+                      dse_ticks(time_of(net, &shared, member, groups->n, kind, whole, &all.compute_share)), g == 0);
     }
     return all;
 }

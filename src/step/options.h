@@ -87,7 +87,8 @@ typedef struct {
     bool loss_after_model;        /* the loss is not computed by the model's forward pass, but after it */
     bool splits_messages;         /* without sequence parallelism each rank of a tensor parallel group sends its
                                      share of a tensor to the next stage, whose ranks gather it (DeepSpeed,
-                                     pipe/engine.py, is_pipe_partitioned, is_grad_partitioned) */
+                                     pipe/engine.py, is_pipe_partitioned, is_grad_partitioned; Megatron-LM until
+                                     2023, p2p_communication.py, scatter_gather_tensors_in_pipeline) */
     bool batches_messages;        /* what a forward and a backward pass send and receive is one call after
                                      both (Megatron-LM, interleaved); else each pass receives before and
                                      sends after */

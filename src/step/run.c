@@ -43,6 +43,7 @@ typedef struct {
     dse_time *end;      /* per operation of the pass at hand */
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
     spans spans[STEP_N_UNITS];
+    bool has_spans;     /* any of them has one */
     dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
     double *busy_share;   /* per rank: of the compute, which it takes */
     dse_time *free_at;    /* per rank: when its next pass can begin */
@@ -78,8 +79,10 @@ static void add_span(runner *r, uint32_t unit, dse_time begin, dse_time end, dou
 {
     spans *s = &r->spans[unit];
 
-    if (share > 0 && end > begin)
+    if (share > 0 && end > begin) {
         s->at[s->n++] = (span){begin, end, share};
+        r->has_spans = true;
+    }
 }
 
 /* What collectives take of the compute at a time, and until when that stays so. */
@@ -110,6 +113,8 @@ static dse_time end_of_kernel(runner *r, dse_time begin, dse_time ticks)
 {
     double left = (double)ticks;
 
+    if (!r->has_spans)
+        return begin + ticks;
     for (;;) {
         dse_time until;
         const double rate = 1 - share_at(r, begin, &until), most = until == DSE_TIME_NONE ? INFINITY : rate * (double)(until - begin);
@@ -130,6 +135,7 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, d
     *out = (pass_time){.is_known = true, .early = early, .busy = busy, .busy_share = busy_share};
     free_at[STEP_UNIT_COMPUTE] = early;
     free_at[shard] = busy;
+    r->has_spans = false;
     for (int u = 0; u < STEP_N_UNITS; u++)
         r->spans[u].n = r->spans[u].next = 0;
     add_span(r, shard, 0, busy, busy_share);

@@ -105,7 +105,8 @@ STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY
                    .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
                    .help_of_list = "transfers beside passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
-                   .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge", NULL},
+                   .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge",
+                                                     "megatron-2022", NULL},
                    .help = "the program whose rules, defaults and habits count; any: all, Megatron's habits",
                    .help_of_list = "programs whose habits count")
 STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,

@@ -229,7 +229,7 @@ CLAIM(programs_before_flash_attention_have_their_scores_in_memory)
 {
     msr_job j = terse("Megatron-LM of 2022 (the program of a paper)");
 
-    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron_attention=unfused");
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=megatron-2022_attention=unfused");
     assert_true(
         assumes("attention with its scores in memory, the default of Megatron-LM of 2022: the source does not say"));
     j = terse("Megatron-DeepSpeed");
