@@ -25,9 +25,9 @@ typedef struct {
     bool is_cost;
     double max, step; /* of a cost, in the row's unit, ns or a share. step: what shows in spite of whole ns */
     double begin;     /* of a cost of which the card says 0, near which no run shows it; 0: there */
-    bool is_asked;    /* fitted only if --fit names it: there are many, and some act alike */
+    bool is_named;    /* fitted only if --fit names it: there are many, and some act alike */
     bool is_factor;   /* of a time, above 0: between FACTOR_RANGE of the card's and as many times less */
-    bool is_share;    /* at most 1, or at most max whatever the card says */
+    bool is_fraction; /* at most 1, or at most max whatever the card says */
 } row;
 
 typedef struct {
@@ -52,18 +52,18 @@ static const row rows[] = {
     {.key = "network.latency", .is_cost = true, .max = 1e6, .step = 10},
     {.key = "overheads.per_kernel", .is_cost = true, .max = 1e7, .step = 10},
     {.key = "overheads.per_step", .is_cost = true, .max = 1e10, .step = 1000},
-    {.key = "compute.clock", .is_asked = true},
-    {.key = "overheads.per_layer", .is_cost = true, .begin = 1e7, .max = 1e9, .step = 10, .is_asked = true},
-    {.key = "overheads.per_collective", .is_cost = true, .max = 1e8, .step = 10, .is_asked = true},
-    {.key = "network.compute_share", .is_cost = true, .max = 0.9, .step = 1e-4, .is_asked = true, .is_share = true},
-    {.key = "network.efficiency", .is_asked = true, .is_share = true},
-    {.key = "network.collective_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
-    {.key = "network.step_latency", .is_cost = true, .max = 1e7, .step = 10, .is_asked = true},
+    {.key = "compute.clock", .is_named = true},
+    {.key = "overheads.per_layer", .is_cost = true, .begin = 1e7, .max = 1e9, .step = 10, .is_named = true},
+    {.key = "overheads.per_collective", .is_cost = true, .max = 1e8, .step = 10, .is_named = true},
+    {.key = "network.compute_share", .is_cost = true, .max = 0.9, .step = 1e-4, .is_named = true, .is_fraction = true},
+    {.key = "network.efficiency", .is_named = true, .is_fraction = true},
+    {.key = "network.collective_latency", .is_cost = true, .max = 1e7, .step = 10, .is_named = true},
+    {.key = "network.step_latency", .is_cost = true, .max = 1e7, .step = 10, .is_named = true},
 #define LAW(class)                                                                                           \
-    {.key = "kernels." class ".flop_factor", .is_asked = true, .is_factor = true},                           \
-        {.key = "kernels." class ".byte_factor", .is_asked = true, .is_factor = true},                       \
+    {.key = "kernels." class ".flop_factor", .is_named = true, .is_factor = true},                           \
+        {.key = "kernels." class ".byte_factor", .is_named = true, .is_factor = true},                       \
     {                                                                                                        \
-        .key = "kernels." class ".overhead", .is_cost = true, .max = 1e6, .step = 10, .is_asked = true       \
+        .key = "kernels." class ".overhead", .is_cost = true, .max = 1e6, .step = 10, .is_named = true       \
     }
     LAW("matmul"),
     LAW("matmul_fp8"),
@@ -152,7 +152,7 @@ static dse_status check_words(const char *option, const char *const *word, size_
             size_t n_known = 0;
 
             for (size_t j = 0; j < n; j++)
-                if (!all[j].of->is_asked)
+                if (!all[j].of->is_named)
                     known[n_known++] = all[j].fit.name;
             dse_join(list, sizeof list, known, n_known);
             return dse_fail(
@@ -180,14 +180,14 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
     cmp_parameter *q = &p->fit;
 
     if (q->is_cost) {
-        q->max = p->of->is_share ? q->max : fmax(q->max, 10 * p->card);
+        q->max = p->of->is_fraction ? q->max : fmax(q->max, 10 * p->card);
     } else if (p->of->is_factor) {
         q->min = p->card / FACTOR_RANGE;
         q->max = p->card * FACTOR_RANGE;
     } else {
         q->min = p->card / MSR_CALIBRATE_LEAST;
         q->max = p->card * o->max_rate;
-        if (p->of->is_share)
+        if (p->of->is_fraction)
             q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE), 1);
     }
     q->start = fmin(fmax(known_start(o, p), q->min), q->max);
@@ -217,8 +217,8 @@ static dse_status list_parameters(const card_system *machine, const msr_calibrat
     for (size_t j = 0; j < n_all; j++) {
         bool asked = names(o->fit, o->n_fit, all[j].fit.name);
 
-        if (((o->n_fit || all[j].of->is_asked) && !asked) || names(o->fix, o->n_fix, all[j].fit.name) ||
-            (all[j].of->is_asked && isnan(all[j].card) && covers_others(o, all, n_all, j)))
+        if (((o->n_fit || all[j].of->is_named) && !asked) || names(o->fix, o->n_fix, all[j].fit.name) ||
+            (all[j].of->is_named && isnan(all[j].card) && covers_others(o, all, n_all, j)))
             continue;
         if (isnan(all[j].card) && asked)
             return dse_fail(err, DSE_E_CONFIG,

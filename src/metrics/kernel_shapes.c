@@ -291,9 +291,9 @@ static bool same_shape(const shape *a, const shape *b)
              a->batch < b->batch || a->batch > b->batch || a->bytes < b->bytes || a->bytes > b->bytes);
 }
 
-static void add_sample(collected *c, const shape *s, int64_t ps)
+/* Its place; a new one for a new shape. */
+static size_t place_of(collected *c, const shape *s)
 {
-    samples *to;
     size_t i = 0;
 
     while (i < c->n && !same_shape(&c->item[i].of, s))
@@ -302,7 +302,13 @@ static void add_sample(collected *c, const shape *s, int64_t ps)
         DSE_GROW(c->item, c->cap, c->n + 1);
         c->item[c->n++] = (samples){.of = *s};
     }
-    to = &c->item[i];
+    return i;
+}
+
+static void add_sample(collected *c, size_t place, int64_t ps)
+{
+    samples *to = &c->item[place];
+
     DSE_GROW(to->ps, to->cap, to->n + 1);
     to->ps[to->n++] = (double)ps;
     to->sum_ps += (double)ps;
@@ -389,19 +395,40 @@ static size_t op_of(const char *name)
     return i;
 }
 
-static void add_calls(const trace_rank *r, const call *list, uint32_t n, bool causal, collected *out)
+/* The place of an operator's shape; SIZE_MAX: it has no row, or not the sizes that the row is of. */
+static size_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
 {
+    const trace_args *a = &r->args[e->args];
+    const size_t op = op_of(METRIC_TEXT_OF(r, e));
+    shape s;
+
+    return op < N_OPS &&
+                   shape_of(TRACE_NAME(r, a->input_dims),
+                            a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, &s)
+               ? place_of(out, &s)
+               : SIZE_MAX;
+}
+
+/* Calls with the same arguments are mostly of the same operator: what the last of them was is kept. */
+static void add_calls(const trace_rank *r, const call *list, uint32_t n, bool causal, dse_arena *scratch,
+                      collected *out)
+{
+    struct {
+        uint32_t name; /* and 1 */
+        size_t place;
+    } *last = dse_arena_zero(scratch, r->n_args, sizeof *last);
+
     for (uint32_t i = 0; i < n; i++) {
         const trace_event *e = &r->event[list[i].event];
-        const trace_args *a = &r->args[e->args];
-        size_t op;
-        shape s;
 
-        if (!list[i].any || (op = op_of(METRIC_TEXT_OF(r, e))) == N_OPS)
+        if (!list[i].any)
             continue;
-        if (shape_of(TRACE_NAME(r, a->input_dims),
-                     a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, &s))
-            add_sample(out, &s, list[i].kernels_ps);
+        if (last[e->args].name != e->name + 1) {
+            last[e->args].name = e->name + 1;
+            last[e->args].place = find_place(r, e, causal, out);
+        }
+        if (last[e->args].place != SIZE_MAX)
+            add_sample(out, last[e->args].place, list[i].kernels_ps);
     }
 }
 
@@ -443,10 +470,10 @@ static void collect(const metric_view *v, bool causal, dse_arena *scratch, colle
             of->any = true;
             of->kernels_ps += e->dur_ps;
         } else if (simulated_shape(r, metric_args_of(r, e), &s)) {
-            add_sample(out, &s, e->dur_ps);
+            add_sample(out, place_of(out, &s), e->dur_ps);
         }
     }
-    add_calls(r, list, n, causal, out);
+    add_calls(r, list, n, causal, scratch, out);
     for (uint32_t i = 0; i < v->compute.n; i++)
         out->all_ps += (double)r->event[v->compute.event[i]].dur_ps;
 }
