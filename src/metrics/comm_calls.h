@@ -18,8 +18,8 @@ typedef struct {
     comm_call *call;
 } comm_calls;
 
-/* The calls of each rank, in the arena of the context; under --compat as the later tools read them, of the four
- * types that they know. DSE_E_ABSENT if the members of a TPU's group are unknown. */
+/* The calls of each rank, in the arena of the context; under --compat as the later tools read them, of the
+ * four types that they know. DSE_E_ABSENT if the members of a TPU's group are unknown. */
 dse_status comm_calls_of(const metric_context *x, const comm_calls **by_rank, dse_error *err);
 
 #endif

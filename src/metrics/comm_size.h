@@ -22,8 +22,8 @@ typedef struct {
     uint32_t group_size; /* ranks that take part, of the event or of its declared group; 0: unknown */
 } metric_comm_size;
 
-/* Types of elements: PyTorch's plain ones, whatever their case; those that the later tools know, as they are spelt; and of
- * these the floating-point ones, which are all that one of them knows. */
+/* Types of elements: PyTorch's plain ones, whatever their case; those that the later tools know, as they
+ * are spelt; and of these the floating-point ones, which are all that one of them knows. */
 typedef enum { METRIC_DTYPES, METRIC_DTYPES_LATER, METRIC_DTYPES_LATER_FLOAT } metric_dtypes;
 
 /* Bytes of one element: 2 of "BFloat16". 0: not one of these types. */

@@ -5,8 +5,8 @@
  * its own time. GPU time is the union of the kernels launched while a class is innermost. The original adds
  * up nested ranges, of the whole recording; without FSDP everything is 0.
  *
- * Source: PyTorch's FSDP2 ranges ("FSDP::all_gather (layers.26)"), and CCL-Bench's tools/fsdp/metric.py at 33ae115 for
- * their classes and the order of these. */
+ * Source: PyTorch's FSDP2 ranges ("FSDP::all_gather (layers.26)"), and CCL-Bench's tools/fsdp/metric.py at
+ * 33ae115 for their classes and the order of these. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"

@@ -31,9 +31,10 @@ typedef struct {
 /* Puts the entries of a rank; false: the rank is left out. scratch is emptied for each. */
 typedef bool guide_measure_fn(const metric_context *x, const guide_rank *r, dse_arena *scratch);
 
-/* All ranks of the context, ascending; under --compat in the order of the labels, which is that of the originals:
- * rank10_trace stands before rank1_trace. (A file that the originals would not take as it is, compressed, of
- * several ranks or of another name, is called rank<n>_trace.) own_size: of what `own` points to. */
+/* All ranks of the context, ascending; under --compat in the order of the labels, which is that of the
+ * originals: rank10_trace stands before rank1_trace. (A file that the originals would not take as it is,
+ * compressed, of several ranks or of another name, is called rank<n>_trace.) own_size: of what `own`
+ * points to. */
 guide_ranks guide_measure(const metric_context *x, metric_value *out, guide_measure_fn *measure,
                           size_t own_size);
 
@@ -50,15 +51,16 @@ static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US;
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-/* A figure of each rank, which it put aside or into its entries, in their order and in the arena of the context;
- * NaN: it has none. */
+/* A figure of each rank, which it put aside or into its entries, in their order and in the arena of the
+ * context; NaN: it has none. */
 double *guide_figures(const guide_ranks *ranks, const char *key);
 
 /* Sum and mean over the ranks that have the figure; NaN: none has. */
 double guide_sum(const guide_ranks *ranks, const char *key);
 double guide_mean(const guide_ranks *ranks, const char *key);
 
-/* That mean as "avg_<key>", to two decimals under --compat; absent with the reason if no rank has the figure. */
+/* That mean as "avg_<key>", to two decimals under --compat; absent with the reason if no rank has the
+ * figure. */
 void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, metric_value *out);
 
 /* Over all ranks, of which those without it count as 0, a figure of a class in an object of classes. */

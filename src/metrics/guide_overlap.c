@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* Puts what unions of compute, communication and both come to; the originals say times in microseconds, too. */
+/* Puts what unions of compute, communication and both come to; the originals say times in microseconds,
+ * too. */
 static void put_times(const metric_context *x, const guide_rank *r, const metric_spans *compute,
                       const metric_spans *comm, const metric_spans *all)
 {

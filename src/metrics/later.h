@@ -107,8 +107,8 @@ metric_fn later_value;
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
-/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all; the union of
- * communication that compute covers over all of it. */
+/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all;
+ * the union of communication that compute covers over all of it. */
 later_fold_fn later_add_comm, later_add_picked, later_add_covered;
 
 /* ---- steps --------------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@ static uint32_t calls_of(const comm_calls *c, uint32_t n, metric_comm_type type)
     return found;
 }
 
-/* Median over the calls of all ranks; the original takes the first file that has any, and its GB are of 2^30. */
+/* Median over the calls of all ranks; the original takes the first file that has any, and its GB are of
+ * 2^30. */
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_comm_type type = *(const metric_comm_type *)x->row->rule;

@@ -124,7 +124,8 @@ static const metric_pick moe = METRIC_PICK(0, {1, .names = LATER_MOE}, {0}),
 
 /* ---- memory_bound_fraction ----------------------------------------------------------------- */
 
-/* The classes that the tool takes for bound by memory; by the tool of events with one of its category words. */
+/* The classes that the tool takes for bound by memory; by the tool of events with one of its category
+ * words. */
 #define BOUND(of_words)                                                                                      \
     METRIC_PICK(0, {0, (of_words), .names = LATER_COMM_NAMED}, {1, (of_words), .names = LATER_MEMCPY},       \
                 {0, (of_words), .names = LATER_GEMM}, {1, (of_words), .names = LATER_BOUND},                 \

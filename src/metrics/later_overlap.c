@@ -82,8 +82,8 @@ static void xla_upstream_overlap(const metric_context *x, later_result *out)
     later_add(out, NULL, over, all);
 }
 
-/* An Nsight Systems export names no steps, and the clock of a TPU's device has none of the host: all of it counts there;
- * the devices of an export are pooled. */
+/* An Nsight Systems export names no steps, and the clock of a TPU's device has none of the host: all of it
+ * counts there; the devices of an export are pooled. */
 static const metric rows[] = {
     {LATER_VALUE("communication_overlap_ratio", "", METRIC_ON_GPU,
                  "communication that compute covers, 0 to 1, whole trace, mean over ranks"),

@@ -28,8 +28,8 @@ bool later_tpu_communicates(later_tpu *t, const trace_event *e)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* The number behind copy-start.<n> (done: copy-done.<n>) anywhere in a name, as text: "" of the bare word; false: it is
- * no such name. */
+/* The number behind copy-start.<n> (done: copy-done.<n>) anywhere in a name, as text: "" of the bare word;
+ * false: it is no such name. */
 static bool number_of(const char *name, bool done, char text[24])
 {
     const char *word = done ? "copy-done" : "copy-start", *at = strstr(name, word);
@@ -41,7 +41,9 @@ static bool number_of(const char *name, bool done, char text[24])
     while (at && !(at[n] == '.' && isdigit((unsigned char)at[n + 1])))
         at = strstr(at + 1, word);
     number = at ? strtoul(at + n + 1, NULL, 10) : 0;
-    snprintf(text, 24, at ? "%lu" : "", number);
+    *text = '\0';
+    if (at)
+        snprintf(text, 24, "%lu", number);
     return number < DSE_NONE - 1;
 }
 
@@ -55,7 +57,8 @@ static double accessed(const trace_rank *r, const trace_event *e)
     return a && a->raw_bytes_accessed != TRACE_UNKNOWN ? (double)a->raw_bytes_accessed : (double)NAN;
 }
 
-/* By name what number of copy it starts and ends, DSE_NONE: none; by number the start that waits for its done. */
+/* By name what number of copy it starts and ends, DSE_NONE: none; by number the start that waits for its
+ * done. */
 typedef struct {
     uint32_t *copy[2];
     uint32_t *waiting;

@@ -1,5 +1,5 @@
-/* later_words -- the words by which the later tools of the leaderboard know a kernel from its name (metric_says).
- * Each tool has its own expression, and they differ; they are what --compat reproduces. */
+/* later_words -- the words by which the later tools of the leaderboard know a kernel from its name
+ * (metric_says). Each tool has its own expression, and they differ; they are what --compat reproduces. */
 #ifndef DSE_METRICS_LATER_WORDS_H
 #define DSE_METRICS_LATER_WORDS_H
 
@@ -12,7 +12,8 @@
     "reduce-scatter|alltoall|all_toall|all-toall|allto_all|allto-all|all_to_all|all-to-all|all_to-all|"      \
     "all-to_all"
 
-/* communication_fraction; communication_ratio, communication_overlap_ratio, ...; both of these on Nsight Systems. */
+/* communication_fraction; communication_ratio, communication_overlap_ratio, ...; both of these on Nsight
+ * Systems. */
 #define LATER_COMM_WIDE  "nccl|" LATER_COLLECTIVES "|send|recv|p2p|communicate"
 #define LATER_COMM_PLAIN "^nccl|nccldevkernel|ncclkernel|" LATER_COLLECTIVES
 #define LATER_COMM_NSYS                                                                                      \
@@ -26,8 +27,8 @@
 #define LATER_MOE      "moe|expert|routing|gating|gate_|topk|dispatch|combine|grouped_gemm"
 #define LATER_MOE_NSYS "moe|expert|routing|gating|<gate>|<topk>|dispatchkernel|combinekernel"
 
-/* The classes of the memory tools, in the order of their tests: communication, transfers, matrices, what they take for
- * bound by memory. */
+/* The classes of the memory tools, in the order of their tests: communication, transfers, matrices, what
+ * they take for bound by memory. */
 #define LATER_COMM_NAMED "nccl|" LATER_COLLECTIVES
 #define LATER_MEMCPY     "memcpy|memset|copy_kernel|copy.|copy-start|copy-done|<dma>"
 #define LATER_GEMM       "gemm|cutlass|cublas|matmul|triton_mm"

@@ -1,5 +1,5 @@
-/* metric_match -- which collectives of different ranks are the same: the k-th of one type and process group on one
- * rank is the k-th of them on the others. */
+/* metric_match -- which collectives of different ranks are the same: the k-th of one type and process
+ * group on one rank is the k-th of them on the others. */
 #ifndef DSE_METRICS_MATCH_H
 #define DSE_METRICS_MATCH_H
 

@@ -1,4 +1,5 @@
-/* Memory by a snapshot of PyTorch's caching allocator, and the peak memory of tensors, of a snapshot or of a simulated run.
+/* Memory by a snapshot of PyTorch's caching allocator, and the peak memory of tensors, of a snapshot or of a
+ * simulated run.
  *
  * A snapshot is the state at one moment, and the history that led there; the peak lies in the history. It
  * is walked backwards from the snapshot, undoing each entry. History sizes are requested sizes, so the
@@ -403,8 +404,8 @@ static dse_status peak_memory(const metric_context *x, metric_value *out, dse_er
 
 #define MIB 1048576.0
 
-/* Figures of a rank, its devices added up: the largest rank's bytes count, and the mean of fractions, which are rounded to
- * four decimals before. */
+/* Figures of a rank, its devices added up: the largest rank's bytes count, and the mean of fractions,
+ * which are rounded to four decimals before. */
 enum { RESERVED, ALLOCATED, ACTIVE, EFFICIENCY, EXTERNAL, INTERNAL, FIGURES };
 
 static const char *const figure_key[FIGURES] = {"peak_reserved_memory_gb",    "peak_allocated_memory_gb",

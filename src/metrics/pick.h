@@ -1,31 +1,32 @@
-/* metric_pick -- which events of a rank something is of, as rows: what the category, and what the name must be; and
- * what the picked events come to.
+/* metric_pick -- which events of a rank something is of, as rows: what the category, and what the name must
+ * be; and what the picked events come to.
  *
- * The first row that an event meets decides, and gives it its class; an event that meets none is left out. Names and
- * category words are asked once each: a trace has millions of events, thousands of names and a dozen words. */
+ * The first row that an event meets decides, and gives it its class; an event that meets none is left out.
+ * Names and category words are asked once each: a trace has millions of events, thousands of names and a
+ * dozen words. */
 #ifndef DSE_METRICS_PICK_H
 #define DSE_METRICS_PICK_H
 
 #include "metrics/events.h"
 #include "metrics/kinds.h"
 
-/* Conditions that are not given are met. */
+/* Conditions that are not given are met. `words` are categories as the file spells them, "kernel|cpu_op", ""
+ * being a missing one: the original tools compare so, and do not know the words of older profilers. */
 typedef struct {
     uint8_t class;
-    const char *words;   /* categories as the file spells them, "kernel|cpu_op|"; "" is a missing one. The
-                                     * original tools compare so: they do not know the words of older profilers */
-    unsigned categories; /* bits of trace_category, in whatever spelling */
-    const char *names;   /* of metric_says; an event without a name has the name "" */
+    const char *words;
+    unsigned categories;          /* bits of trace_category, in whatever spelling */
+    const char *names;            /* of metric_says; an event without a name has the name "" */
     bool (*is)(const char *name); /* what names cannot say */
 } metric_pick_row;
+
+#define METRIC_NOT_PICKED 0xff /* class of a row that leaves out what meets it */
 
 /* A call of a collective by the name of an operator or annotation. */
 #define METRIC_COMPAT_CALLS                                                                                  \
     "=^nccl:all_reduce|=^nccl:reduce_scatter|=^nccl:all_gather|=^nccl:broadcast|=^nccl:reduce|=^nccl:send|"  \
     "=^nccl:recv|=^nccl:coalesced|=^nccl:all_to_all|=^c10d::allreduce_|=^c10d::allgather_|"                  \
     "=^c10d::broadcast_|=^c10d::reduce_scatter_|=^c10d::reduce_|=^c10d::send|=^c10d::recv_|=^c10d::alltoall"
-
-#define METRIC_NOT_PICKED 0xff /* class of a row that leaves out what meets it */
 
 enum {
     METRIC_LASTING = 1 << 0, /* only events that take time */

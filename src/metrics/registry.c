@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word here. */
+/* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word
+ * here. */
 #define FAMILIES(X)                                                                                          \
     X(bubble)                                                                                                \
     X(calls)                                                                                                 \

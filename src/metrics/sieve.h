@@ -1,5 +1,6 @@
-/* Within the view: the lists that two passes over all events fill together (a trace has millions of events, and most
- * are in none); which call launched a kernel, and which collective a communication is (launches.c). */
+/* Within the view: the lists that two passes over all events fill together (a trace has millions of
+ * events, and most are in none); which call launched a kernel, and which collective a communication is
+ * (launches.c). */
 #ifndef DSE_METRICS_SIEVE_H
 #define DSE_METRICS_SIEVE_H
 

@@ -34,8 +34,8 @@ typedef struct {
     double *lag_us;
 } matching;
 
-/* The ranks of each kind's group; n 0: unknown, it is of the ranks that have it. Calls of ranks that are not in the group
- * are dropped. */
+/* The ranks of each kind's group; n 0: unknown, it is of the ranks that have it. Calls of ranks that are
+ * not in the group are dropped. */
 static void find_members(matching *m)
 {
     size_t kept = 0;
@@ -53,7 +53,8 @@ static void find_members(matching *m)
     m->match.n = kept;
 }
 
-/* How many ranks of the record take part in the collectives of the kind of the i-th call, which is the first of it. */
+/* How many ranks of the record take part in the collectives of the kind of the i-th call, which is the
+ * first of it. */
 static size_t parties_of(const matching *m, size_t i)
 {
     const metric_ranks *members = &m->members[m->match.call[i].kind];

@@ -284,8 +284,8 @@ static double flops_of(const trace_rank *r, const tpu_op *op)
     return flops > 0 && isfinite(flops) ? flops : 0;
 }
 
-/* The unions of which an operation is part, a bit each: of all, of a kind of work, of a collective, of those with
- * FLOPs. */
+/* The unions of which an operation is part, a bit each: of all, of a kind of work, of a collective, of
+ * those with FLOPs. */
 enum { IN_BUSY = 1 << 0, IN_FLOPS = 1 << 1, IN_WORK = 1 << 2, IN_COMM = 1 << 5 };
 
 static unsigned unions_of(const trace_rank *r, const tpu_op *op)

@@ -68,8 +68,8 @@ dse_status metric_traffic_of(const metric_context *x, const metric_view *v, dse_
 
 /* ---- traffic_distribution --------------------------------------------------------------------- */
 
-/* The traffic of one rank and parallelism, or sums over ranks; TIME_PS is the union of the kernels, or a sum of
- * those over ranks. */
+/* The traffic of one rank and parallelism, or sums over ranks; TIME_PS is the union of the kernels, or a
+ * sum of those over ranks. */
 enum { CALLS, LOW, SIZED, WITHOUT_SIZE, UNKNOWN_DTYPE, BYTES, TIME_PS, FIGURES };
 typedef struct {
     uint64_t of[FIGURES];

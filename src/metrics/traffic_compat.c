@@ -8,8 +8,8 @@
 
 /* ---- what a name says -------------------------------------------------------------------------- */
 
-/* Events of three layers, by the class that the name has; a suffix comes after the words of pipelines and before the
- * others. */
+/* Events of three layers, by the class that the name has; a suffix comes after the words of pipelines and
+ * before the others. */
 enum { COALESCED = METRIC_PARALLELS };
 
 static bool is_comm(const char *name)
@@ -130,8 +130,8 @@ static size_t free_from(uint32_t *next, size_t at)
     return at;
 }
 
-/* By place in the calls, which ascend: the class of the first range in the file that holds its start and names one. Returns
- * whether there is any range, also of those that name none. */
+/* By place in the calls, which ascend: the class of the first range in the file that holds its start and
+ * names one. Returns whether there is any range, also of those that name none. */
 static bool name_calls(const trace_rank *r, const metric_picked *all, dse_arena *a, uint8_t *parallel)
 {
     metric_picked p = metric_pick_of(r, NULL, &named_ranges, a);

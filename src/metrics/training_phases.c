@@ -184,8 +184,8 @@ static const metric_pick layer_ranges =
 
 METRIC_COMPARE(by_layer, layer_range, {(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start})
 
-/* The time of the ranges of one layer, by start: what of it lies in the steps, nested ranges once, or without steps the
- * sum of their durations. */
+/* The time of the ranges of one layer, by start: what of it lies in the steps, nested ranges once, or
+ * without steps the sum of their durations. */
 static int64_t time_of(const layer_range *range, size_t n, const metric_spans *within, dse_arena *a)
 {
     metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
@@ -228,8 +228,8 @@ static int by_number(const void *a, const void *b)
     return (x->ms > y->ms) - (x->ms < y->ms);
 }
 
-/* Host time of each layer for a step, mean over the ranks that name any; of the originals, which know no steps, of the
- * whole recording and all events. */
+/* Host time of each layer for a step, mean over the ranks that name any; of the originals, which know no
+ * steps, of the whole recording and all events. */
 static void put_layers(const guide_ranks *ranks, metric_value *out)
 {
     const metric_context *x = ranks->x;

@@ -91,7 +91,8 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     return true;
 }
 
-/* The device of the first rank that describes one. 0 stands for a missing value, which the originals print. */
+/* The device of the first rank that describes one. 0 stands for a missing value, which the originals
+ * print. */
 static void put_device(const guide_ranks *ranks, metric_value *to)
 {
     const trace_rank *r = NULL;

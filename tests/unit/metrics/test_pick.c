@@ -8,8 +8,9 @@ static const metric_pick pick =
     METRIC_PICK(METRIC_LASTING, {COMM, "kernel", .names = "nccl"}, {METRIC_NOT_PICKED, .names = "=^skip"},
                 {COPY, .categories = 1 << TRACE_MEMCPY}, {REST, .words = "kernel|cpu_op"});
 
-/* Kernels of communication [0, 10) and [5, 20), which unite to 20 us, a copy of 7 us, an operator of 3 us; a kernel that is
- * skipped, one without duration, and one of an older profiler's word, which is none of these. */
+/* Kernels of communication [0, 10) and [5, 20), which unite to 20 us, a copy of 7 us, an operator of 3 us;
+ * a kernel that is skipped, one without duration, and one of an older profiler's word, which is none of
+ * these. */
 static void five(run *r)
 {
     trace_rank *rank;
