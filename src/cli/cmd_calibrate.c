@@ -268,8 +268,8 @@ const command command_calibrate = {
         "Fits what the runs identify, by nonlinear least squares of the logarithms of step times: "
         "compute.peak_perf, memory.bandwidth, bandwidth and latency of each network dimension, "
         "overheads.per_kernel and overheads.per_step; if --fit names them, also compute.clock, "
-        "overheads.per_layer, overheads.per_collective and network.compute_share of training steps. What no run shows stays as it is, and is said to. A "
-        "rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
+        "overheads.per_layer, overheads.per_collective and network.compute_share of training steps. What no "
+        "run shows stays as it is, and is said to. A rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
         "kernel's overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's "
         "bandwidth and latency (Hockney). The error of each run by a fit to all others says how far to trust "
         "the card.",

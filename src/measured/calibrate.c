@@ -91,8 +91,12 @@ static calibrate_parameter *list_all(const card_system *machine, dse_arena *a, s
             calibrate_parameter *to = &all[(*n)++];
 
             assert(*n <= CALIBRATE_MAX);
-            *to = (calibrate_parameter){
-                .param = p, .is_list = list, .dim = i, .is_named = r->is_named, .is_share = r->is_share, .begin = r->begin};
+            *to = (calibrate_parameter){.param = p,
+                                        .is_list = list,
+                                        .dim = i,
+                                        .is_named = r->is_named,
+                                        .is_share = r->is_share,
+                                        .begin = r->begin};
             to->fit =
                 (cmp_parameter){.unit = p->unit_name, .is_cost = r->is_cost, .max = r->max, .step = r->step};
             to->fit.name = list ? dse_arena_printf(a, "%s[%" PRIu32 "]", r->key, i) : r->key;
