@@ -1,4 +1,4 @@
-/* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM as of v3.0 (megatron/p2p_communication.py and arguments.py:
+/* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM v3.0 (megatron/p2p_communication.py, arguments.py:
  * --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with virtual ones).
  *
  * Sources of the others, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
@@ -206,7 +206,8 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->sync = sync_of(p, o);
     o->overlaps_gradients = p->overlap != OVERLAP_OFF;
     o->overlaps_parameters = p->overlap == OVERLAP_ON;
-    o->waits_for_sends = p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && (is_1f1b || is_old)));
+    o->waits_for_sends =
+        p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && (is_1f1b || is_old)));
     if (titan && p->cp_comm == CP_ALL_GATHER)
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
     o->gathers_again = !titan;

@@ -7,7 +7,15 @@
 #include "schedule/schedule.h"
 #include "step/options.h"
 
-typedef enum { DRV_ANY, DRV_MEGATRON, DRV_TORCHTITAN, DRV_DEEPSPEED, DRV_BRIDGE, DRV_MEGATRON_2022, DRV_N_PROGRAMS } drv_program;
+typedef enum {
+    DRV_ANY,
+    DRV_MEGATRON,
+    DRV_TORCHTITAN,
+    DRV_DEEPSPEED,
+    DRV_BRIDGE,
+    DRV_MEGATRON_2022,
+    DRV_N_PROGRAMS
+} drv_program;
 
 /* Sets the parameters whose bits `given` lacks to the defaults of the point's program. */
 void drv_program_set_defaults(strategy *p, uint64_t given);

@@ -21,7 +21,7 @@ typedef struct {
     double step_ns;    /* of each step of a ring, from a box of the dimensions below to the next one */
     uint32_t rails;    /* network cards of such a box, which share its bandwidth; 0: one for each NPU */
     uint32_t rails_per_group; /* that the members of a group in a box use together at most; 0: all */
-    double compute_share; /* of a NPU's compute that a collective as far as this dimension takes from kernels beside it */
+    double compute_share; /* of a NPU's compute, which a collective as far as this takes from kernels beside it */
 } net_reach;
 
 /* Measured times of collectives of `npus` NPUs within dimension 0. Sizes are of the whole buffer, as nccl-tests count
