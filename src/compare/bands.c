@@ -123,6 +123,14 @@ dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_er
 
 /* ---- a band ------------------------------------------------------------------------------------- */
 
+static bool is_kin(const cmp_evidence *e, const cmp_band_key *key)
+{
+    for (const char *const *name = key->kin; name && *name; name++)
+        if (!strcmp(e->program, *name))
+            return true;
+    return false;
+}
+
 static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level level)
 {
     const bool program = key->program && !strcmp(e->program, key->program);
@@ -133,6 +141,7 @@ static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level
     switch (level) {
     case CMP_BAND_ALIKE: return program && size;
     case CMP_BAND_PROGRAM: return program;
+    case CMP_BAND_KIN: return size && is_kin(e, key);
     case CMP_BAND_SIZE: return size;
     default: return true;
     }
@@ -218,7 +227,7 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
 
     if (!key->device || !*key->device)
         return band;
-    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_SIZE;
+    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_KIN;
          band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
         band = band_at(b, key, (cmp_band_level)level, a);
     return band;

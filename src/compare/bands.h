@@ -6,7 +6,8 @@
  * prediction has the runs of the nearest kind of which there are enough:
  *
  *   1  the device, the program and the size     2  the device and the program
- *   3  the device and the size                  4  the device
+ *   3  the device, a program with the same habits, and the size
+ *   4  the device and the size                  5  the device
  *
  * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
  * program (--like any) begins with 3. */
@@ -39,9 +40,11 @@ typedef struct {
     cmp_evidence *of;
 } cmp_bands;
 
-/* What a prediction is of; program NULL or "any": of none that is named. */
+/* What a prediction is of; program NULL or "any": of none that is named. `kin`: programs with the same habits, which
+ * NULL ends; NULL itself: there are none. */
 typedef struct {
     const char *device, *program;
+    const char *const *kin;
     double parameters;
 } cmp_band_key;
 
@@ -49,6 +52,7 @@ typedef enum {
     CMP_BAND_NONE,
     CMP_BAND_ALIKE,
     CMP_BAND_PROGRAM,
+    CMP_BAND_KIN,
     CMP_BAND_SIZE,
     CMP_BAND_DEVICE
 } cmp_band_level;

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "cards/locate.h"
+#include "driver/programs.h"
 #include "driver/training.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     band = cmp_band_of(b,
                        &(cmp_band_key){s->system.device,
                                        strategy_print(&strategy_parameters[STRATEGY_like], p->like, program),
-                                       drv_training_parameters(s)},
+                                       drv_program_kin(p), drv_training_parameters(s)},
                        a);
     if (band.level == CMP_BAND_NONE)
         *why = dse_arena_printf(a, "no step time measured on %s is at hand", s->system.device);

@@ -166,6 +166,13 @@ sched_like drv_program_like(const strategy *p)
     return like[p->like];
 }
 
+const char *const *drv_program_kin(const strategy *p)
+{
+    static const char *const megatrons[] = {"megatron", "bridge", "megatron-2022", NULL};
+
+    return is_of(p, MEGATRON_TOO) ? megatrons : NULL;
+}
+
 /* ---- habits --------------------------------------------------------------------------------- */
 
 /* FSDP2 reduces in each micro-batch; torch's pipelines switch that off, and reduce a stage after its last. */

@@ -26,6 +26,9 @@ bool drv_program_axis(drv_program program, uint32_t parameter, design_axis *out)
 /* Refuses what the point's program refuses or does not have, with the rule and what would do: DSE_E_RANGE. */
 dse_status drv_program_check(const strategy *p, dse_error *err);
 
+/* The names of the programs with the habits of the point's, its own among them; NULL is the last. */
+const char *const *drv_program_kin(const strategy *p);
+
 /* Whose conditions of a schedule count. */
 sched_like drv_program_like(const strategy *p);
 

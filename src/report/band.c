@@ -8,6 +8,7 @@ static const struct {
     [CMP_BAND_NONE] = {"none", ""},
     [CMP_BAND_ALIKE] = {"alike", "like this"},
     [CMP_BAND_PROGRAM] = {"program", "of this program"},
+    [CMP_BAND_KIN] = {"kin", "of programs with the same habits and models of this size"},
     [CMP_BAND_SIZE] = {"size", "of models of this size"},
     [CMP_BAND_DEVICE] = {"device", "of any kind"},
 };

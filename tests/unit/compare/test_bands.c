@@ -42,9 +42,11 @@ static const char text[] =
                                                                                 "DeepSpeed",
                                                                                 "above 100e9") "[1]}\n";
 
+static const char *const *kin;
+
 static cmp_band band_of(const char *device, const char *program, double parameters)
 {
-    const cmp_band_key key = {device, program, parameters};
+    const cmp_band_key key = {device, program, kin, parameters};
     cmp_bands b;
 
     assert_int_equal(parse(text, &b, NULL), DSE_OK);
@@ -95,6 +97,21 @@ CLAIM(without_a_program_the_size_counts_and_then_the_device)
     assert_double(b.high, 3);
 }
 
+/* Before a size alone, and after a program's own runs; four large ones of Megatron are too few. */
+CLAIM(programs_with_the_same_habits_come_before_others)
+{
+    static const char *const megatron[] = {"megatron", "bridge", NULL};
+    cmp_band b;
+
+    kin = megatron;
+    b = band_of("a", "any", 8e9);
+    assert_int_equal(b.level, CMP_BAND_KIN);
+    assert_string_equal(b.whom, "5 of Megatron-LM");
+    assert_int_equal(band_of("a", "bridge", 8e9).level, CMP_BAND_KIN);
+    assert_int_equal(band_of("a", "any", 175e9).level, CMP_BAND_SIZE);
+    kin = NULL;
+}
+
 CLAIM(without_evidence_there_is_no_band)
 {
     assert_int_equal(band_of("b", "deepspeed", 175e9).level, CMP_BAND_NONE); /* of one run */
@@ -129,6 +146,7 @@ int main(void)
         cmocka_unit_test(runs_of_the_device_the_program_and_the_size_come_first),
         cmocka_unit_test(of_too_few_runs_a_wider_kind_is_taken),
         cmocka_unit_test(without_a_program_the_size_counts_and_then_the_device),
+        cmocka_unit_test(programs_with_the_same_habits_come_before_others),
         cmocka_unit_test(without_evidence_there_is_no_band),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
