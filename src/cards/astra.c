@@ -41,7 +41,6 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
         const cfg_node *node = p->astra_key ? cfg_get(doc->root, p->astra_key) : NULL;
-        cfg_place at;
         dse_status st;
 
         if (card_system_in_network_file(p) != network)
@@ -49,11 +48,11 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
         if (released && p->astra_lacks)
             node = NULL;
         if (released && node && p->bare && node->kind == CFG_SCALAR)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
-                               "ASTRA-sim takes '%s' as a list alone; write [%s]", p->astra_key, node->text);
+            return cfg_fail(err, doc, node, "ASTRA-sim takes '%s' as a list alone; write [%s]", p->astra_key,
+                            node->text);
         if (node && card_astra_takes_for_true(p, node))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
-                               "ASTRA-sim takes false for true in '%s'; write 0 or 1", p->astra_key);
+            return cfg_fail(err, doc, node, "ASTRA-sim takes false for true in '%s'; write 0 or 1",
+                            p->astra_key);
         if (node)
             st = cfg_param_set(p, doc, node, out, err);
         else if (!p->astra_key)
@@ -86,14 +85,12 @@ static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_err
         bool refused = false;
 
         for (size_t k = 0; k < sizeof refused_keys / sizeof refused_keys[0]; k++) {
-            cfg_place at;
-
             if (strcmp(refused_keys[k], key))
                 continue;
             refused = true;
             if (doc->root->item[i]->kind != CFG_SCALAR || strcmp(doc->root->item[i]->text, "0"))
-                return dse_fail_at(
-                    err, DSE_E_CONFIG, cfg_where(doc, doc->root->key[i], &at),
+                return cfg_fail(
+                    err, doc, doc->root->key[i],
                     "'%s': collectives as Chakra traces crash the reference and are not simulated", key);
         }
         if (!refused && !is_known(key) && !out->n_unknown_keys++)
@@ -106,12 +103,11 @@ static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_err
 static dse_status check_released_topologies(const cfg_doc *network, const card_system *s, dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
-    cfg_place at;
 
     for (uint32_t i = 0; i < s->topology.n; i++)
         if (net_released_topology(net_topology_find(s->topology.v[i]), &why) != DSE_OK)
             return dse_fail_at(err, why.status,
-                               card_place(&(card_places){NULL, network}, "network.topology", &at), "%s",
+                               card_place(&(card_places){NULL, network}, "network.topology").text, "%s",
                                why.text);
     return DSE_OK;
 }

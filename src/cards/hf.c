@@ -118,23 +118,22 @@ static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
 {
     const cfg_node *root = doc->root;
     uint32_t i = find(root, "is_encoder_decoder");
-    cfg_place at;
     int64_t n;
 
     if (says(root, "is_encoder_decoder", "true"))
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
-                           "an encoder with a decoder; the operators are those of a decoder alone");
+        return cfg_fail(err, doc, root->key[i],
+                        "an encoder with a decoder; the operators are those of a decoder alone");
     for (size_t k = 0; k < DSE_COUNT(experts); k++) {
         i = find(root, experts[k]);
         if (i != DSE_NONE && (!number(root->item[i], &n) || n > 1))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
-                               "'%s': a mixture of experts; the operators are those of a dense transformer",
-                               experts[k]);
+            return cfg_fail(err, doc, root->key[i],
+                            "'%s': a mixture of experts; the operators are those of a dense transformer",
+                            experts[k]);
     }
     i = find(root, "text_config");
     if (i != DSE_NONE)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
-                           "a model of several parts; put its 'text_config' into a file of its own");
+        return cfg_fail(err, doc, root->key[i],
+                        "a model of several parts; put its 'text_config' into a file of its own");
     return DSE_OK;
 }
 
@@ -152,7 +151,8 @@ static uint32_t find_kv_heads(const cfg_node *root, int64_t *out)
     for (size_t k = 0; k < DSE_COUNT(kv_heads); k++) {
         uint32_t i = find(root, kv_heads[k].key);
 
-        if (i != DSE_NONE && number(root->item[i], out) && !(kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
+        if (i != DSE_NONE && number(root->item[i], out) &&
+            !(kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
             return i;
     }
     return DSE_NONE;
@@ -201,7 +201,8 @@ static void note_head_size(const cfg_node *root, int64_t d_model, int64_t heads,
 static void take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes)
 {
     const cfg_node *operators = cfg_get(card, "operators");
-    const bool has_groups = cfg_get(card, "kv_heads") != NULL, has_gate = operators && !strcmp(operators->text, LLAMA);
+    const bool has_groups = cfg_get(card, "kv_heads") != NULL,
+               has_gate = operators && !strcmp(operators->text, LLAMA);
     const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
     int64_t width, n;
     const bool has_heads = heads && number(heads, &n);
@@ -229,7 +230,6 @@ static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_
 {
     const cfg_node *root = doc->root;
     uint32_t first = DSE_NONE;
-    cfg_place at;
 
     for (size_t k = 0; k < MAX_SPELLINGS && sizes[size].spelling[k]; k++) {
         uint32_t i = find(root, sizes[size].spelling[k]);
@@ -240,10 +240,10 @@ static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_
             first = i;
         else if (root->item[i]->kind == CFG_SCALAR && root->item[first]->kind == CFG_SCALAR &&
                  strcmp(root->item[i]->text, root->item[first]->text))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root->key[i], &at),
-                               "'%s' is %.40s, but '%s' is %.40s; both are the %s of a card",
-                               root->key[i]->text, root->item[i]->text, root->key[first]->text,
-                               root->item[first]->text, sizes[size].card);
+            return cfg_fail(err, doc, root->key[i],
+                            "'%s' is %.40s, but '%s' is %.40s; both are the %s of a card", root->key[i]->text,
+                            root->item[i]->text, root->key[first]->text, root->item[first]->text,
+                            sizes[size].card);
     }
     if (first != DSE_NONE)
         add(card, sizes[size].card, root->key[first], root->item[first], a);
@@ -293,7 +293,8 @@ static void add_family(const cfg_node *root, cfg_node *card, dse_arena *a)
         if (kv != DSE_NONE && !strcmp(families[i].operators, LLAMA))
             add(card, "kv_heads", root->key[kv], root->item[kv], a);
         if (tied == DSE_NONE ? families[i].is_tied : says(root, "tie_word_embeddings", "true"))
-            add_text(card, "tied_embeddings", root->key[tied == DSE_NONE ? find(root, "model_type") : tied], "true", a);
+            add_text(card, "tied_embeddings", root->key[tied == DSE_NONE ? find(root, "model_type") : tied],
+                     "true", a);
     }
 }
 

@@ -263,11 +263,9 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";
         const cfg_param *p = find_size(key);
-        cfg_place at;
 
         if (!p)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(operators, symbols->item[i], &at),
-                               "the symbol '%.40s' stands for '%.40s', which is no size of a model card",
+            return cfg_fail(err, operators, symbols->item[i], "the symbol '%.40s' stands for '%.40s', which is no size of a model card",
                                symbols->key[i]->text, key);
         out->name[out->n] = symbols->key[i]->text;
         out->value[out->n++] = size_of(m, p);

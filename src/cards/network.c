@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *card_place(const card_places *in, const char *key, cfg_place *out)
+cfg_place card_place(const card_places *in, const char *key)
 {
     const cfg_param *p = cfg_param_find(&card_system_table, key);
     const cfg_doc *doc = !in ? NULL : card_system_in_network_file(p) ? in->network : in->system;
@@ -15,7 +15,7 @@ const char *card_place(const card_places *in, const char *key, cfg_place *out)
     char section[32];
 
     if (!doc)
-        return "";
+        return (cfg_place){""};
     if (dot) {
         snprintf(section, sizeof section, "%.*s", (int)(dot - key), key);
         node = cfg_get(cfg_get(doc->root, section), dot + 1);
@@ -24,7 +24,7 @@ const char *card_place(const card_places *in, const char *key, cfg_place *out)
     }
     if (!node && p->astra_key)
         node = cfg_get(doc->root, p->astra_key);
-    return node ? cfg_where(doc, node, out) : doc->path;
+    return cfg_at(doc, node);
 }
 
 /* The dimension that an extent or a routing of one entry is for: the only one that has the axis. DSE_NONE:
@@ -71,16 +71,15 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
                  {"network.rails", s->rails.n, true, false, 0},
                  {"network.rails_per_group", s->rails_per_group.n, true, false, 0},
                  {"network.compute_share", s->compute_share.n, true, false, 0}};
-    cfg_place at;
 
     if (!s->topology.n)
-        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.topology", &at),
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.topology").text,
                            "the network has no dimensions: topology is empty");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         if (lists[i].n != s->topology.n && !(lists[i].optional && !lists[i].n) &&
             !(lists[i].one_is_enough && lists[i].n == 1 && only_dimension(s, lists[i].axis) != DSE_NONE))
             return dse_fail_at(
-                err, DSE_E_CONFIG, card_place(in, lists[i].key, &at),
+                err, DSE_E_CONFIG, card_place(in, lists[i].key).text,
                 "%s has %" PRIu32 " entr%s, but topology has %" PRIu32 "; each dimension needs one of each",
                 strchr(lists[i].key, '.') + 1, lists[i].n, lists[i].n == 1 ? "y" : "ies", s->topology.n);
     return DSE_OK;
@@ -117,7 +116,6 @@ static dse_status build_dimension(const card_system *s, uint32_t dim, const card
     const char *key;
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
-    cfg_place at;
 
     *out = (net_dimension){.topology = net_topology_find(s->topology.v[dim]),
                            .shape.n = s->npus_count.n ? (uint32_t)s->npus_count.v[dim] : 0,
@@ -126,7 +124,7 @@ static dse_status build_dimension(const card_system *s, uint32_t dim, const card
     for (uint32_t axis = 0; axis < NET_MAX_AXES; axis++) {
         out->shape.extent[axis] = extent_of(s, axis, dim);
         if (out->shape.extent[axis] && axis >= out->topology->n_axes)
-            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, extent_keys[axis], &at),
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, extent_keys[axis]).text,
                                "dimension %" PRIu32 ": a %s has no %s", dim, out->topology->name,
                                net_axis_name(axis));
     }
@@ -141,7 +139,7 @@ static dse_status build_dimension(const card_system *s, uint32_t dim, const card
     }
     if (st == DSE_OK)
         return DSE_OK;
-    return dse_fail_at(err, st, card_place(in, key, &at), "dimension %" PRIu32 ": %s", dim, why.text);
+    return dse_fail_at(err, st, card_place(in, key).text, "dimension %" PRIu32 ": %s", dim, why.text);
 }
 
 /* ---- what collectives reach ------------------------------------------------------------------- */
@@ -164,7 +162,6 @@ static dse_status build_reach(const card_system *s, uint32_t dim, const card_pla
 {
     const double message = d->topology->hops(&d->shape, 0, 1) * d->latency_ns;
     net_reach *r = &d->reach;
-    cfg_place at;
 
     *r = (net_reach){.efficiency = entry(&s->efficiency, dim, 1),
                      .latency_ns = entry(&s->collective_latency, dim, 0),
@@ -174,10 +171,10 @@ static dse_status build_reach(const card_system *s, uint32_t dim, const card_pla
                      .compute_share = entry(&s->compute_share, dim, 0)};
     if (dim == 0 && (r->rails || r->rails_per_group))
         return dse_fail_at(err, DSE_E_CONFIG,
-                           card_place(in, r->rails ? "network.rails" : "network.rails_per_group", &at),
+                           card_place(in, r->rails ? "network.rails" : "network.rails_per_group").text,
                            "dimension 0 joins NPUs, which have no rails; give null for it");
     if (r->rails_per_group > (r->rails ? r->rails : d->stride))
-        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.rails_per_group", &at),
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.rails_per_group").text,
                            "dimension %" PRIu32 ": %" PRIu32 " rails of a group are more than the %" PRIu32
                            " of a node",
                            dim, r->rails_per_group, r->rails ? r->rails : d->stride);
@@ -194,21 +191,20 @@ static const char *const measured_keys[NET_N_KINDS] = {
 static dse_status check_table(const card_system *s, const card_places *in, dse_error *err)
 {
     const uint32_t n = s->measured_sizes.n;
-    cfg_place at;
 
     for (int k = 0; k < NET_N_KINDS; k++)
         if (s->measured[k].n && s->measured[k].n != n)
-            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, measured_keys[k], &at),
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, measured_keys[k]).text,
                                "%s and measured_sizes differ in length: %" PRIu32 " and %" PRIu32,
                                strchr(measured_keys[k], '.') + 1, s->measured[k].n, n);
     if ((n || s->measured_npus) && s->measured_npus < 2)
         return dse_fail_at(
             err, DSE_E_CONFIG,
-            card_place(in, s->measured_npus ? "network.measured_npus" : "network.measured_sizes", &at),
+            card_place(in, s->measured_npus ? "network.measured_npus" : "network.measured_sizes").text,
             "measured_npus must be how many NPUs the measured collectives have, 2 at least");
     for (uint32_t i = 1; i < n; i++)
         if (s->measured_sizes.v[i] <= s->measured_sizes.v[i - 1])
-            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.measured_sizes", &at),
+            return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.measured_sizes").text,
                                "measured_sizes must ascend, but %.15g follows %.15g", s->measured_sizes.v[i],
                                s->measured_sizes.v[i - 1]);
     return DSE_OK;

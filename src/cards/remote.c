@@ -30,7 +30,6 @@ dse_status card_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_erro
 {
     const cfg_node *type = cfg_get(doc->root, "memory-type");
     uint64_t npus = 1;
-    cfg_place at;
     size_t kind = 0;
     dse_status st;
 
@@ -40,8 +39,8 @@ dse_status card_remote_read(const cfg_doc *doc, sim_remote_memory *out, dse_erro
     while (kind < N_KINDS && strcmp(kinds[kind], type->text))
         kind++;
     if (kind == N_KINDS)
-        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, type, &at), "memory-type", type->text,
-                                kinds, N_KINDS);
+        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, type).text, "memory-type", type->text, kinds,
+                                N_KINDS);
     out->kind = (sim_remote_kind)kind;
     if (out->kind == SIM_REMOTE_NONE)
         return DSE_OK;

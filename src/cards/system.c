@@ -538,9 +538,8 @@ static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t 
                              const card_places *in, dse_error *err)
 {
     const char *key = cfg_is_given(&card_system_table, s, p->key) ? p->key : "collectives.all";
-    cfg_place at;
 
-    return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key, &at),
+    return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key).text,
                        "%.*s lists %" PRIu32 " implementation%s, but the network has %" PRIu32 " dimension%s",
                        (int)strlen(p->astra_key) - (int)strlen("-implementation"), p->astra_key, n,
                        n == 1 ? "" : "s", n_dims, n_dims == 1 ? "" : "s");

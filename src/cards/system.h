@@ -11,7 +11,8 @@
 /* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
 typedef struct {
     double flop_factor, byte_factor, overhead, half_length, unaligned; /* ns; keys */
-    cfg_name table; /* "": none; a file of configs/devices, or a path; "#" and a hash of its text behind it once it was found */
+    cfg_name
+        table; /* "": none; a file of configs/devices, or a path; "#" and a hash of its text behind it once it was found */
 } card_law;
 
 typedef struct {
@@ -36,7 +37,7 @@ typedef struct {
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
     double clock, per_layer, per_collective; /* fraction; ns, 0: none. Of profile train */
-    cfg_name laws;               /* "device", "affine", "roofline" */
+    cfg_name laws;                           /* "device", "affine", "roofline" */
     card_law kernels[WL_N_KERNEL_CLASSES];
     bool bus_shared; /* and its parameters; NaN: not given */
     double bus_L, bus_o, bus_g, bus_G, local_reduction_delay;
@@ -133,7 +134,7 @@ dse_status card_system_check(const card_system *s, const card_places *in, dse_er
 dse_status card_network_build(const card_system *s, const card_places *in, net_network *out, dse_error *err);
 
 /* The place of a parameter, "network.width"; the file's alone if it does not stand there. */
-const char *card_place(const card_places *in, const char *key, cfg_place *out);
+cfg_place card_place(const card_places *in, const char *key);
 
 /* NPUs of a system that has been read and built once. */
 uint64_t card_system_npus(const card_system *s);

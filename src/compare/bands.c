@@ -25,7 +25,6 @@ static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *o
 {
     const cfg_node *node = cfg_get(row, "size");
     const char *text;
-    cfg_place at;
     dse_status st = cfg_string(doc, node ? node : row, "size", &text, err);
 
     for (int i = 0; st == DSE_OK && i < CMP_SIZES; i++)
@@ -33,7 +32,7 @@ static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *o
             *out = (cmp_size)i;
             return DSE_OK;
         }
-    return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, node, &at), "size", text,
+    return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, node).text, "size", text,
                                            cmp_size_name, CMP_SIZES)
                         : st;
 }
@@ -42,11 +41,10 @@ static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena
                               dse_error *err)
 {
     const cfg_node *list = cfg_get(row, "ratios");
-    cfg_place at, seen;
 
     if (!list || list->kind != CFG_LIST || !list->n)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list ? list : row, &at),
-                           "'ratios' must be a list of measured over simulated step times");
+        return cfg_fail(err, doc, list ? list : row,
+                        "'ratios' must be a list of measured over simulated step times");
     out->n = list->n;
     out->ratio = DSE_ARENA_NEW(a, double, list->n);
     for (uint32_t i = 0; i < list->n; i++) {
@@ -54,8 +52,7 @@ static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena
 
         if (v->kind != CFG_SCALAR || dse_parse_double(v->text, &out->ratio[i], NULL) != DSE_OK ||
             !(out->ratio[i] > 0) || !isfinite(out->ratio[i]))
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, v, &at),
-                               "a ratio must be a number above 0, not %s", cfg_describe(v, &seen));
+            return cfg_fail(err, doc, v, "a ratio must be a number above 0, not %s", cfg_seen(v).text);
     }
     return DSE_OK;
 }
@@ -70,26 +67,23 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
                  {"program", &out->program},
                  {"framework", &out->framework}};
     const cfg_node *other;
-    cfg_place at, seen;
 
     if (row->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at),
-                           "a kind of run must be a mapping, not %s", cfg_describe(row, &seen));
+        return cfg_fail(err, doc, row, "a kind of run must be a mapping, not %s", cfg_seen(row).text);
     if ((other = cfg_other_key(row, 0, keys, DSE_COUNT(keys))))
-        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, keys,
+        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, other).text, "key", other->text, keys,
                                 DSE_COUNT(keys));
     for (size_t i = 0; i < DSE_COUNT(texts); i++) {
         const cfg_node *node = cfg_get(row, texts[i].key);
         dse_status st;
 
         if (!node)
-            return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks '%s'",
-                               texts[i].key);
+            return cfg_fail(err, doc, row, "the kind of run lacks '%s'", texts[i].key);
         if ((st = cfg_string(doc, node, texts[i].key, texts[i].to, err)) != DSE_OK)
             return st;
     }
     if (!cfg_get(row, "size"))
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, row, &at), "the kind of run lacks 'size'");
+        return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
     return read_size(doc, row, &out->size, err) == DSE_OK ? read_ratios(doc, row, a, out, err) : DSE_E_CONFIG;
 }
 
@@ -97,11 +91,10 @@ dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_
 {
     const cfg_node *list = cfg_get(doc->root, "runs");
     cmp_bands b = {0};
-    cfg_place at;
 
     if (!list || list->kind != CFG_LIST)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, doc->root, &at),
-                           "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
+        return cfg_fail(err, doc, doc->root,
+                        "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
     b.of = DSE_ARENA_NEW(a, cmp_evidence, list->n);
     for (uint32_t i = 0; i < list->n; i++) {
         dse_status st = read_row(doc, list->item[i], a, &b.of[b.n++], err);

@@ -16,15 +16,12 @@ static bool is_known(const char *name, const char *const *known, size_t n)
 static dse_status read_weight(const cfg_doc *doc, const char *metric, const cfg_node *value, double *out,
                               dse_error *err)
 {
-    cfg_place at, seen;
-
     if (value->kind != CFG_SCALAR || value->quoted || dse_parse_double(value->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, value, &at),
-                           "the weight of '%s' must be a number, not %s", metric, cfg_describe(value, &seen));
+        return cfg_fail(err, doc, value, "the weight of '%s' must be a number, not %s", metric,
+                        cfg_seen(value).text);
     if (!(*out >= 0 && *out <= CMP_MOST_WEIGHT))
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, value, &at),
-                           "the weight of '%s' is %.40s; a weight is between 0 and %g", metric, value->text,
-                           CMP_MOST_WEIGHT);
+        return cfg_fail(err, doc, value, "the weight of '%s' is %.40s; a weight is between 0 and %g", metric,
+                        value->text, CMP_MOST_WEIGHT);
     return DSE_OK;
 }
 
@@ -32,14 +29,13 @@ static dse_status read_all(const cfg_doc *doc, const char *const *known, size_t 
                            dse_error *err)
 {
     double sum = 0;
-    cfg_place at;
 
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i];
         dse_status st;
 
         if (known && !is_known(key->text, known, n_known))
-            return dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, key, &at), "metric", key->text, known,
+            return dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, key).text, "metric", key->text, known,
                                     n_known);
         st = read_weight(doc, key->text, doc->root->item[i], &w->weight[i], err);
         if (st != DSE_OK)
@@ -49,21 +45,18 @@ static dse_status read_all(const cfg_doc *doc, const char *const *known, size_t 
     }
     if (sum > 0)
         return DSE_OK;
-    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, NULL, &at),
-                       "no metric has a weight above 0; give one a weight: 'METRIC: 1'");
+    return cfg_fail(err, doc, NULL, "no metric has a weight above 0; give one a weight: 'METRIC: 1'");
 }
 
 dse_status cmp_weights_read(const cfg_doc *doc, const char *const *known, size_t n_known, dse_arena *a,
                             cmp_weights *out, dse_error *err)
 {
     const cfg_node *root = doc->root;
-    cfg_place at, seen;
     cmp_weights w;
     dse_status st;
 
     if (root->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, root, &at),
-                           "weights are lines of 'METRIC: WEIGHT', not %s", cfg_describe(root, &seen));
+        return cfg_fail(err, doc, root, "weights are lines of 'METRIC: WEIGHT', not %s", cfg_seen(root).text);
     w = (cmp_weights){.path = dse_arena_strdup(a, doc->path),
                       .n = root->n,
                       .name = DSE_ARENA_NEW(a, const char *, root->n),

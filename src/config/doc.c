@@ -61,12 +61,6 @@ cfg_place cfg_at(const cfg_doc *doc, const cfg_node *node)
     return at;
 }
 
-const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place)
-{
-    *place = cfg_at(doc, node);
-    return place->text;
-}
-
 dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, const char *fmt, ...)
 {
     char text[sizeof err->text];
@@ -87,12 +81,6 @@ cfg_place cfg_seen(const cfg_node *node)
     else
         snprintf(seen.text, sizeof seen.text, "%s", node->kind == CFG_LIST ? "a list" : "a mapping");
     return seen;
-}
-
-const char *cfg_describe(const cfg_node *node, cfg_place *scratch)
-{
-    *scratch = cfg_seen(node);
-    return scratch->text;
 }
 
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

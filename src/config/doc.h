@@ -64,12 +64,8 @@ cfg_place cfg_at(const cfg_doc *doc, const cfg_node *node);
 dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same in a buffer of the caller, which is returned. */
-const char *cfg_where(const cfg_doc *doc, const cfg_node *node, cfg_place *place);
-
-/* What a node is, for messages: "a list", "a mapping", "'abc'"; _describe: in a buffer of the caller. */
+/* What a node is, for messages: "a list", "a mapping", "'abc'". */
 cfg_place cfg_seen(const cfg_node *node);
-const char *cfg_describe(const cfg_node *node, cfg_place *scratch);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

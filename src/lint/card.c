@@ -272,13 +272,13 @@ static void note_chunks(lint *l, const card_places *in, const net_network *net, 
 {
     const char *key = "scheduler.active_chunks_per_dimension";
     const int64_t chunks = s->active_chunks < s->splits ? s->active_chunks : s->splits;
-    cfg_place at;
 
     if (l->names_of_astra || net->is_measured || net->congestion || chunks < 2 ||
         !cfg_is_given(&card_system_table, s, key))
         return;
-    lint_add(l, LINT_NOTE, card_place(in, key, &at), key,
-             "%" PRId64 " chunks of a collective travel at once as if each had the link alone: large ones are up to so "
+    lint_add(l, LINT_NOTE, card_place(in, key).text, key,
+             "%" PRId64
+             " chunks of a collective travel at once as if each had the link alone: large ones are up to so "
              "many times faster than the link, in profile train, too; 1 keeps to it",
              chunks);
 }
@@ -360,7 +360,8 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
 
 /* ---- a Hugging Face config ----------------------------------------------------------------- */
 
-static void hf_key(lint *l, const cfg_doc *made, const cfg_node *key, const cfg_node *value, const card_hf_notes *notes)
+static void hf_key(lint *l, const cfg_doc *made, const cfg_node *key, const cfg_node *value,
+                   const card_hf_notes *notes)
 {
     const char *card_key = card_hf_card_key(made, key);
     const cfg_param *p = card_key ? cfg_param_find(&card_model_table, card_key) : NULL;

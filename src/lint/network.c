@@ -31,8 +31,8 @@ static void tell_limits(lint *l, const card_places *in, const net_network *net)
 
         if (net_released_limit(net, i, &why) != DSE_OK)
             lint_add(l, l->names_of_astra ? limits[i].in_astra : limits[i].in_card,
-                     card_place(in, limits[i].key, &(cfg_place){""}), name_of(l, limits[i].key), "%s%s",
-                     why.text, limits[i].more);
+                     card_place(in, limits[i].key).text, name_of(l, limits[i].key), "%s%s", why.text,
+                     limits[i].more);
     }
 }
 
@@ -53,7 +53,7 @@ static void tell_useless(lint *l, const card_places *in, const net_network *net)
     if (net->n_dims > 1 || !net->full_multi_hop || net->congestion)
         return;
     lint_set_effect(l, in->network->path, name, LINT_NO_EFFECT);
-    lint_add(l, LINT_WARNING, card_place(in, "network.multi_hop", &(cfg_place){""}), name,
+    lint_add(l, LINT_WARNING, card_place(in, "network.multi_hop").text, name,
              "without effect on a network of one dimension");
 }
 

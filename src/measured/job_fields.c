@@ -30,10 +30,8 @@ typedef struct {
 
 static dse_status wrong(const row_reading *r, const found *f, const char *must, dse_error *err)
 {
-    cfg_place seen;
-
     return dse_fail_at(err, DSE_E_CONFIG, r->at->where, "%s must be %s, not %s", f->path, must,
-                       cfg_describe(f->value, &seen));
+                       cfg_seen(f->value).text);
 }
 
 static bool is_absent(const cfg_node *v)

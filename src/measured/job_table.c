@@ -17,18 +17,13 @@ typedef struct {
 static dse_status wrong(const table *t, const cfg_node *node, const char *key, const char *must,
                         dse_error *err)
 {
-    cfg_place at, seen;
-
-    return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&t->doc, node, &at), "'%s' must be %s, not %s", key, must,
-                       cfg_describe(node, &seen));
+    return cfg_fail(err, &t->doc, node, "'%s' must be %s, not %s", key, must, cfg_seen(node).text);
 }
 
 /* Refuses two columns of one name, as a row would lose a value, and units that are no names, as their numbers
  * would be read in another unit. */
 static dse_status check_names(const table *t, dse_error *err)
 {
-    cfg_place at;
-
     for (uint32_t i = 0; t->columns && i < t->columns->n; i++) {
         const cfg_node *name = t->columns->item[i];
 
@@ -36,8 +31,7 @@ static dse_status check_names(const table *t, dse_error *err)
             return wrong(t, name, "columns", "a list of names", err);
         for (uint32_t k = 0; k < i; k++)
             if (!strcmp(t->columns->item[k]->text, name->text))
-                return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&t->doc, name, &at),
-                                   "'columns' has '%.80s' twice; leave one out", name->text);
+                return cfg_fail(err, &t->doc, name, "'columns' has '%.80s' twice; leave one out", name->text);
     }
     for (uint32_t i = 0; t->units && i < t->units->n; i++)
         if (t->units->item[i]->kind != CFG_SCALAR)
@@ -91,7 +85,6 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
 {
     const cfg_node *row = t->rows->item[i];
     cfg_node *map;
-    cfg_place seen;
 
     *out = row;
     if (row->kind == CFG_MAP)
@@ -99,7 +92,7 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
     if (row->kind != CFG_LIST || !t->columns)
         return dse_fail_at(err, DSE_E_CONFIG, place_of(t, row, i + 1),
                            "a row must be an object, or a list if 'columns' names its fields, not %s",
-                           cfg_describe(row, &seen));
+                           cfg_seen(row).text);
     if (row->n != t->columns->n)
         return dse_fail_at(err, DSE_E_CONFIG, place_of(t, row, i + 1),
                            "the row has %" PRIu32 " values, and there are %" PRIu32 " columns", row->n,

@@ -10,25 +10,20 @@ static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char
                              const char *const *known, size_t n, dse_error *err)
 {
     const cfg_node *other;
-    cfg_place at, seen;
 
     if (map->kind != CFG_MAP)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map, &at), "%s must be a mapping, not %s", what,
-                           cfg_describe(map, &seen));
+        return cfg_fail(err, doc, map, "%s must be a mapping, not %s", what, cfg_seen(map).text);
     other = cfg_other_key(map, 0, known, n);
-    return other
-               ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_where(doc, other, &at), "key", other->text, known, n)
-               : DSE_OK;
+    return other ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, other).text, "key", other->text, known, n)
+                 : DSE_OK;
 }
 
 static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char *key, const char **out,
                             dse_error *err)
 {
     const cfg_node *node = cfg_get(map, key);
-    cfg_place at;
 
-    return node ? cfg_string(doc, node, key, out, err)
-                : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, map, &at), "'%s' is missing", key);
+    return node ? cfg_string(doc, node, key, out, err) : cfg_fail(err, doc, map, "'%s' is missing", key);
 }
 
 /* Without the key *n and *out stay. */
@@ -36,13 +31,12 @@ static dse_status read_texts(const cfg_doc *doc, const cfg_node *map, const char
                              const char ***out, size_t *n, dse_error *err)
 {
     const cfg_node *list = cfg_get(map, key);
-    cfg_place at;
     dse_status st = DSE_OK;
 
     if (!list)
         return DSE_OK;
     if (list->kind != CFG_LIST)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, list, &at), "'%s' must be a list", key);
+        return cfg_fail(err, doc, list, "'%s' must be a list", key);
     *out = DSE_ARENA_NEW(a, const char *, list->n);
     *n = list->n;
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++)
@@ -55,14 +49,12 @@ static dse_status read_percent(const cfg_doc *doc, const cfg_node *map, const ch
                                dse_error *err)
 {
     const cfg_node *node = cfg_get(map, key);
-    cfg_place at, seen;
 
     *out = NAN;
     if (!node)
         return DSE_OK;
     if (node->kind != CFG_SCALAR || dse_parse_double(node->text, out, NULL) != DSE_OK)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
-                           "'%s' must be a number of percent, not %s", key, cfg_describe(node, &seen));
+        return cfg_fail(err, doc, node, "'%s' must be a number of percent, not %s", key, cfg_seen(node).text);
     *out /= 100;
     return DSE_OK;
 }
@@ -95,13 +87,12 @@ static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char 
                             bool *out, dse_error *err)
 {
     const cfg_node *node = cfg_get(row, key);
-    cfg_place at, seen;
 
     *out = node != NULL;
     return !node || (node->kind == CFG_SCALAR && !strcmp(node->text, word))
                ? DSE_OK
-               : dse_fail_at(err, DSE_E_CONFIG, cfg_where(doc, node, &at),
-                             "'%s' is '%s' or not there, not %s", key, word, cfg_describe(node, &seen));
+               : cfg_fail(err, doc, node, "'%s' is '%s' or not there, not %s", key, word,
+                          cfg_seen(node).text);
 }
 
 static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
@@ -132,7 +123,6 @@ dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_t
     const cfg_node *list;
     const char **fit = NULL;
     size_t n_fit = 0;
-    cfg_place at;
     cfg_doc doc;
     dse_status st;
 
@@ -141,8 +131,7 @@ dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_t
         (st = read_texts(&doc, doc.root, "fit", a, &fit, &n_fit, err)) != DSE_OK)
         return st;
     if (!(list = cfg_get(doc.root, "tables")) || list->kind != CFG_LIST)
-        return dse_fail_at(err, DSE_E_CONFIG, cfg_where(&doc, list ? list : doc.root, &at),
-                           "'tables' must be a list of tables");
+        return cfg_fail(err, &doc, list ? list : doc.root, "'tables' must be a list of tables");
     *out = DSE_ARENA_NEW(a, msr_validate_table, list->n);
     *n = list->n;
     for (uint32_t i = 0; st == DSE_OK && i < list->n; i++) {

@@ -13,9 +13,7 @@ typedef struct {
 
 static dse_status fail(const reader *r, const cfg_node *at, const char *what)
 {
-    cfg_place place;
-
-    return dse_fail(r->err, DSE_E_CONFIG, "%s: %s", cfg_where(r->doc, at, &place), what);
+    return dse_fail(r->err, DSE_E_CONFIG, "%s: %s", cfg_at(r->doc, at).text, what);
 }
 
 static dse_status read_size(const reader *r, const cfg_node *at, uint64_t *out)
@@ -23,10 +21,9 @@ static dse_status read_size(const reader *r, const cfg_node *at, uint64_t *out)
     const char *text;
     wl_dim d;
     dse_status st = cfg_string(r->doc, at, "a size", &text, r->err);
-    cfg_place place;
 
     if (st == DSE_OK && (st = wl_dim_parse(r->symbols, text, &d, r->err)) != DSE_OK) {
-        dse_error_set_where(r->err, cfg_where(r->doc, at, &place));
+        dse_error_set_where(r->err, cfg_at(r->doc, at).text);
         return st;
     }
     if (st == DSE_OK)
@@ -44,7 +41,9 @@ static dse_status read_sizes(const reader *r, const cfg_node *at, uint32_t max, 
         return read_size(r, at, out);
     }
     if (at->kind != CFG_LIST || !at->n || at->n > max)
-        return fail(r, at, "a size is expected here, or a list of sizes that is not longer than the kind of module has");
+        return fail(
+            r, at,
+            "a size is expected here, or a list of sizes that is not longer than the kind of module has");
     *n = at->n;
     for (uint32_t i = 0; st == DSE_OK && i < at->n; i++)
         st = read_size(r, at->item[i], &out[i]);
@@ -102,7 +101,9 @@ static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_modu
     m->in = size[0];
     if (m->kind == &step_module_attention || m->kind == &step_module_rotary) {
         if (n != 3)
-            return fail(r, at, "three sizes are expected here: heads, heads of keys and values, and the size of a head");
+            return fail(
+                r, at,
+                "three sizes are expected here: heads, heads of keys and values, and the size of a head");
         m->heads = size[0], m->kv_heads = size[1], m->head_size = size[2];
         m->in = m->out[0] = m->heads * m->head_size;
         return DSE_OK;
@@ -147,7 +148,6 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
                              const char *const *known, size_t n)
 {
     char hint[WL_HINT_SIZE];
-    cfg_place place;
 
     for (uint32_t i = first; map && map->kind == CFG_MAP && i < map->n; i++) {
         size_t k = 0;
@@ -156,7 +156,7 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
             k++;
         if (k == n)
             return dse_fail(r->err, DSE_E_CONFIG, "%s: %s has no key '%s'%s",
-                            cfg_where(r->doc, map->key[i], &place), what, map->key[i]->text,
+                            cfg_at(r->doc, map->key[i]).text, what, map->key[i]->text,
                             wl_hint(hint, map->key[i]->text, known, n));
     }
     return DSE_OK;
@@ -178,10 +178,10 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         return fail(r, map->key[0], "there is no such kind of module; configs/layers/gpt.yaml lists them");
     m->n_parts = 1;
     m->operations = 1;
-    st = m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
+    st =
+        m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
     if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK &&
-        (st = read_split(r, map, m)) == DSE_OK &&
-        (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
+        (st = read_split(r, map, m)) == DSE_OK && (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
         (st = read_flag(r, map, "mean", &m->has_mean)) == DSE_OK &&
         (st = read_flag(r, map, "gated", &m->is_gated)) == DSE_OK &&
         (st = read_flag(r, map, "causal", &m->is_causal)) == DSE_OK &&
@@ -261,7 +261,8 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
     if ((st = CHECK_KEYS(&r, doc->root, 0, "a model", keys)) != DSE_OK)
         return st;
     if (!sequence || !hidden)
-        return fail(&r, doc->root, "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
+        return fail(&r, doc->root,
+                    "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
     if (define && define->kind != CFG_MAP)
         return fail(&r, define, "blocks are expected here, each with a list of its modules");
     if ((st = CHECK_KEYS(&r, blocks, 0, "'blocks'", names)) != DSE_OK ||

@@ -26,23 +26,19 @@ CLAIM(a_key_is_looked_up_in_a_mapping_only)
 
 CLAIM(a_place_is_file_line_and_column)
 {
-    cfg_place p;
-
     parse("a: 1\nb: [1]\n");
-    assert_string_equal(cfg_where(&doc, cfg_get(doc.root, "b"), &p), "dir/f.yaml:2:4");
-    assert_string_equal(cfg_where(&doc, NULL, &p), "dir/f.yaml");
+    assert_string_equal(cfg_at(&doc, cfg_get(doc.root, "b")).text, "dir/f.yaml:2:4");
+    assert_string_equal(cfg_at(&doc, NULL).text, "dir/f.yaml");
     dse_arena_free(&arena);
 }
 
 CLAIM(nodes_are_described_for_messages)
 {
-    cfg_place p;
-
     parse("a: 1\nb: [1]\nc: {}\nd: ''\n");
-    assert_string_equal(cfg_describe(cfg_get(doc.root, "a"), &p), "'1'");
-    assert_string_equal(cfg_describe(cfg_get(doc.root, "b"), &p), "a list");
-    assert_string_equal(cfg_describe(cfg_get(doc.root, "c"), &p), "a mapping");
-    assert_string_equal(cfg_describe(cfg_get(doc.root, "d"), &p), "''");
+    assert_string_equal(cfg_seen(cfg_get(doc.root, "a")).text, "'1'");
+    assert_string_equal(cfg_seen(cfg_get(doc.root, "b")).text, "a list");
+    assert_string_equal(cfg_seen(cfg_get(doc.root, "c")).text, "a mapping");
+    assert_string_equal(cfg_seen(cfg_get(doc.root, "d")).text, "''");
     dse_arena_free(&arena);
 }
 
