@@ -176,9 +176,10 @@ static int64_t copied_matrices(const step_block *b, const step_options *o)
     return (int64_t)step_matrix_elements(b, o->tp) * (o->kept_weight_bytes > 1 ? 2 : 1);
 }
 
-/* The same of matrices that are multiplied in fewer bits; of those that are gathered so only the transpose. */
-static int64_t low_matrices(const step_block *b, const step_options *o)
+int64_t mem_low_copies(const step_block *b, const step_options *o)
 {
+    if (!wl_kernel_is_low(o->low.class))
+        return 0;
     return (int64_t)((o->low.has_parameters ? 1 : 2) * o->low.bytes * (double)step_matrix_elements(b, o->tp));
 }
 
@@ -213,6 +214,6 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
         take_loss(s, &b->module[b->n - 1], u);
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
-    for (int k = SCHED_F; wl_kernel_is_low(o->low.class) && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
-        u->moment[k].of[STEP_HOLDS_WORKING] += low_matrices(b, o);
+    for (int k = SCHED_F; o->low.casts_weights_in_passes && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
+        u->moment[k].of[STEP_HOLDS_WORKING] += mem_low_copies(b, o);
 }

@@ -411,17 +411,40 @@ CLAIM(products_of_8_bits_keep_their_inputs_in_8_bits)
     f.model.block[STEP_HEAD].n = f.model.block[STEP_HEAD].n_parameters = 0;
     run_actions(&f, "F0 B0", 1);
     working = held(&f, STEP_HOLDS_WORKING);
-    f.options.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1};
+    parameters = held(&f, STEP_HOLDS_PARAMETERS);
+    f.options.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1, .casts_weights_in_passes = true};
     run_actions(&f, "F0 B0", 1); /* a copy and its transpose of 48 + 16 + 32 + 32 elements */
     assert_int_equal(f.seen.block, STEP_LAYER);
     assert_u64(held(&f, STEP_HOLDS_WORKING), working + 2 * 128);
     /* Kept in 8 bits: 1 byte of 2 of each element, and only the transpose is made. */
-    parameters = held(&f, STEP_HOLDS_PARAMETERS);
     f.options.low.has_parameters = true;
     run_actions(&f, "F0 B0", 1);
     assert_u64(held(&f, STEP_HOLDS_PARAMETERS), parameters - 128);
     assert_u64(held(&f, STEP_HOLDS_WORKING), working + 128);
     dse_arena_free(&f.arena);
+}
+
+/* Weights that are cast once a step have their copies all the time, and in each layer. */
+CLAIM(copies_that_are_cast_once_a_step_stay)
+{
+    for (uint32_t layers = 1; layers <= 3; layers++) {
+        fixture f;
+        uint64_t working, parameters;
+
+        begin(&f, layers, 1);
+        f.model.block[STEP_HEAD].n = f.model.block[STEP_HEAD].n_parameters = 0;
+        run_actions(&f, "F0 B0", 1);
+        working = held(&f, STEP_HOLDS_WORKING);
+        parameters = held(&f, STEP_HOLDS_PARAMETERS);
+        f.options.low = (step_low){.class = WL_KERNEL_MATMUL_FP8, .bytes = 1};
+        run_actions(&f, "F0 B0", 1); /* twice 48 + 16 + 32 + 32 elements a layer, of which no pass makes more */
+        assert_u64(held(&f, STEP_HOLDS_PARAMETERS), parameters + 2 * 128 * layers);
+        assert_u64(held(&f, STEP_HOLDS_WORKING), working);
+        f.options.low.has_parameters = true; /* the copy is the parameter: of 2 bytes an element 1, and the transpose */
+        run_actions(&f, "F0 B0", 1);
+        assert_u64(held(&f, STEP_HOLDS_PARAMETERS), parameters);
+        dse_arena_free(&f.arena);
+    }
 }
 
 CLAIM(a_pair_needs_what_both_need)
@@ -571,6 +594,7 @@ int main(void)
         cmocka_unit_test(logits_count_in_their_type_and_in_32_bits),
         cmocka_unit_test(matrices_of_8_bits_are_copied_and_transposed),
         cmocka_unit_test(products_of_8_bits_keep_their_inputs_in_8_bits),
+        cmocka_unit_test(copies_that_are_cast_once_a_step_stay),
         cmocka_unit_test(a_pair_needs_what_both_need),
         cmocka_unit_test(forward_gathers_a_unit_beside_the_buffer_of_the_one_before),
         cmocka_unit_test(backward_gathers_the_next_unit_and_reduces_the_one_before),
