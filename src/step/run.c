@@ -185,8 +185,9 @@ static const pass_time *time_pass(runner *r, uint32_t action, dse_time idle_sinc
     pass_time *t = &r->time[number];
     dse_time ahead = r->one_unit ? 0 : p->ahead, idle = start - idle_since;
     dse_time early = ahead < idle ? ahead : idle, from = start - early;
-    dse_time busy = *busy_until > from && (r->one_unit || p->has_shard) ? *busy_until - from : 0;
-
+    /* Of no interest to a pass that neither waits for that unit nor is slowed by it. */
+    const bool matters = r->one_unit || p->has_shard || *busy_share > 0;
+    dse_time busy = *busy_until > from && matters ? *busy_until - from : 0;
     const double share = busy ? *busy_share : 0;
 
     if (!t->is_known || t->early != early || t->busy != busy || t->busy_share < share || t->busy_share > share)

@@ -183,6 +183,37 @@ CLAIM(collectives_slow_the_kernels_beside_them)
     assert_u64(one_unit[0].step, one_unit[1].step);
 }
 
+/* Gradients of a chunk are reduced under passes of the other one that reduce and gather nothing. */
+CLAIM(a_reduction_slows_the_kernels_of_later_passes)
+{
+    step_options o = two_stages();
+    step_result alone, beside;
+    uint32_t n_slower = 0;
+    dse_time sum = 0;
+
+    (void)state;
+    assert_int_equal(begin_on(0.01), DSE_OK);
+    o.zero = 1;
+    o.vp = 2;
+    o.overlaps_gradients = true;
+    net.is_measured = true;
+    net.dim[0].reach = (net_reach){.efficiency = 1, .step_ns = 10};
+    net.table = (net_table){.pair = 1};
+    alone = run(&o, "interleaved");
+    net.dim[0].reach.compute_share = 0.5;
+    beside = run(&o, "interleaved");
+    for (uint32_t i = 0; i < beside.plan.first[beside.plan.n_ranks]; i++) {
+        const dse_time was = alone.times.end[i] - alone.times.start[i], is = beside.times.end[i] - beside.times.start[i];
+
+        assert_true(is >= was && is <= 2 * was + 1);
+        n_slower += is > was && !beside.passes.pass[beside.passes.pass_of[i]].has_shard;
+    }
+    assert_true(n_slower > 0);
+    for (int i = 0; i < STEP_N_PARTS; i++)
+        sum += beside.part[i];
+    assert_u64(sum, beside.step);
+}
+
 /* 40 x 8, four layers of 200, 8 + 40 x 8. A gradient is read for its norm, 4, clipped, 8, and read by Adam, 4; its state is
  * read and written, 24, its master copy read, 4, the weight written, 2. Megatron's buffer is set to 0, and divided. */
 CLAIM(an_update_goes_over_gradients_and_state)
@@ -308,6 +339,7 @@ int main(void)
         cmocka_unit_test_teardown(a_system_may_be_slower_than_its_laws, end),
         cmocka_unit_test_teardown(tensors_are_sent_in_shares_and_joined, end),
         cmocka_unit_test_teardown(collectives_slow_the_kernels_beside_them, end),
+        cmocka_unit_test_teardown(a_reduction_slows_the_kernels_of_later_passes, end),
         cmocka_unit_test_teardown(parameters_are_gathered_again_from_the_neighbours_alone, end),
         cmocka_unit_test_teardown(parameters_of_aligned_chunks_are_not_gathered_for_nothing, end),
     };
