@@ -117,7 +117,9 @@ static void add_text(const drv_kernel *k, const char *system, dse_strbuf *out)
     dse_strbuf_addf(out, "%s of ", k->class_name);
     add_shape(k, out);
     dse_strbuf_addf(out, " on %s\n  time      %.2f us by the %s", system, k->us, sources[k->by]);
-    if (k->table)
+    if (k->by == DRV_BY_ROOFLINE && !isnan(k->law_us))
+        dse_strbuf_addf(out, ", below which the %s%s", k->table ? "table falls: " : "law falls", k->table ? k->table : "");
+    else if (k->table)
         dse_strbuf_addf(out, " %s: %.3f of the law%s", k->table, k->ratio,
                         k->is_beyond ? ", as at the border of its grid" : "");
     dse_strbuf_addc(out, '\n');

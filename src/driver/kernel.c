@@ -118,6 +118,8 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
         out->is_beyond = sim_table_is_beyond(law->table, &out->kernel);
         add_neighbours(law->table, &out->kernel, &device, law, out);
     }
+    if (law->is_given && out->law_us * 1e3 * (law->table ? out->ratio : 1) < sim_kernel_roofline_ns(&out->kernel, &device))
+        out->by = DRV_BY_ROOFLINE; /* below which no law falls */
     if (has_shape(q->class)) {
         out->tflops = (double)out->kernel.operations / out->us / 1e6;
         out->peak_tflops = device.peak_ops_per_s / 1e12;

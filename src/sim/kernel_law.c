@@ -38,7 +38,9 @@ double sim_kernel_law_ns(const wl_kernel *k, const sim_device *d, const sim_law 
 
 dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law)
 {
-    const double ns = sim_kernel_law_ns(k, d, law);
+    const double roofline = sim_kernel_roofline_ns(k, d);
+    double ns = sim_kernel_law_ns(k, d, law);
 
-    return dse_ticks((law->table ? ns * sim_table_ratio(law->table, k) : ns) + d->overhead_ns);
+    ns = law->table ? ns * sim_table_ratio(law->table, k) : ns;
+    return dse_ticks((roofline > ns ? roofline : ns) + d->overhead_ns);
 }

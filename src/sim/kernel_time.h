@@ -40,10 +40,15 @@ static inline sim_device sim_device_for(const sim_device *d, const sim_law *law)
 /* The roofline, which looks at operations and bytes alone. The kernel moves bytes. */
 sim_cost sim_kernel_time(const wl_kernel *k, const sim_device *d);
 
+/* The same without the device's fixed cost; ns, not a number for a kernel of no operations. */
+double sim_kernel_roofline_ns(const wl_kernel *k, const sim_device *d);
+
 /* By the terms of a law alone, without a table and the device's fixed cost; ns. */
 double sim_kernel_law_ns(const wl_kernel *k, const sim_device *d, const sim_law *law);
 
-/* By a law that is given: kernel_law.c. Ticks, with the device's fixed cost of a kernel besides the law's. */
+/* By a law that is given: kernel_law.c. Ticks, with the device's fixed cost of a kernel besides the law's. Never below the
+ * roofline of the same peak and bandwidth, whatever the law and its table say: terms that were fitted to large products
+ * can undercut it where the kernel is bound by memory. */
 dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law);
 
 #endif
