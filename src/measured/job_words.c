@@ -43,7 +43,8 @@ bool msr_word_is_absent(const char *text)
  * Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
  *
  * The other defaults are those of the programs' options: Megatron-LM d98e8a64
- * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2
+ * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*; its recipes and NeMo's, which published
+ * figures are of, set sequence_parallel to tensor_model_parallel_size > 1, though the option alone is off), TorchTitan v0.2.2
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
@@ -95,6 +96,7 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
+     .sequence_parallel = true,
      .overlaps = true,
      .cp_comm = "ring",
      .fp8_recipe = "delayed"},
@@ -106,6 +108,7 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
+     .sequence_parallel = true,
      .overlaps = true,
      .cp_comm = "ring",
      .fp8_recipe = "delayed"},
