@@ -87,6 +87,11 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
 typedef enum { MSR_BUILT_UNKNOWN, MSR_BUILT_GPT, MSR_BUILT_LLAMA, MSR_BUILT_NEMOTRON } msr_built;
 msr_built msr_built_of(const char *family);
 
+/* Whether the name of a model is one of a family with experts ("Mixtral-8x7B", "qwen3-30b-a3b"), or of one with layers
+ * without attention ("Nemotron-H", "Jamba"). */
+bool msr_name_has_experts(const char *family);
+bool msr_name_is_hybrid(const char *family);
+
 /* Whether a text, the name of an activation, says that there is a gate: 0, 1; MSR_JOB_NONE: it does not say. */
 int64_t msr_gate_of(const char *text);
 

@@ -404,6 +404,52 @@ msr_built msr_built_of(const char *family)
     return MSR_BUILT_UNKNOWN;
 }
 
+/* In normal form. Sources: the configurations of these models (moe, num_experts, hybrid_override_pattern). */
+static const char *const with_experts[] = {
+    "deepseekv2", "deepseekv3", "deepseekv4", "deepseekr1", "deepseek3", "deepseekcoderv2",
+    "mixtral",    "grok",       "gptoss",     "dbrx",       "llama4",    "moe"};
+static const char *const hybrids[] = {"nemotronh",      "nemotron3nano", "nemotron3super", "nemotron3ultra",
+                                      "nemotron35",     "mamba",         "jamba"};
+
+static bool has_one_of(const char *text, const char *const *part, size_t n)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(text, form, sizeof form);
+    for (size_t i = 0; i < n; i++)
+        if (strstr(form, part[i]))
+            return true;
+    return false;
+}
+
+/* Bytes of a number, "2.7", at a place. */
+static size_t number_at(const char *at) { return strspn(at, "0123456789."); }
+
+/* "8x7b", "30b-a3b", "1b-a400m": experts by their number, or the parameters of a token. */
+static bool counts_experts(const char *name)
+{
+    for (const char *p = name; *p; p++) {
+        const bool is_first = p == name || !isalnum((unsigned char)p[-1]);
+        const size_t digits = strspn(p, "0123456789"), after = digits && p[digits] ? number_at(p + digits + 1) : 0,
+                     active = strchr("aA", *p) ? number_at(p + 1) : 0;
+
+        if (is_first && digits && strchr("xX", p[digits]) && p[digits] && after &&
+            tolower((unsigned char)p[digits + 1 + after]) == 'b')
+            return true;
+        if (is_first && active && p[active + 1] && strchr("bBmM", p[active + 1]) &&
+            !isalnum((unsigned char)p[active + 2]))
+            return true;
+    }
+    return false;
+}
+
+bool msr_name_has_experts(const char *family)
+{
+    return counts_experts(family) || has_one_of(family, with_experts, DSE_COUNT(with_experts));
+}
+
+bool msr_name_is_hybrid(const char *family) { return has_one_of(family, hybrids, DSE_COUNT(hybrids)); }
+
 int64_t msr_gate_of(const char *text)
 {
     char form[WORD_MAX];

@@ -1,4 +1,5 @@
 /* A job as a point, and what is in its way: one row a gap. */
+#include "measured/job_row.h"
 #include "measured/plan_parts.h"
 
 #include "base/array.h"
@@ -162,7 +163,7 @@ dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err)
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
 /* "Not measured" follows the batch and the sequence: without these a rate of tokens is no time. */
-static void find_work_gaps(msr_plan *p, dse_arena *a)
+static void find_work_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
     const msr_fact facts[] = {{"the sequence length ('seq_len')", j->sequence},
@@ -177,6 +178,8 @@ static void find_work_gaps(msr_plan *p, dse_arena *a)
         msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
     else if (j->moe == 1)
         msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
+    else if (!MSR_GIVEN(j->moe) && !o->model && j->family && msr_name_has_experts(j->family))
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, by its name '%.60s'", j->family);
     if (j->granularity && strcmp(j->granularity, "model_fwd_bwd_pass") != 0 &&
         strcmp(j->granularity, "step") != 0)
         msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", j->granularity);
@@ -208,7 +211,7 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         st = check_degrees(job, err);
     if (st != DSE_OK)
         return st;
-    find_work_gaps(out, a);
+    find_work_gaps(out, o, a);
     find_strategy_gaps(out, o, a);
     if (!can_run(out, o->approximate))
         return DSE_OK;

@@ -420,6 +420,11 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
 
     if (st != DSE_OK)
         return st;
+    if (!o->model && !family && p->job->family && msr_name_is_hybrid(p->job->family))
+        return dse_fail_at(err, DSE_E_CONFIG, p->job->where,
+                           "the model '%.60s' has layers that are no attention, and is none of ours; give the model's "
+                           "card with --model",
+                           p->job->family);
     st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
     if (st != DSE_OK)
         return st;

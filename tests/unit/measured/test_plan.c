@@ -344,6 +344,35 @@ CLAIM(experts_stand_in_the_way_whatever_their_degrees_are)
     assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
 }
 
+CLAIM(names_of_families_say_experts)
+{
+    static const char *const with[] = {"DeepSeek-V3", "deepseek-v2-lite", "Mixtral-8x7B-v0.1", "Qwen3_30B_a3B",
+                                       "gpt-oss-120b", "grok-1", "dbrx", "Llama-4-Scout-17B-16E",
+                                       "granite-3.0-1b-a400m", "Qwen1.5-MoE"};
+    static const char *const without[] = {"BLOOM-trial-14336x70", "Megatron-A100-1.7B", "MaxText-16B", "Nemotron4-15B"};
+    msr_job j = plain();
+
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        j.family = with[i];
+        assert_ok(make(&j, &as_said), &err);
+        assert_int_equal(plan.n_gaps, 1);
+        assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
+    }
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        j.family = without[i];
+        assert_ok(make(&j, &as_said), &err);
+        assert_true(plan.can_run);
+    }
+    j.family = "deepseek-v3"; /* its dense layers alone, the source says */
+    j.moe = 0;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run);
+    j = plain();
+    j.family = "Nemotron-H-56B";
+    refuse(&j, "the model 'Nemotron-H-56B' has layers that are no attention, and is none of ours; give the model's card "
+               "with --model");
+}
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 CLAIM(families_are_known_by_many_names)
@@ -639,6 +668,7 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
         cmocka_unit_test(experts_stand_in_the_way_whatever_their_degrees_are),
+        cmocka_unit_test(names_of_families_say_experts),
         cmocka_unit_test(families_are_known_by_many_names),
         cmocka_unit_test(every_card_is_found_by_its_name_however_it_is_written),
         cmocka_unit_test(a_gate_is_taken_where_the_source_says_one),
