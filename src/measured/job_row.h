@@ -11,8 +11,8 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *policy, *mlp, *activation;
-    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts;
+        *recompute, *compiler, *policy, *mlp, *activation;
+    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, async_tp, compiled;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
     double resident_bytes, activation_bytes; /* that make up the peak */
@@ -81,6 +81,10 @@ const msr_framework *msr_framework_find(const char *text);
 /* The meaning of a text about recomputation; `f` may be NULL. *nearest: what a policy is taken for, in words, that is not
  * quite that; NULL. */
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest);
+
+/* What a text about selective recomputation names in brackets, if that is no part that is known for attention
+ * ("core_attn"); NULL. */
+const char *msr_recompute_parts(const char *text);
 
 /* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as Nemotron
  * (squared ReLU without a gate, groups of heads); false for each: the name says nothing. */

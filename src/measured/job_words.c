@@ -373,6 +373,25 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
 }
 
+/* Megatron's --recompute-modules. Without a list they are core_attn, and that is what is simulated. */
+const char *msr_recompute_parts(const char *text)
+{
+    static const char *const attention[] = {"core_attn", "core attention", "attention", "attn"};
+    const char *bracket = strchr(text, '(');
+
+    for (const char *p = bracket ? bracket + 1 : ""; *p; p += strspn(p, ",) ")) {
+        const size_t n = strcspn(p, ",)");
+        bool is_known = false;
+
+        for (size_t i = 0; i < DSE_COUNT(attention); i++)
+            is_known |= strlen(attention[i]) == n && !strncasecmp(attention[i], p, n);
+        if (!is_known)
+            return bracket;
+        p += n;
+    }
+    return NULL;
+}
+
 /* ---- models ------------------------------------------------------------------------------------ */
 
 /* By what a name has in it, in normal form; the first that fits: "llama" is in none of the later. Sources: the
