@@ -7,7 +7,7 @@
 #include "trace/card.h"
 
 #define MSR_JOB_NONE  INT64_MIN
-#define MSR_JOB_NOTES 4
+#define MSR_JOB_NOTES 6
 
 typedef enum {
     MSR_RECOMPUTE_UNKNOWN,
@@ -35,6 +35,9 @@ typedef struct {
     const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
     int64_t recompute_layers; /* of each stage, where not all are made again */
+    const char *recompute_parts; /* of a selective recomputation, as written: parts that are not attention; NULL */
+    int64_t offloads;         /* activations wait on the host for the backward pass: 0, 1 */
+    int64_t offloaded_layers; /* the same, by the number of layers */
     trace_phase phase;
     const char *granularity; /* of cards */
     /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are

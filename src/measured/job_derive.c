@@ -79,6 +79,8 @@ static void derive_recompute(deriving *d)
     d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
+    else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE && !(d->framework && d->framework->has_policies))
+        d->job->recompute_parts = msr_recompute_parts(text);
     if (d->job->recompute == MSR_RECOMPUTE_FULL && !GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
     if (text || !GIVEN(flag))
@@ -237,6 +239,15 @@ static void derive_model(deriving *d)
         j->float8 = !strncasecmp(j->quantization, float8, sizeof float8 - 1);
 }
 
+/* What changes a step, and no point has. */
+static void derive_unmodelled(deriving *d)
+{
+    if (d->row->async_tp == 1)
+        note(d, "the source says: asynchronous tensor parallelism (async_tp); not modelled");
+    if (d->row->compiled == 0)
+        note(d, "the source says: not compiled (compile false); not modelled");
+}
+
 /* ---- what was measured --------------------------------------------------------------------- */
 
 static bool has_failed(const msr_row *row)
@@ -365,6 +376,7 @@ dse_status msr_row_derive(const msr_row_place *at, msr_row *row, dse_arena *a, m
     derive_recompute(&d);
     derive_model(&d);
     derive_sequence(&d, a);
+    derive_unmodelled(&d);
     if ((st = derive_degrees(&d, err)) != DSE_OK || (st = derive_work(&d, err)) != DSE_OK ||
         (st = derive_measured(&d, a, err)) != DSE_OK)
         return st;

@@ -55,6 +55,11 @@ typedef enum {
     F(CHECKPOINTING, FLAG, checkpointing, 0)                                                                 \
     F(POLICY, TEXT, policy, 0)                                                                               \
     F(RECOMPUTE_LAYERS, INT, job.recompute_layers, 1)                                                        \
+    F(OFFLOADS, FLAG, job.offloads, 0)                                                                       \
+    F(OFFLOADED_LAYERS, INT, job.offloaded_layers, 0)                                                        \
+    F(ASYNC_TP, FLAG, async_tp, 0)                                                                           \
+    F(COMPILER, WORDS, compiler, 0)                                                                          \
+    F(COMPILED, FLAG, compiled, 0)                                                                           \
     F(PHASE, PHASE, job.phase, 0)                                                                            \
     F(GRANULARITY, TEXT, job.granularity, 0)                                                                 \
     F(DP, INT, job.dp, 1)                                                                                    \

@@ -43,7 +43,8 @@ bool msr_word_is_absent(const char *text)
  * Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
  *
  * The other defaults are those of the programs' options: Megatron-LM d98e8a64
- * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*), TorchTitan v0.2.2
+ * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*; its recipes and NeMo's, which published
+ * figures are of, set sequence_parallel to tensor_model_parallel_size > 1, though the option alone is off), TorchTitan v0.2.2
  * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
  * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
  * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
@@ -95,6 +96,7 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
+     .sequence_parallel = true,
      .overlaps = true,
      .cp_comm = "ring",
      .fp8_recipe = "delayed"},
@@ -106,6 +108,7 @@ static const msr_framework frameworks[] = {
      .when_on = MSR_RECOMPUTE_SELECTIVE,
      .when_off = MSR_RECOMPUTE_NONE,
      .unsaid = MSR_RECOMPUTE_NONE,
+     .sequence_parallel = true,
      .overlaps = true,
      .cp_comm = "ring",
      .fp8_recipe = "delayed"},
@@ -370,6 +373,25 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
 }
 
+/* Megatron's --recompute-modules. Without a list they are core_attn, and that is what is simulated. */
+const char *msr_recompute_parts(const char *text)
+{
+    static const char *const attention[] = {"core_attn", "core attention", "attention", "attn"};
+    const char *bracket = strchr(text, '(');
+
+    for (const char *p = bracket ? bracket + 1 : ""; *p; p += strspn(p, ",) ")) {
+        const size_t n = strcspn(p, ",)");
+        bool is_known = false;
+
+        for (size_t i = 0; i < DSE_COUNT(attention); i++)
+            is_known |= strlen(attention[i]) == n && !strncasecmp(attention[i], p, n);
+        if (!is_known)
+            return bracket;
+        p += n;
+    }
+    return NULL;
+}
+
 /* ---- models ------------------------------------------------------------------------------------ */
 
 /* By what a name has in it, in normal form; the first that fits: "llama" is in none of the later. Sources: the
@@ -400,6 +422,52 @@ msr_built msr_built_of(const char *family)
             return built[i].is;
     return MSR_BUILT_UNKNOWN;
 }
+
+/* In normal form. Sources: the configurations of these models (moe, num_experts, hybrid_override_pattern). */
+static const char *const with_experts[] = {
+    "deepseekv2", "deepseekv3", "deepseekv4", "deepseekr1", "deepseek3", "deepseekcoderv2",
+    "mixtral",    "grok",       "gptoss",     "dbrx",       "llama4",    "moe"};
+static const char *const hybrids[] = {"nemotronh",      "nemotron3nano", "nemotron3super", "nemotron3ultra",
+                                      "nemotron35",     "mamba",         "jamba"};
+
+static bool has_one_of(const char *text, const char *const *part, size_t n)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(text, form, sizeof form);
+    for (size_t i = 0; i < n; i++)
+        if (strstr(form, part[i]))
+            return true;
+    return false;
+}
+
+/* Bytes of a number, "2.7", at a place. */
+static size_t number_at(const char *at) { return strspn(at, "0123456789."); }
+
+/* "8x7b", "30b-a3b", "1b-a400m": experts by their number, or the parameters of a token. */
+static bool counts_experts(const char *name)
+{
+    for (const char *p = name; *p; p++) {
+        const bool is_first = p == name || !isalnum((unsigned char)p[-1]);
+        const size_t digits = strspn(p, "0123456789"), after = digits && p[digits] ? number_at(p + digits + 1) : 0,
+                     active = strchr("aA", *p) ? number_at(p + 1) : 0;
+
+        if (is_first && digits && strchr("xX", p[digits]) && p[digits] && after &&
+            tolower((unsigned char)p[digits + 1 + after]) == 'b')
+            return true;
+        if (is_first && active && p[active + 1] && strchr("bBmM", p[active + 1]) &&
+            !isalnum((unsigned char)p[active + 2]))
+            return true;
+    }
+    return false;
+}
+
+bool msr_name_has_experts(const char *family)
+{
+    return counts_experts(family) || has_one_of(family, with_experts, DSE_COUNT(with_experts));
+}
+
+bool msr_name_is_hybrid(const char *family) { return has_one_of(family, hybrids, DSE_COUNT(hybrids)); }
 
 int64_t msr_gate_of(const char *text)
 {

@@ -1,4 +1,5 @@
 /* A job as a point, and what is in its way: one row a gap. */
+#include "measured/job_row.h"
 #include "measured/plan_parts.h"
 
 #include "base/array.h"
@@ -14,6 +15,7 @@ const msr_gap_row msr_gap_rows[MSR_GAPS] = {
     [MSR_GAP_EXPERTS] = {"experts", NULL},
     [MSR_GAP_INFERENCE] = {"inference", NULL},
     [MSR_GAP_PARTIAL_STEP] = {"less than a training step", NULL},
+    [MSR_GAP_OFFLOADED] = {"activations offloaded to the host", NULL},
     [MSR_GAP_SELECTIVE] = {"selective recomputation", "no recomputation"},
     [MSR_GAP_SEQUENCE_PARALLEL] = {"sequence parallelism along tp", "tensor parallelism without it"},
     [MSR_GAP_OPTIMIZER_SHARDED] = {"optimizer state sharded alone", "optimizer state on every rank"},
@@ -162,7 +164,7 @@ dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err)
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
 /* "Not measured" follows the batch and the sequence: without these a rate of tokens is no time. */
-static void find_work_gaps(msr_plan *p, dse_arena *a)
+static void find_work_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
     const msr_job *j = p->job;
     const msr_fact facts[] = {{"the sequence length ('seq_len')", j->sequence},
@@ -177,6 +179,13 @@ static void find_work_gaps(msr_plan *p, dse_arena *a)
         msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
     else if (j->moe == 1)
         msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
+    else if (!MSR_GIVEN(j->moe) && !o->model && j->family && msr_name_has_experts(j->family))
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, by its name '%.60s'", j->family);
+    if (j->offloaded_layers > 0)
+        msr_plan_gap(p, MSR_GAP_OFFLOADED, a, "activations of %" PRId64 " layers are offloaded to the host",
+                     j->offloaded_layers);
+    else if (j->offloads == 1)
+        msr_plan_gap(p, MSR_GAP_OFFLOADED, a, "activations are offloaded to the host");
     if (j->granularity && strcmp(j->granularity, "model_fwd_bwd_pass") != 0 &&
         strcmp(j->granularity, "step") != 0)
         msr_plan_gap(p, MSR_GAP_PARTIAL_STEP, a, "the granularity is '%.60s'", j->granularity);
@@ -191,6 +200,10 @@ static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena
                               {"the degree 'cp'", j->cp}};
 
     msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
+    if (o->recompute < 0 && j->recompute_parts)
+        msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a,
+                     "selective recomputation '%.60s', of which attention alone can be simulated; give --recompute",
+                     j->recompute_parts);
     if (!o->precision && j->precision && !msr_precision_word(j->precision) && !msr_precision_is_low(j->precision))
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
                      j->precision);
@@ -208,7 +221,7 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         st = check_degrees(job, err);
     if (st != DSE_OK)
         return st;
-    find_work_gaps(out, a);
+    find_work_gaps(out, o, a);
     find_strategy_gaps(out, o, a);
     if (!can_run(out, o->approximate))
         return DSE_OK;

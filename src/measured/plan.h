@@ -24,6 +24,7 @@ typedef enum {
     MSR_GAP_EXPERTS,
     MSR_GAP_INFERENCE,
     MSR_GAP_PARTIAL_STEP, /* granularity below a step: a forward pass, a layer */
+    MSR_GAP_OFFLOADED,    /* activations wait on the host for the backward pass */
     MSR_GAP_FLOAT8,
     MSR_GAP_UNKNOWN_FACT, /* the source lacks a fact that a point needs */
     MSR_GAP_OTHER_DEVICE, /* measured on another device than the system's */

@@ -7,6 +7,7 @@
 #include "measured/job_row.h"
 #include "measured/plan_parts.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-/* Other names of a shipped card, in normal form. Llama 3 and 3.1 have the same sizes, and so have Qwen 2 and 2.5 of 7B. */
+/* Other names of a shipped card, in the form of number_form. Llama 3 and 3.1 have the same sizes, and so have Qwen 2 and 2.5 of 7B. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
@@ -36,22 +37,34 @@ static const struct {
     {"gemma29bit", "gemma-2-9b"},
     {"bloom176b", "bloom-176b"},
     {"bloom", "bloom-176b"},
-    {"bloom71b", "bloom-7b1"},
+    {"bloom7.1b", "bloom-7b1"},
 };
 
 /* Cards of STAGE's own examples, which are no models that were trained: by their exact names alone. */
 static const char *const of_stage[] = {"gpt175b", "llama70b"};
 
-/* A name in normal form without what does not say which model it is: who published it, and what was done to it. */
+/* As msr_normal_form, with the points of numbers: a model of 1.3b parameters is not one of 13b. */
+static void number_form(const char *text, char out[NAME_MAX_])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; text[i] && n + 1 < NAME_MAX_; i++)
+        if (isalnum((unsigned char)text[i]) ||
+            (text[i] == '.' && i && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1])))
+            out[n++] = (char)tolower((unsigned char)text[i]);
+    out[n] = '\0';
+}
+
+/* A name in that form without what does not say which model it is: who published it, and what was done to it. */
 static void bare_form(const char *family, char out[NAME_MAX_])
 {
     static const char *const before[] = {"meta", "nvidia", "google"}, *const behind[] = {
                                                                           "hf",  "base", "instruct", "chat",
-                                                                          "v01", "v02",  "v03",      "pt"};
+                                                                          "v0.1", "v0.2", "v0.3", "pt"};
     const char *slash = strrchr(family, '/');
     size_t n;
 
-    msr_normal_form(slash ? slash + 1 : family, out, NAME_MAX_);
+    number_form(slash ? slash + 1 : family, out);
     for (size_t i = 0; i < DSE_COUNT(before); i++)
         if (!strncmp(out, before[i], n = strlen(before[i])))
             memmove(out, out + n, strlen(out + n) + 1);
@@ -346,11 +359,40 @@ static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
     put(m, "precision", word);
 }
 
+/* The first of the cards, or of their other names, whose form is this; NULL. */
+static const char *card_of_form(const char *form, const char *const *name, size_t n)
+{
+    char own[NAME_MAX_];
+
+    for (size_t i = 0; i < DSE_COUNT(families); i++)
+        if (!strcmp(form, families[i].spelling))
+            return families[i].card;
+    for (size_t i = 0; i < n; i++) {
+        number_form(name[i], own);
+        if (!is_of_stage(name[i]) && !strcmp(own, form))
+            return name[i];
+    }
+    return NULL;
+}
+
+/* The same of a name that writes no points: "llama_3_1_8b", "qwen25-7b". */
+static const char *card_without_points(const char *form, const char *const *name, size_t n)
+{
+    char own[NAME_MAX_];
+
+    for (size_t i = 0; i < n; i++) {
+        msr_normal_form(name[i], own, sizeof own);
+        if (!is_of_stage(name[i]) && !strcmp(own, form))
+            return name[i];
+    }
+    return NULL;
+}
+
 /* The card of the family's name, however that is written; NULL if there is none. */
 static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, dse_error *err)
 {
-    char form[NAME_MAX_], own[NAME_MAX_];
     const char **name, *folder;
+    char form[NAME_MAX_];
     dse_status st;
     size_t n;
 
@@ -359,15 +401,14 @@ static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, 
         return DSE_OK;
     if ((st = card_list(CARD_MODELS, a, &name, &n, &folder, err)) != DSE_OK)
         return st;
-    bare_form(j->family, form);
-    for (size_t i = 0; i < DSE_COUNT(families); i++)
-        if (!strcmp(form, families[i].spelling))
-            *out = families[i].card;
-    for (size_t i = 0; i < n; i++) {
-        msr_normal_form(name[i], own, sizeof own);
-        if (!strcmp(name[i], j->family) || (!*out && !is_of_stage(name[i]) && !strcmp(own, form)))
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name[i], j->family))
             *out = name[i];
-    }
+    bare_form(j->family, form);
+    if (!*out)
+        *out = card_of_form(form, name, n);
+    if (!*out)
+        *out = card_without_points(form, name, n);
     return DSE_OK;
 }
 
@@ -379,6 +420,11 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
 
     if (st != DSE_OK)
         return st;
+    if (!o->model && !family && p->job->family && msr_name_is_hybrid(p->job->family))
+        return dse_fail_at(err, DSE_E_CONFIG, p->job->where,
+                           "the model '%.60s' has layers that are no attention, and is none of ours; give the model's "
+                           "card with --model",
+                           p->job->family);
     st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
     if (st != DSE_OK)
         return st;

@@ -573,10 +573,25 @@ CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
         assert_int_equal(j->n_notes, rows[i].notes);
     }
     assert_int_equal(row("\"framework\":\"NeMo\",\"recompute\":\"selective (mlp)\"")->recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_string_equal(jobs->recompute_parts, "(mlp)");
+    assert_string_equal(row("\"recompute\":\"selective (core_attn, moe_act)\"")->recompute_parts, "(core_attn, moe_act)");
+    assert_null(row("\"recompute\":\"selective (core_attn)\"")->recompute_parts);
+    assert_null(row("\"recompute\":\"selective\"")->recompute_parts);
     assert_int_equal(row("\"recompute\":\"full (5 layers a stage)\"")->recompute_layers, 5);
     assert_int_equal(row("\"recompute\":\"full (5 layers a stage)\"")->recompute, MSR_RECOMPUTE_FULL);
     assert_int_equal(row("\"recompute\":\"full (all of them)\"")->recompute_layers, NONE);
     assert_int_equal(row("\"recompute\":\"full\",\"recompute_layers\":3")->recompute_layers, 3);
+}
+
+CLAIM(what_a_step_cannot_have_is_read_nevertheless)
+{
+    assert_int_equal(row("\"activation_cpu_offload\":true")->offloads, 1);
+    assert_int_equal(row("\"cpu_offloading_num_layers\":4")->offloaded_layers, 4);
+    assert_int_equal(row("\"recipe\":{\"preset\":\"A\",\"cpu_offloading_num_layers\":40}")->offloaded_layers, 40);
+    assert_int_equal(row("\"recipe\":\"llama\"")->offloaded_layers, NONE);
+    assert_int_equal(row("\"async_tp\":true,\"compile\":false")->n_notes, 2);
+    assert_string_equal(jobs->note[1], "the source says: not compiled (compile false); not modelled");
+    assert_int_equal(row("\"async_tp\":false,\"compile\":true")->n_notes, 0);
 }
 
 /* 6 a chip on 64 chips, whatever shares a sequence. */
@@ -638,6 +653,7 @@ int main(void)
         cmocka_unit_test(a_programs_configuration_says_what_its_table_does_not),
         cmocka_unit_test(what_a_table_says_of_a_model_holds_for_its_rows),
         cmocka_unit_test(policies_of_maxtext_are_kinds_of_recomputation),
+        cmocka_unit_test(what_a_step_cannot_have_is_read_nevertheless),
         cmocka_unit_test(a_batch_of_chips_is_over_all_of_them),
         cmocka_unit_test(rows_that_cannot_be_read_are_refused_where_others_can),
     };

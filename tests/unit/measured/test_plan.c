@@ -1,8 +1,11 @@
 /* Jobs as points of profile stage: the model, what is in the way and what stands for it, and every refusal. Those of
  * profile train are in test_plan_train.c. */
+#include "cards/locate.h"
 #include "measured/plan.h"
 #include "measured/plan_parts.h"
 #include "unit/unit.h"
+
+#include <ctype.h>
 
 #define NONE MSR_JOB_NONE
 
@@ -341,6 +344,35 @@ CLAIM(experts_stand_in_the_way_whatever_their_degrees_are)
     assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
 }
 
+CLAIM(names_of_families_say_experts)
+{
+    static const char *const with[] = {"DeepSeek-V3", "deepseek-v2-lite", "Mixtral-8x7B-v0.1", "Qwen3_30B_a3B",
+                                       "gpt-oss-120b", "grok-1", "dbrx", "Llama-4-Scout-17B-16E",
+                                       "granite-3.0-1b-a400m", "Qwen1.5-MoE"};
+    static const char *const without[] = {"BLOOM-trial-14336x70", "Megatron-A100-1.7B", "MaxText-16B", "Nemotron4-15B"};
+    msr_job j = plain();
+
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        j.family = with[i];
+        assert_ok(make(&j, &as_said), &err);
+        assert_int_equal(plan.n_gaps, 1);
+        assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
+    }
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        j.family = without[i];
+        assert_ok(make(&j, &as_said), &err);
+        assert_true(plan.can_run);
+    }
+    j.family = "deepseek-v3"; /* its dense layers alone, the source says */
+    j.moe = 0;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run);
+    j = plain();
+    j.family = "Nemotron-H-56B";
+    refuse(&j, "the model 'Nemotron-H-56B' has layers that are no attention, and is none of ours; give the model's card "
+               "with --model");
+}
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 CLAIM(families_are_known_by_many_names)
@@ -369,6 +401,11 @@ CLAIM(families_are_known_by_many_names)
         {"Qwen/Qwen3-32B", "qwen3-32b", "64", "llama"},
         {"InternLM-7B", "internlm-7b", "32", "llama"},
         {"bigscience/bloom", "bloom-176b", "70", "gpt"},
+        {"GPT3-13B", "gpt3-13b", "40", "gpt"},
+        {"GPT-3 1.3B", "gpt3-1.3b", "24", "gpt"},
+        {"llama_3_1_8b", "llama-3.1-8b", "32", "llama"},
+        {"Qwen2.5-32B", "qwen2.5-32b", "64", "llama"},
+        {"bloom-7.1b", "bloom-7b1", "30", "gpt"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -385,6 +422,33 @@ CLAIM(families_are_known_by_many_names)
         assert_string_equal(value("batch"), "8");
         assert_string_equal(value("sequence"), "32");
     }
+}
+
+/* In capitals, and with other signs between the words. */
+CLAIM(every_card_is_found_by_its_name_however_it_is_written)
+{
+    const char **name, *folder;
+    char other[128];
+    dse_arena cards;
+    size_t n;
+
+    dse_arena_init(&cards);
+    assert_ok(card_list(CARD_MODELS, &cards, &name, &n, &folder, &err), &err);
+    assert_true(n > 40);
+    for (size_t i = 0; i < n; i++) {
+        const size_t length = strlen(name[i]);
+        msr_job j = plain();
+
+        if (!strcmp(name[i], "gpt175b") || !strcmp(name[i], "llama70b")) /* STAGE's, by their exact names */
+            continue;
+        for (size_t k = 0; k <= length; k++)
+            other[k] = (char)(name[i][k] == '-' ? ' ' : toupper((unsigned char)name[i][k]));
+        clear_sizes(&j);
+        j.family = other;
+        assert_ok(make(&j, &approximate), &err);
+        assert_string_equal(plan.model_name, name[i]);
+    }
+    dse_arena_free(&cards);
 }
 
 /* A padded vocabulary is the job's own business. */
@@ -604,7 +668,9 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
         cmocka_unit_test(experts_stand_in_the_way_whatever_their_degrees_are),
+        cmocka_unit_test(names_of_families_say_experts),
         cmocka_unit_test(families_are_known_by_many_names),
+        cmocka_unit_test(every_card_is_found_by_its_name_however_it_is_written),
         cmocka_unit_test(a_gate_is_taken_where_the_source_says_one),
         cmocka_unit_test(complete_sizes_go_over_those_of_the_family),
         cmocka_unit_test(heads_have_their_own_width_where_the_source_says_one),

@@ -203,6 +203,23 @@ CLAIM(schedules_have_many_spellings)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
+CLAIM(offloading_and_parts_of_a_recomputation_stand_in_the_way)
+{
+    msr_job j = plain();
+
+    j.offloads = 1;
+    assert_gap(&j, MSR_GAP_OFFLOADED, "activations are offloaded to the host");
+    j.offloaded_layers = 40;
+    assert_gap(&j, MSR_GAP_OFFLOADED, "activations of 40 layers are offloaded to the host");
+    j = plain();
+    j.offloads = j.offloaded_layers = 0;
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run);
+    j.recompute_parts = "(mlp)";
+    assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
+               "selective recomputation '(mlp)', of which attention alone can be simulated; give --recompute");
+}
+
 CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
 {
     msr_job j = terse("NVIDIA/Megatron-LM");
@@ -218,6 +235,11 @@ CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
     assert_ok(make(&j, &as_said), &err);
     assert_true(assumes("schedule 1F1B, the default of Megatron-LM: the source does not say"));
     j = terse("NeMo / Megatron-Core"); /* which has a distributed optimizer, and overlaps */
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron");
+    assert_true(assumes("sequence parallelism along tp, the default of NeMo: the source does not say"));
+    j.framework = "Megatron-Bridge";
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron");
+    j.sequence_parallel = 0;
     assert_point(&j, "8_2_1_1_0_micro_batch=2_sequence_parallel=off_like=megatron");
     j = terse("deepspeed");
     j.micro_batch = NONE;
@@ -485,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_micro_batch_that_no_point_can_hold_is_refused),
         cmocka_unit_test(options_go_over_what_a_job_says_of_recomputation),
         cmocka_unit_test(schedules_have_many_spellings),
+        cmocka_unit_test(offloading_and_parts_of_a_recomputation_stand_in_the_way),
         cmocka_unit_test(what_a_job_does_not_say_its_program_does_and_that_is_said),
         cmocka_unit_test(programs_before_flash_attention_have_their_scores_in_memory),
         cmocka_unit_test(torchtitan_shards_parameters_and_makes_every_second_layer_again),
