@@ -104,17 +104,37 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
                            .like = drv_program_like(p)};
 }
 
+/* Refuses what the point's program has not, in the words of the option, with those that it has. */
+static dse_status check_program_has(const strategy *p, const sched_def *chosen, dse_error *err)
+{
+    const strategy_parameter *row = &strategy_parameters[STRATEGY_schedule];
+    const char *of = strategy_parameters[STRATEGY_like].choices[p->like];
+    strategy other = {.vp = 1};
+    char known[128];
+    size_t n = 0;
+
+    if (sched_has(chosen, drv_program_like(p)))
+        return DSE_OK;
+    for (other.schedule = 0; row->choices[other.schedule]; other.schedule++)
+        if (sched_has(chosen_schedule(&other), drv_program_like(p)))
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->choices[other.schedule]);
+    return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'; known: %s", of, row->choices[p->schedule], known);
+}
+
 /* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
 static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
     const uint32_t chunks = sched_default_vp(chosen);
+    dse_status st;
 
     if (p->zero == 0 && p->replicas > 1)
         return dse_fail(err, DSE_E_RANGE, "replicas need something that is sharded; take zero 1 or above, or replicas 1");
     if (p->pp == 1 && p->schedule)
         return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1",
                         sched_name(chosen));
+    if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
+        return st;
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", sched_name(chosen));
     if (p->recompute_granularity != STEP_RECOMPUTE_FULL && (p->recompute_every > 1 || p->recompute_layers))
