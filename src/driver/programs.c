@@ -27,7 +27,7 @@ enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
-enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE, FP8_NVFP4 = 6 };
+enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
 /* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
@@ -114,7 +114,7 @@ static bool one_stage_without_bubble(const strategy *p) { return p->schedule == 
 static bool says_transfers(const strategy *p) { return p->pp > 1 && p->overlap_p2p != P2P_DEFAULT; }
 static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON; }
 static bool scales_rows(const strategy *p) { return p->fp8_recipe == FP8_ROWWISE; }
-static bool scales_blocks(const strategy *p) { return p->fp8_recipe == FP8_BLOCKWISE || p->fp8_recipe == FP8_NVFP4; }
+static bool scales_blocks(const strategy *p) { return p->fp8_recipe == FP8_BLOCKWISE; }
 static bool keeps_but_tensors(const strategy *p) { return p->fp8_params && p->fp8_recipe != FP8_TENSORWISE; }
 static bool keeps_whole(const strategy *p) { return p->fp8_params && p->zero == 0; }
 static bool multiplies_in_8_bits(const strategy *p) { return p->fp8_recipe != FP8_NONE; }
@@ -152,7 +152,7 @@ static const struct {
      "Megatron keeps parameters in 8 bits with the distributed optimizer alone; take zero 1, or fp8_params off"},
     /* Delayed scaling it lacks as well: that is what Transformer Engine does under the FSDP of programs which have these
      * habits (measured/job_words.c: llm-foundry). */
-    {BIT(DRV_TORCHTITAN), scales_blocks, "TorchTitan has no recipe blockwise or nvfp4; take fp8_recipe tensorwise, or none"},
+    {BIT(DRV_TORCHTITAN), scales_blocks, "TorchTitan has no recipe blockwise; take fp8_recipe tensorwise, or none"},
     {BIT(DRV_TORCHTITAN), keeps_but_tensors,
      "TorchTitan gathers parameters in 8 bits with recipe tensorwise alone; take that, or fp8_params off"},
     {BIT(DRV_DEEPSPEED), multiplies_in_8_bits, "DeepSpeed has no recipe for 8 bits; take fp8_recipe none"},
