@@ -308,6 +308,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return dse_fail(err, DSE_E_USAGE, "give either --recompute, which is --recompute-granularity full, or that option");
     if (s.study.training && !o->point)
         drv_program_set_defaults(&s.point, strategy_options_mask(&o->strategy));
+    if (s.study.training && s.point.fp8_params && !s.point.fp8_recipe)
+        return dse_fail(err, DSE_E_USAGE, "--fp8-params keeps in 8 bits what --fp8-recipe scales; give that, too");
     if (s.study.training)
         drv_training_settle(&s.point);
     if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))

@@ -1,5 +1,6 @@
 /* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM v3.0 (megatron/p2p_communication.py, arguments.py:
- * --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with virtual ones).
+ * --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with virtual ones; as many layers in
+ * each stage; the distributed optimizer with its own DDP alone, which overlaps nothing; no context parallelism, no FSDP).
  *
  * Sources of the others, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
  * (src/megatron/bridge/training), TorchTitan (config/job_config.py of v0.2.2, distributed/), DeepSpeed (runtime/zero/config.py,
@@ -8,6 +9,7 @@
 
 #include "base/array.h"
 
+#include <inttypes.h>
 
 #define BIT(program) (1u << (program))
 #define MEGATRONS    (BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE) | BIT(DRV_MEGATRON_2022))
@@ -25,7 +27,7 @@ enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
-enum { FP8_NONE, FP8_ROWWISE = 3 };
+enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
 /* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
@@ -77,6 +79,8 @@ static const struct {
     uint32_t parameter;
     design_axis values;
 } axes[] = {
+    {BIT(DRV_MEGATRON_2022), STRATEGY_zero, {2, {0, 1}}},
+    {BIT(DRV_MEGATRON_2022), STRATEGY_overlap, {1, {OVERLAP_OFF}}},
     {MEGATRON_TOO | BIT(DRV_DEEPSPEED), STRATEGY_zero, {2, {1, 3}}},
     {BIT(DRV_TORCHTITAN), STRATEGY_zero, {1, {3}}},
     {~0u, STRATEGY_recompute_granularity, {2, {STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_FULL}}},
@@ -110,9 +114,15 @@ static bool one_stage_without_bubble(const strategy *p) { return p->schedule == 
 static bool says_transfers(const strategy *p) { return p->pp > 1 && p->overlap_p2p != P2P_DEFAULT; }
 static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON; }
 static bool scales_rows(const strategy *p) { return p->fp8_recipe == FP8_ROWWISE; }
+static bool scales_blocks(const strategy *p) { return p->fp8_recipe == FP8_BLOCKWISE; }
+static bool keeps_but_tensors(const strategy *p) { return p->fp8_params && p->fp8_recipe != FP8_TENSORWISE; }
+static bool keeps_whole(const strategy *p) { return p->fp8_params && p->zero == 0; }
 static bool multiplies_in_8_bits(const strategy *p) { return p->fp8_recipe != FP8_NONE; }
 static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
 static bool two_stages_of_several(const strategy *p) { return p->pp == 2 && p->vp > 1; }
+static bool shards_gradients(const strategy *p) { return p->zero > 1; }
+static bool shards_under_passes(const strategy *p) { return p->zero == 1 && p->dp > 1 && p->overlap != OVERLAP_OFF; }
+static bool splits_sequences(const strategy *p) { return p->cp > 1; }
 static bool asks_for_overlap(const strategy *p) { return p->pp > 1 && p->overlap_p2p == P2P_ON; }
 
 static const struct {
@@ -138,19 +148,35 @@ static const struct {
      "Megatron runs virtual stages on pp 2 only with overlap_p2p on; take that, or vp 1"},
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), scales_rows,
      "Megatron does not scale by rows; take fp8_recipe tensorwise, or none"},
+    {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), keeps_whole,
+     "Megatron keeps parameters in 8 bits with the distributed optimizer alone; take zero 1, or fp8_params off"},
+    /* Delayed scaling it lacks as well: that is what Transformer Engine does under the FSDP of programs which have these
+     * habits (measured/job_words.c: llm-foundry). */
+    {BIT(DRV_TORCHTITAN), scales_blocks, "TorchTitan has no recipe blockwise; take fp8_recipe tensorwise, or none"},
+    {BIT(DRV_TORCHTITAN), keeps_but_tensors,
+     "TorchTitan gathers parameters in 8 bits with recipe tensorwise alone; take that, or fp8_params off"},
     {BIT(DRV_DEEPSPEED), multiplies_in_8_bits, "DeepSpeed has no recipe for 8 bits; take fp8_recipe none"},
     {BIT(DRV_MEGATRON_2022), multiplies_in_8_bits, "Megatron of 2022 has no recipe for 8 bits; take fp8_recipe none"},
     {BIT(DRV_MEGATRON_2022), two_stages_of_several,
      "Megatron of 2022 needs more than two stages for virtual ones; take pp above 2, or vp 1"},
     {BIT(DRV_MEGATRON_2022), asks_for_overlap,
      "Megatron of 2022 waits for its transfers; take overlap_p2p default"},
+    {BIT(DRV_MEGATRON_2022), shards_gradients, "Megatron of 2022 shards the optimizer or nothing; take zero 1 or 0"},
+    {BIT(DRV_MEGATRON_2022), shards_under_passes,
+     "Megatron of 2022 reduces and gathers after the passes where it shards; take overlap off"},
+    {BIT(DRV_MEGATRON_2022), splits_sequences, "Megatron of 2022 has no context parallelism; take cp 1"},
 };
 
-dse_status drv_program_check(const strategy *p, dse_error *err)
+dse_status drv_program_check(const strategy *p, uint32_t n_layers, dse_error *err)
 {
+    const uint64_t n_stages = (uint64_t)p->pp * p->vp;
+
     for (size_t i = 0; i < DSE_COUNT(rules); i++)
         if (is_of(p, rules[i].programs) && rules[i].is_broken(p))
             return dse_fail(err, DSE_E_RANGE, "%s", rules[i].text);
+    if (p->like == DRV_MEGATRON_2022 && n_layers % n_stages)
+        return dse_fail(err, DSE_E_RANGE,
+                        "Megatron of 2022 has as many layers in each stage; take pp x vp that divides %" PRIu32 " layers", n_layers);
     return DSE_OK;
 }
 

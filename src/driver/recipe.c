@@ -8,6 +8,9 @@
  * casts them. NVFP4 writes half a byte and a sixteenth of a scale twice, and reads the 16 bits once more for
  * the scale of the tensor.
  *
+ * Tensor cores multiply blocks of 32 (MXFP8) from Blackwell on, which are those that multiply in 4 bits, too: Transformer
+ * Engine asks for the same capability, 10.0, for both (pytorch/quantization.py), and no data sheet has a peak of MXFP8.
+ *
  * Sources: Transformer Engine 2 (pytorch/module/linear.py, recipes DelayedScaling, Float8CurrentScaling,
  * Float8BlockScaling, MXFP8BlockScaling, NVFP4BlockScaling), as Megatron-LM's --fp8-recipe and --fp4-recipe
  * name them; torchao, float8_linear.py, as TorchTitan's recipe_name names them. Weights are cast once a step
@@ -16,6 +19,8 @@
 
 #include "base/array.h"
 #include "driver/programs.h"
+
+enum { MXFP8 = 5 }; /* index of the choice, as strategy/parameters.h has it */
 
 static const struct {
     wl_kernel_class class;
@@ -61,6 +66,8 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
 {
     const wl_kernel_class class = recipes[p->fp8_recipe].class;
     const bool is_fp4 = class == WL_KERNEL_MATMUL_NVFP4;
+    const bool has_fp8 = set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0;
+    const bool has_fp4 = set->law[WL_KERNEL_MATMUL_NVFP4].peak_ops_per_s > 0;
 
     if (!p->fp8_recipe)
         return DSE_OK;
@@ -70,10 +77,14 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
         return dse_fail(err, DSE_E_RANGE,
                         "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
     if (!(set->law[class].peak_ops_per_s > 0))
-        return dse_fail(
-            err, DSE_E_RANGE, "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
-            *device ? device : "the system", set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? 8 : 16,
-            is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
-            is_fp4 && set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? "mxfp8, or none" : "none");
+        return dse_fail(err, DSE_E_RANGE, "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
+                        *device ? device : "the system", has_fp8 ? 8 : 16,
+                        is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
+                        is_fp4 && has_fp8 ? "delayed, or none" : "none");
+    if (p->fp8_recipe == MXFP8 && !has_fp4)
+        return dse_fail(err, DSE_E_RANGE,
+                        "%s has no MXFP8, which came with products in 4 bits (compute.peak_nvfp4 is not given); take "
+                        "fp8_recipe delayed, or none",
+                        *device ? device : "the system");
     return DSE_OK;
 }

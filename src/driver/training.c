@@ -104,23 +104,43 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
                            .like = drv_program_like(p)};
 }
 
+/* Refuses what the point's program has not, in the words of the option, with those that it has. */
+static dse_status check_program_has(const strategy *p, const sched_def *chosen, dse_error *err)
+{
+    const strategy_parameter *row = &strategy_parameters[STRATEGY_schedule];
+    const char *of = strategy_parameters[STRATEGY_like].choices[p->like];
+    strategy other = {.vp = 1};
+    char known[128];
+    size_t n = 0;
+
+    if (sched_has(chosen, drv_program_like(p)))
+        return DSE_OK;
+    for (other.schedule = 0; row->choices[other.schedule]; other.schedule++)
+        if (sched_has(chosen_schedule(&other), drv_program_like(p)))
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->choices[other.schedule]);
+    return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'; known: %s", of, row->choices[p->schedule], known);
+}
+
 /* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
-static dse_status check_schedule(const strategy *p, dse_error *err)
+static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
     const uint32_t chunks = sched_default_vp(chosen);
+    dse_status st;
 
     if (p->zero == 0 && p->replicas > 1)
         return dse_fail(err, DSE_E_RANGE, "replicas need something that is sharded; take zero 1 or above, or replicas 1");
     if (p->pp == 1 && p->schedule)
         return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1",
                         sched_name(chosen));
+    if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
+        return st;
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", sched_name(chosen));
     if (p->recompute_granularity != STEP_RECOMPUTE_FULL && (p->recompute_every > 1 || p->recompute_layers))
         return dse_fail(err, DSE_E_RANGE, "%s needs recompute_granularity full; take that, or leave it out",
                         p->recompute_every > 1 ? "recompute_every" : "recompute_layers");
-    return drv_program_check(p, err);
+    return drv_program_check(p, n_layers, err);
 }
 
 void drv_training_fill_dp(const drv_study *s, strategy *p)
@@ -200,7 +220,7 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
                         p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    if ((st = check_schedule(p, err)) != DSE_OK ||
+    if ((st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
         (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
@@ -282,7 +302,7 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
 
     join_recomputation(&of[STRATEGY_recompute], &of[STRATEGY_recompute_granularity]);
     set_powers(&of[STRATEGY_tp], node, npus);
-    set_powers(&of[STRATEGY_cp], s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
+    set_powers(&of[STRATEGY_cp], program != DRV_MEGATRON_2022 && s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
     set_divisors(&of[STRATEGY_pp], layers, layers, npus); /* stages have equal numbers of layers */
     set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1, layers, layers);
     set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);

@@ -28,6 +28,13 @@ const char *sched_name(const sched_def *d) { return d->name; }
 const char *sched_summary(const sched_def *d) { return d->summary; }
 uint32_t sched_default_vp(const sched_def *d) { return d->default_vp; }
 
+bool sched_has(const sched_def *d, sched_like like)
+{
+    if (like == SCHED_LIKE_PYTORCH)
+        return d->pytorch;
+    return like == SCHED_LIKE_ANY || d->programs >> like & 1;
+}
+
 /* ---- conditions ---------------------------------------------------------------------------- */
 
 static bool has_one_chunk(const sched_options *o) { return o->vp == 1; }
@@ -152,24 +159,17 @@ static dse_status refuse(const sched_def *d, const sched_options *o, const sched
     return st;
 }
 
-static bool has(const sched_def *d, sched_like like)
-{
-    if (like == SCHED_LIKE_PYTORCH)
-        return d->pytorch;
-    return like == SCHED_LIKE_ANY || d->programs >> like & 1;
-}
-
 /* What the program does not have, or the schedule does not take. */
 static dse_status check_options(const sched_def *d, const sched_options *o, dse_error *err)
 {
     if (!o->pp || !o->micro_batches)
         return dse_fail(err, DSE_E_RANGE, "a pipeline needs at least one rank and one micro-batch");
-    if (!has(d, o->like))
+    if (!sched_has(d, o->like))
         return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'", program[o->like], d->name);
     if (o->group_size && !d->has_groups)
         return dse_fail(err, DSE_E_RANGE, "'%s' has no groups of micro-batches; leave --group-size out",
                         d->name);
-    if (o->overlap_moe && (!has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
+    if (o->overlap_moe && (!sched_has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
         return dse_fail(err, DSE_E_RANGE,
                         "--overlap-moe-expert-parallel-comm is an option of Megatron's interleaved schedule");
     return DSE_OK;

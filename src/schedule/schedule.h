@@ -83,6 +83,7 @@ typedef struct sched_def sched_def; /* a schedule: parts.h */
 const sched_def *sched_find(const char *name);
 const char *sched_name(const sched_def *d);
 const char *sched_summary(const sched_def *d);
+bool sched_has(const sched_def *d, sched_like like); /* whether that program has the schedule */
 uint32_t sched_default_vp(const sched_def *d); /* chunks of a rank where the options say none: 1 or 2 */
 
 /* Our names, in the order of schedule_list.h; NULL-terminated. */

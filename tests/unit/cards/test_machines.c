@@ -127,6 +127,19 @@ CLAIM(a_machine_has_the_parts_that_runs_had)
     }
 }
 
+/* Machines of one chip give one answer: what NCCL's kernels take of it is in all of their cards. */
+CLAIM(collectives_take_compute_on_every_machine_of_a_chip_where_the_share_is_known)
+{
+    for (size_t i = 0; i < N_MACHINES; i++) {
+        const char *device = machines[i].device;
+        const bool is_known = !strcmp(device, "nvidia_a100") || !strcmp(device, "nvidia_h100") ||
+                              !strcmp(device, "nvidia_h200") || !strcmp(device, "nvidia_h800");
+
+        load_machine(i);
+        assert_int_equal(card.compute_share.n, is_known && strcmp(machines[i].name, "hgx_h100_astra") != 0 ? 2 : 0);
+    }
+}
+
 /* 200 Gb/s of a GPU are 25 * 10^9 bytes per second, in units of 2^30: 23.283064365386963. */
 CLAIM(rates_of_links_are_those_of_data_sheets)
 {
@@ -242,6 +255,7 @@ int main(void)
         cmocka_unit_test(every_card_can_be_built),
         cmocka_unit_test(a_machine_says_what_it_is_and_where_its_figures_are_from),
         cmocka_unit_test(a_machine_has_the_parts_that_runs_had),
+        cmocka_unit_test(collectives_take_compute_on_every_machine_of_a_chip_where_the_share_is_known),
         cmocka_unit_test(rates_of_links_are_those_of_data_sheets),
         cmocka_unit_test(an_all_reduce_in_a_node_is_a_ring_of_one_chunk),
         cmocka_unit_test(chunks_that_travel_together_are_faster_than_the_link),
