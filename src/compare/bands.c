@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,4 +225,14 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
          band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
         band = band_at(b, key, (cmp_band_level)level, a);
     return band;
+}
+
+bool cmp_band_holds(const cmp_band *b, double measured, double simulated)
+{
+    char text[32];
+    double ratio;
+
+    snprintf(text, sizeof text, "%.*g", CMP_RATIO_DIGITS, measured / simulated);
+    ratio = strtod(text, NULL);
+    return ratio >= b->low && ratio <= b->high;
 }

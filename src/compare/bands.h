@@ -21,6 +21,8 @@
 #define CMP_BAND_LEAST     5
 #define CMP_BAND_QUANTILES 20
 
+#define CMP_RATIO_DIGITS 6 /* of a ratio in the file */
+
 /* By parameters: below 10e9, up to 100e9, above. */
 typedef enum { CMP_SIZE_SMALL, CMP_SIZE_MIDDLE, CMP_SIZE_LARGE, CMP_SIZES } cmp_size;
 extern const char *const cmp_size_name[CMP_SIZES]; /* "below 10e9", as in the file */
@@ -70,5 +72,9 @@ dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_er
 dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err);
 
 cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a);
+
+/* Whether a measured time lies in the band of a simulated one: their ratio rounded as in the file. Of a band that is
+ * known. */
+bool cmp_band_holds(const cmp_band *b, double measured, double simulated);
 
 #endif

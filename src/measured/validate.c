@@ -386,7 +386,7 @@ static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
 
     dse_strbuf_adds(out, "    ratios: [");
     for (size_t i = 0; i < e->n; i++) {
-        dse_strbuf_addf(out, "%.3f%s", e->ratio[i], i + 1 < e->n ? "," : "]\n");
+        dse_strbuf_addf(out, "%.*g%s", CMP_RATIO_DIGITS, e->ratio[i], i + 1 < e->n ? "," : "]\n");
         if (i + 1 == e->n)
             break;
         if (out->len - line > WIDTH - 10) {

@@ -119,6 +119,17 @@ CLAIM(without_evidence_there_is_no_band)
     assert_int_equal(band_of("", "any", 8e9).level, CMP_BAND_NONE);
 }
 
+/* 1.0004996 of the end of a band was rounded away with three digits: it is the run itself. */
+CLAIM(the_run_at_the_end_of_a_band_lies_in_it)
+{
+    const cmp_band b = {.level = CMP_BAND_ALIKE, .low = 0.333333, .high = 1.00050};
+
+    assert_true(cmp_band_holds(&b, 1, 3));
+    assert_true(cmp_band_holds(&b, 1.0004996, 1));
+    assert_false(cmp_band_holds(&b, 1.00051, 1));
+    assert_false(cmp_band_holds(&b, 0.99999, 3));
+}
+
 static void refuse(const char *yaml, const char *where, const char *why)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -148,6 +159,7 @@ int main(void)
         cmocka_unit_test(without_a_program_the_size_counts_and_then_the_device),
         cmocka_unit_test(programs_with_the_same_habits_come_before_others),
         cmocka_unit_test(without_evidence_there_is_no_band),
+        cmocka_unit_test(the_run_at_the_end_of_a_band_lies_in_it),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
 
