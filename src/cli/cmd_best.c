@@ -209,7 +209,7 @@ static dse_status find_bands(const report_study *studies, size_t n, dse_arena *a
         if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
             drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
             continue;
-        b->band = drv_band_of(&bands, &study, &point, a, &b->why);
+        b->band = drv_band_of(&bands, &study, &point, false, a, &b->why);
         b->device = dse_arena_strdup(a, study.system.device);
     }
     return st;

@@ -248,7 +248,7 @@ dse_status training_print(training_shown *s, const training_lists *lists, bool j
 
     if (st != DSE_OK || (lists->collectives && (st = list_collectives(s, lists->rank, &list, err)) != DSE_OK))
         return st;
-    s->band = drv_band_of(&bands, s->study, s->point, run->arena, &s->why_no_band);
+    s->band = drv_band_of(&bands, s->study, s->point, false, run->arena, &s->why_no_band);
     (json ? print_json : print_text)(s, lists, &list, run);
     step_list_free(&list);
     return DSE_OK;

@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ cmp_size cmp_size_of(double parameters)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"table", "device", "program", "framework", "size", "ratios"};
+static const char *const keys[] = {"table", "device", "program", "framework", "model", "size", "ratios"};
 
 static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
 {
@@ -65,7 +66,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
     } texts[] = {{"table", &out->table},
                  {"device", &out->device},
                  {"program", &out->program},
-                 {"framework", &out->framework}};
+                 {"framework", &out->framework},
+                 {"model", &out->model}};
     const cfg_node *other;
 
     if (row->kind != CFG_MAP)
@@ -127,9 +129,9 @@ static bool is_kin(const cmp_evidence *e, const cmp_band_key *key)
 static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level level)
 {
     const bool program = key->program && !strcmp(e->program, key->program);
-    const bool size = e->size == cmp_size_of(key->parameters);
+    const bool size = e->size == key->size;
 
-    if (strcmp(e->device, key->device) != 0)
+    if (strcmp(e->device, key->device) != 0 || (key->others_only && !strcmp(e->model, key->model)))
         return false;
     switch (level) {
     case CMP_BAND_ALIKE: return program && size;
@@ -193,7 +195,7 @@ static const char *say_whom(const cmp_bands *b, const cmp_band_key *key, cmp_ban
 
 static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, dse_arena *a)
 {
-    cmp_band band = {.level = level};
+    cmp_band band = {.level = level, .others_only = key->others_only};
     size_t n = 0;
     double *ratio;
 
@@ -224,4 +226,14 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
          band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
         band = band_at(b, key, (cmp_band_level)level, a);
     return band;
+}
+
+bool cmp_band_holds(const cmp_band *b, double measured, double simulated)
+{
+    char text[32];
+    double ratio;
+
+    snprintf(text, sizeof text, "%.*g", CMP_RATIO_DIGITS, measured / simulated);
+    ratio = strtod(text, NULL);
+    return ratio >= b->low && ratio <= b->high;
 }

@@ -2,7 +2,7 @@
  * for another prediction.
  *
  * The evidence is a file (configs/errors/training.yaml), which `ccldse validate --errors` writes: of each table of
- * measured runs, by device, program and size of the model, measured over simulated with nothing fitted. The band of a
+ * measured runs, by device, program and model, measured over simulated with nothing fitted. The band of a
  * prediction has the runs of the nearest kind of which there are enough:
  *
  *   1  the device, the program and the size     2  the device and the program
@@ -10,7 +10,8 @@
  *   4  the device and the size                  5  the device
  *
  * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
- * program (--like any) begins with 3. */
+ * program (--like any) begins with 3. Of a run that is itself evidence the band is honest only without the runs of its
+ * model: others_only. */
 #ifndef DSE_COMPARE_BANDS_H
 #define DSE_COMPARE_BANDS_H
 
@@ -21,6 +22,8 @@
 #define CMP_BAND_LEAST     5
 #define CMP_BAND_QUANTILES 20
 
+#define CMP_RATIO_DIGITS 6 /* of a ratio in the file */
+
 /* By parameters: below 10e9, up to 100e9, above. */
 typedef enum { CMP_SIZE_SMALL, CMP_SIZE_MIDDLE, CMP_SIZE_LARGE, CMP_SIZES } cmp_size;
 extern const char *const cmp_size_name[CMP_SIZES]; /* "below 10e9", as in the file */
@@ -30,6 +33,7 @@ cmp_size cmp_size_of(double parameters);
 typedef struct {
     const char *table;                        /* "vtrain_a100" */
     const char *device, *program, *framework; /* "nvidia_a100", "deepspeed", "Megatron-DeepSpeed" */
+    const char *model;                        /* "96x12288": layers and width, as tables differ in names */
     cmp_size size;
     size_t n;
     double *ratio; /* measured over simulated, ascending, > 0 */
@@ -45,7 +49,9 @@ typedef struct {
 typedef struct {
     const char *device, *program;
     const char *const *kin;
-    double parameters;
+    const char *model;
+    cmp_size size;
+    bool others_only; /* runs of `model` do not count */
 } cmp_band_key;
 
 typedef enum {
@@ -62,6 +68,7 @@ typedef struct {
     size_t runs;
     double low, high; /* factors of the simulated time; low may be above 1, high below */
     bool is_worst;    /* of all runs; else nine of ten lie inside */
+    bool others_only; /* as in the key */
     const char *whom; /* "66 of Megatron-DeepSpeed, 8 of Megatron-LM", the most first; in the arena */
 } cmp_band;
 
@@ -70,5 +77,9 @@ dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_er
 dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err);
 
 cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a);
+
+/* Whether a measured time lies in the band of a simulated one: their ratio rounded as in the file. Of a band that is
+ * known. */
+bool cmp_band_holds(const cmp_band *b, double measured, double simulated);
 
 #endif

@@ -5,6 +5,7 @@
 #include "driver/programs.h"
 #include "driver/training.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
@@ -35,22 +36,34 @@ static const char *other_kind(const drv_study *s)
     return NULL;
 }
 
-cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, dse_arena *a,
-                     const char **why)
+cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a)
+{
+    const card_model *m = &s->model;
+    char program[STRATEGY_VALUE_MAX];
+
+    return (cmp_band_key){
+        .device = s->system.device,
+        .program = dse_arena_strdup(a, strategy_print(&strategy_parameters[STRATEGY_like], p->like, program)),
+        .kin = drv_program_kin(p),
+        .model = dse_arena_printf(a, "%" PRId64 "x%" PRId64, m->layers, m->d_model),
+        .size = cmp_size_of(drv_training_parameters(s))};
+}
+
+cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
+                     dse_arena *a, const char **why)
 {
     const cmp_band none = {.level = CMP_BAND_NONE};
-    char program[STRATEGY_VALUE_MAX];
+    cmp_band_key key;
     cmp_band band;
 
     *why = NULL;
     if (!s->training || (*why = other_kind(s)))
         return none;
-    band = cmp_band_of(b,
-                       &(cmp_band_key){s->system.device,
-                                       strategy_print(&strategy_parameters[STRATEGY_like], p->like, program),
-                                       drv_program_kin(p), drv_training_parameters(s)},
-                       a);
+    key = drv_band_key(s, p, a);
+    key.others_only = others_only;
+    band = cmp_band_of(b, &key, a);
     if (band.level == CMP_BAND_NONE)
-        *why = dse_arena_printf(a, "no step time measured on %s is at hand", s->system.device);
+        *why = dse_arena_printf(a, "no step time%s measured on %s is at hand",
+                                others_only ? " of another model" : "", s->system.device);
     return band;
 }

@@ -43,7 +43,7 @@ static void describe(const comparing *c, const msr_run *r, report_compared_run *
                                 .n_notes = r->n_notes,
                                 .note = r->note,
                                 .score = NAN};
-    to->band = drv_band_of(&c->bands, &r->study, &r->plan.point, a, &why);
+    to->band = drv_band_of(&c->bands, &r->study, &r->plan.point, true, a, &why);
     to->device = r->study.system.device;
     to->sizes =
         in_bytes(&r->study) ? dse_arena_printf(a, "bytes (%s)", r->study.model.precision.word) : "elements";

@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/names.h"
 #include "cards/locate.h"
-#include "driver/training.h"
+#include "driver/bands.h"
 #include "measured/calibrate_gather.h"
 #include "measured/job_row.h"
 
@@ -19,7 +19,8 @@ typedef struct {
     const msr_validate_options *o;
     dse_arena *arena;
     msr_validated *out;
-    size_t cap_evidence;
+    size_t cap_evidence, cap_key;
+    cmp_band_key *key; /* of each of the evidence */
 } validating;
 
 /* One table. */
@@ -179,20 +180,28 @@ static const char *framework_of(const msr_job *j)
     return f ? f->title : j->framework ? j->framework : "a program that is not named";
 }
 
-static cmp_evidence *evidence_of(validating *v, const cmp_evidence *kind)
+static cmp_evidence *evidence_of(validating *v, const char *measured, const char *framework,
+                                 const cmp_band_key *key)
 {
     cmp_bands *b = &v->out->evidence;
 
     for (size_t i = 0; i < b->n; i++) {
         cmp_evidence *e = &b->of[i];
 
-        if (!strcmp(e->table, kind->table) && !strcmp(e->device, kind->device) &&
-            !strcmp(e->program, kind->program) && !strcmp(e->framework, kind->framework) &&
-            e->size == kind->size)
+        if (!strcmp(e->table, measured) && !strcmp(e->device, key->device) &&
+            !strcmp(e->program, key->program) && !strcmp(e->framework, framework) &&
+            !strcmp(e->model, key->model) && e->size == key->size)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
-    b->of[b->n] = *kind;
+    dse_arena_grow(v->arena, (void **)&v->key, &v->cap_key, b->n + 1, sizeof *v->key);
+    v->key[b->n] = *key;
+    b->of[b->n] = (cmp_evidence){.table = measured,
+                                 .device = key->device,
+                                 .program = key->program,
+                                 .framework = framework,
+                                 .model = key->model,
+                                 .size = key->size};
     return &b->of[b->n++];
 }
 
@@ -201,22 +210,49 @@ static void add_evidence(validating *v, const table *t)
 {
     for (size_t i = 0; i < t->g.n; i++) {
         const msr_run *r = t->g.of[i];
-        const card_system *machine = &t->g.runs.machine;
-        char word[STRATEGY_VALUE_MAX];
-        cmp_evidence kind = {
-            .table = t->t->measured, .device = machine->device, .framework = framework_of(&r->job)};
+        cmp_band_key key;
         cmp_evidence *e;
 
-        if (!r->study.training || !*machine->device)
+        if (!r->study.training || !*r->study.system.device)
             continue;
-        kind.program = dse_arena_strdup(
-            v->arena, strategy_print(&strategy_parameters[STRATEGY_like], r->plan.point.like, word));
-        kind.device = dse_arena_strdup(v->arena, kind.device);
-        kind.size = cmp_size_of(drv_training_parameters(&r->study));
-        e = evidence_of(v, &kind);
+        key = drv_band_key(&r->study, &r->plan.point, v->arena);
+        e = evidence_of(v, t->t->measured, framework_of(&r->job), &key);
         if (!e->n)
             e->ratio = DSE_ARENA_NEW(v->arena, double, t->g.n);
         e->ratio[e->n++] = t->g.run[i].measured_s / t->g.step_s[i];
+    }
+}
+
+static report_validated_cover *cover_of(report_validated *r, const char *device)
+{
+    size_t i = 0;
+
+    while (i < r->n_covers && strcmp(r->cover[i].device, device) != 0)
+        i++;
+    if (i == r->n_covers)
+        r->cover[r->n_covers++] = (report_validated_cover){.device = device};
+    return &r->cover[i];
+}
+
+/* How many of the runs lie in the bands that the runs of other models give. */
+static void cover(validating *v)
+{
+    const cmp_bands *b = &v->out->evidence;
+
+    v->out->report.cover = DSE_ARENA_NEW(v->arena, report_validated_cover, b->n);
+    for (size_t i = 0; i < b->n; i++) {
+        const cmp_evidence *e = &b->of[i];
+        report_validated_cover *to = cover_of(&v->out->report, e->device);
+        cmp_band_key key = v->key[i];
+        cmp_band band;
+
+        key.others_only = true;
+        band = cmp_band_of(b, &key, v->arena);
+        to->runs += e->n;
+        for (size_t k = 0; band.level != CMP_BAND_NONE && k < e->n; k++) {
+            to->with_band++;
+            to->inside += cmp_band_holds(&band, e->ratio[k], 1);
+        }
     }
 }
 
@@ -373,6 +409,7 @@ dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validat
     out->report.table = to;
     for (size_t i = 0; i < out->evidence.n; i++)
         qsort(out->evidence.of[i].ratio, out->evidence.of[i].n, sizeof(double), by_value);
+    cover(&v);
     return st;
 }
 
@@ -386,7 +423,7 @@ static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
 
     dse_strbuf_adds(out, "    ratios: [");
     for (size_t i = 0; i < e->n; i++) {
-        dse_strbuf_addf(out, "%.3f%s", e->ratio[i], i + 1 < e->n ? "," : "]\n");
+        dse_strbuf_addf(out, "%.*g%s", CMP_RATIO_DIGITS, e->ratio[i], i + 1 < e->n ? "," : "]\n");
         if (i + 1 == e->n)
             break;
         if (out->len - line > WIDTH - 10) {
@@ -401,9 +438,9 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "# How far step times of profile train were off: measured over simulated, nothing "
                          "fitted, by table of measured runs, device,\n"
-                         "# program (like), framework and size of the model in parameters. Written by "
-                         "`scripts/validate --errors FILE`\n"
-                         "# (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
+                         "# program (like), framework, model (layers x width) and its size in parameters. Written "
+                         "by `scripts/validate\n"
+                         "# --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
                          "(src/compare/bands.h).\n"
                          "runs:\n");
     for (size_t i = 0; i < b->n; i++) {
@@ -412,7 +449,7 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
         dse_strbuf_addf(out, "  - table: %s\n    device: %s\n    program: %s\n    framework: ", e->table,
                         e->device, e->program);
         dse_json_quote(out, e->framework);
-        dse_strbuf_addf(out, "\n    size: %s\n", cmp_size_name[e->size]);
+        dse_strbuf_addf(out, "\n    model: %s\n    size: %s\n", e->model, cmp_size_name[e->size]);
         write_ratios(e, out);
     }
 }

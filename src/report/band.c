@@ -21,7 +21,8 @@ void report_band_say(const cmp_band *b, const char *device, double step_s, dse_s
         dse_strbuf_addf(out, "all %zu", b->runs);
     else
         dse_strbuf_adds(out, "nine of ten");
-    dse_strbuf_addf(out, " measured runs %s on %s lay inside: %s", levels[b->level].runs, device, b->whom);
+    dse_strbuf_addf(out, " measured runs %s on %s%s lay inside: %s", levels[b->level].runs, device,
+                    b->others_only ? ", all of other models," : "", b->whom);
 }
 
 void report_put_band(const cmp_band *b, double step_s, report_node *to)
@@ -33,5 +34,5 @@ void report_put_band(const cmp_band *b, double step_s, report_node *to)
     report_put(report_object(to, "step_time_band"), V_REAL("low_s", b->low * step_s),
                V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word),
                V_COUNT("runs", b->runs), V_TEXT("inside", b->is_worst ? "all" : "nine of ten"),
-               V_TEXT("of", b->whom));
+               V_TEXT("of", b->whom), V_BOOL("other_models_only", b->others_only));
 }

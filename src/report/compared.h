@@ -26,7 +26,7 @@ typedef struct {
     double score;       /* NaN: none */
     size_t n_scored;    /* metrics that it is the mean of */
     const char *failed; /* why it could not be simulated; NULL */
-    cmp_band band;      /* of the simulated step time, by errors of other runs of its kind, and of it if it is among them */
+    cmp_band band;      /* of the simulated step time, by errors of runs of other models */
     const char *device; /* whose runs these are */
 } report_compared_run;
 

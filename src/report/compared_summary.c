@@ -125,7 +125,7 @@ static void add_bands(const report_compared *c, dse_strbuf *out)
         if (r->band.level == CMP_BAND_NONE || isnan(compared_error(r)))
             continue;
         n++;
-        inside += measured >= r->band.low * simulated && measured <= r->band.high * simulated;
+        inside += cmp_band_holds(&r->band, measured, simulated);
     }
     if (n)
         dse_strbuf_addf(

@@ -79,6 +79,31 @@ static void choice_cells(const report_validated_table *t, report_node *row)
                V_CELL("regret", repeats ? percent(t->repeats.regret).text : "-"));
 }
 
+static report_validated_cover all_covers(const report_validated *v)
+{
+    report_validated_cover all = {0};
+
+    for (size_t i = 0; i < v->n_covers; i++) {
+        all.runs += v->cover[i].runs;
+        all.with_band += v->cover[i].with_band;
+        all.inside += v->cover[i].inside;
+    }
+    return all;
+}
+
+static void covers(const report_validated *v, dse_strbuf *out)
+{
+    const report_validated_cover all = all_covers(v);
+
+    if (!all.runs)
+        return;
+    dse_strbuf_addf(out, "\nError bands of other models: %zu of %zu runs inside", all.inside, all.with_band);
+    if (all.with_band < all.runs)
+        dse_strbuf_addf(out, "; for %zu more too few runs of other models on their device are known",
+                        all.runs - all.with_band);
+    dse_strbuf_adds(out, ".\n");
+}
+
 static void peers(const report_validated *v, dse_strbuf *out)
 {
     bool any = false;
@@ -159,6 +184,7 @@ void report_validated_markdown(const report_validated *v, dse_strbuf *out)
               has_fit, fitted_cells, out);
     add_table(v, "Strategies of one job (Kendall's tau-b; how much slower our choice is than the fastest)",
               has_choices, choice_cells, out);
+    covers(v, out);
     peers(v, out);
     left_out(v, out);
     for (size_t i = 0; v->rows && i < v->n; i++)
@@ -221,12 +247,22 @@ static void put_table(const report_validated *v, const report_validated_table *t
         put_rows(t, to);
 }
 
+static void put_covers(const report_validated *v, report_node *to)
+{
+    report_node *list = report_lines(to, "bands_of_other_models");
+
+    for (size_t i = 0; i < v->n_covers; i++)
+        report_row(list, V_TEXT("device", v->cover[i].device), V_COUNT("runs", v->cover[i].runs),
+                   V_COUNT("with_band", v->cover[i].with_band), V_COUNT("inside", v->cover[i].inside));
+}
+
 void report_validated_json(const report_validated *v, dse_strbuf *out)
 {
     report_tree t;
-    report_node *list = report_lines(report_tree_begin(&t), "tables");
+    report_node *root = report_tree_begin(&t), *list = report_lines(root, "tables");
 
     for (size_t i = 0; i < v->n; i++)
         put_table(v, &v->table[i], report_object(list, NULL));
+    put_covers(v, root);
     report_tree_end(&t, out);
 }

@@ -45,9 +45,17 @@ typedef struct {
     const report_left *left;
 } report_validated_table;
 
+/* The runs of a device, and how many lie in the error bands that runs of other models give. */
+typedef struct {
+    const char *device;
+    size_t runs, with_band, inside;
+} report_validated_cover;
+
 typedef struct {
     size_t n;
     const report_validated_table *table;
+    size_t n_covers;
+    report_validated_cover *cover;
     bool rows; /* each run, too */
 } report_validated;
 

@@ -29,8 +29,9 @@ static dse_status parse(const char *text, cmp_bands *out, dse_error *err)
 }
 
 #define KIND(table, device, program, framework, size)                                                        \
-    "  - {table: " table ", device: " device ", program: " program ", framework: " framework ", size: " size \
-    ", ratios: "
+    "  - {table: " table ", device: " device ", program: " program ", framework: " framework            \
+    ", model: " MODEL ", size: " size ", ratios: "
+#define MODEL "4x64"
 
 /* On device a: megatron small 5 runs, megatron large 4, deepspeed large 11; on b one run. */
 static const char text[] =
@@ -46,7 +47,7 @@ static const char *const *kin;
 
 static cmp_band band_of(const char *device, const char *program, double parameters)
 {
-    const cmp_band_key key = {device, program, kin, parameters};
+    const cmp_band_key key = {.device = device, .program = program, .kin = kin, .size = cmp_size_of(parameters)};
     cmp_bands b;
 
     assert_int_equal(parse(text, &b, NULL), DSE_OK);
@@ -119,6 +120,38 @@ CLAIM(without_evidence_there_is_no_band)
     assert_int_equal(band_of("", "any", 8e9).level, CMP_BAND_NONE);
 }
 
+/* 1.0004996 of the end of a band was rounded away with three digits: it is the run itself. */
+CLAIM(the_run_at_the_end_of_a_band_lies_in_it)
+{
+    const cmp_band b = {.level = CMP_BAND_ALIKE, .low = 0.333333, .high = 1.00050};
+
+    assert_true(cmp_band_holds(&b, 1, 3));
+    assert_true(cmp_band_holds(&b, 1.0004996, 1));
+    assert_false(cmp_band_holds(&b, 1.00051, 1));
+    assert_false(cmp_band_holds(&b, 0.99999, 3));
+}
+
+/* Of 5 small ones of model 4x64 none is of another model, and 15 of others are left for the device. */
+CLAIM(runs_of_the_own_model_can_be_left_out)
+{
+    static const char of_two[] =
+        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
+        "  - {table: u, device: a, program: deepspeed, framework: DeepSpeed, model: 96x128, size: above 100e9, "
+        "ratios: [2, 2, 2, 2, 3]}\n";
+    cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL};
+    cmp_band band;
+    cmp_bands b;
+
+    assert_int_equal(parse(of_two, &b, NULL), DSE_OK);
+    assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_ALIKE);
+    key.others_only = true;
+    band = cmp_band_of(&b, &key, &arena);
+    assert_int_equal(band.level, CMP_BAND_DEVICE);
+    assert_int_equal(band.runs, 5);
+    assert_true(band.others_only);
+    assert_double(band.low, 2);
+}
+
 static void refuse(const char *yaml, const char *where, const char *why)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -132,11 +165,11 @@ CLAIM(what_is_wrong_is_named_with_its_place)
     refuse("a: 1\n", "errors.yaml:1:1",
            "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
     refuse("runs: [{table: t}]\n", "errors.yaml:1:8", "the kind of run lacks 'device'");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "tiny") "[1]}\n", "errors.yaml:2:59",
+    refuse("runs:\n" KIND("t", "a", "p", "f", "tiny") "[1]}\n", "errors.yaml:2:72",
            "unknown size 'tiny'; known: below 10e9, 10e9 to 100e9, above 100e9");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0]}\n", "errors.yaml:2:80",
+    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0]}\n", "errors.yaml:2:93",
            "a ratio must be a number above 0, not '0'");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[]}\n", "errors.yaml:2:79",
+    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[]}\n", "errors.yaml:2:92",
            "'ratios' must be a list of measured over simulated step times");
 }
 
@@ -148,6 +181,8 @@ int main(void)
         cmocka_unit_test(without_a_program_the_size_counts_and_then_the_device),
         cmocka_unit_test(programs_with_the_same_habits_come_before_others),
         cmocka_unit_test(without_evidence_there_is_no_band),
+        cmocka_unit_test(the_run_at_the_end_of_a_band_lies_in_it),
+        cmocka_unit_test(runs_of_the_own_model_can_be_left_out),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
 
