@@ -18,7 +18,6 @@ typedef struct {
 
 #define FIELD(f) .offset = offsetof(kernel_options, f)
 
-/* A product of 2^24 a side has 2^73 operations: less counts in 64 bits. */
 #define MOST (1 << 18)
 
 static const option options[] = {
@@ -59,6 +58,9 @@ static void add_shape(const drv_kernel *k, dse_strbuf *out)
     else
         dse_strbuf_addf(out, "%" PRIu64 " x %" PRIu64 " x %" PRIu64, e[WL_EXTENT_M], e[WL_EXTENT_N],
                         e[WL_EXTENT_K]);
+    if (k->kernel.extent[WL_EXTENT_BATCH] > 1 && k->kernel.class != WL_KERNEL_ATTENTION &&
+        k->kernel.class != WL_KERNEL_ATTENTION_BACKWARD)
+        dse_strbuf_addf(out, ", %" PRIu64 " at once", e[WL_EXTENT_BATCH]);
 }
 
 static void add_json(const drv_kernel *k, const char *system, dse_strbuf *out)
@@ -123,7 +125,9 @@ static void add_text(const drv_kernel *k, const char *system, dse_strbuf *out)
         dse_strbuf_addf(out, " %s: %.3f of the law%s", k->table, k->ratio,
                         k->is_beyond ? ", as at the border of its grid" : "");
     dse_strbuf_addc(out, '\n');
-    if (k->peak_tflops > 0)
+    if (!(k->us > 0))
+        dse_strbuf_adds(out, "  achieved  less than the ns in which a step counts\n");
+    else if (k->peak_tflops > 0)
         dse_strbuf_addf(out, "  achieved  %.1f TFLOP/s, %.1f %% of %g\n", k->tflops,
                         100 * k->tflops / k->peak_tflops, k->peak_tflops);
     else

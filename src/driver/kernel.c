@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST 9223372036854775808.0 /* operations and bytes are counted in 64 bits */
+
 static bool has_shape(wl_kernel_class c) { return wl_kernel_multiplies(c); }
 
 dse_status drv_kernel_class(const char *name, wl_kernel_class *out, dse_error *err)
@@ -25,6 +27,28 @@ dse_status drv_kernel_class(const char *name, wl_kernel_class *out, dse_error *e
     return dse_fail_unknown(err, DSE_E_USAGE, "", "class of kernels", name, names, n);
 }
 
+/* Options of the other kind of class are refused: they would change nothing. */
+static dse_status check_query(const drv_kernel_query *q, dse_error *err)
+{
+    const uint64_t *e = q->extent;
+    const char *name = wl_kernel_class_name(q->class);
+    const bool is_attention = q->class == WL_KERNEL_ATTENTION || q->class == WL_KERNEL_ATTENTION_BACKWARD ||
+                              q->class == WL_KERNEL_ATTENTION_PRODUCT;
+
+    if (!has_shape(q->class)) {
+        if (!(q->bytes > 0))
+            return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its --bytes", name);
+        if (e[WL_EXTENT_M] || e[WL_EXTENT_N] || e[WL_EXTENT_K] || e[WL_EXTENT_BATCH] > 1)
+            return dse_fail(err, DSE_E_USAGE, "a kernel of class %s has --bytes, and no --m, --n, --k and --heads", name);
+        return DSE_OK;
+    }
+    if (q->bytes > 0)
+        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s has a shape, and no --bytes", name);
+    if (!e[WL_EXTENT_N] || !e[WL_EXTENT_K] || (!e[WL_EXTENT_M] && !is_attention))
+        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its shape: --m, --n and --k", name);
+    return DSE_OK;
+}
+
 /* As the step makes them (step/program.c, step/module_attention.c): attention is causal, and its backward
  * pass has 5 products where the forward one has 2. */
 static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_error *err)
@@ -34,31 +58,34 @@ static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_err
     const double batch = (double)(q->extent[WL_EXTENT_BATCH] ? q->extent[WL_EXTENT_BATCH] : 1);
     const double operand = wl_kernel_is_low(q->class) ? drv_recipe_operand_bytes(q->class) : 2;
     const bool is_backward = q->class == WL_KERNEL_ATTENTION_BACKWARD;
+    double operations, bytes;
+    dse_status st = check_query(q, err);
 
+    if (st != DSE_OK)
+        return st;
     *out = (wl_kernel){.class = q->class, .element_bytes = operand, .extent = {1, 1, 1, 1}};
-    if (!has_shape(q->class)) {
-        if (!(q->bytes > 0))
-            return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its --bytes",
-                            wl_kernel_class_name(q->class));
-        out->bytes = (uint64_t)q->bytes;
-        out->operations = 1;
-        return DSE_OK;
+    if (has_shape(q->class)) {
+        memcpy(out->extent, (uint64_t[]){(uint64_t)m, (uint64_t)n, (uint64_t)k, (uint64_t)batch},
+               sizeof out->extent);
+        operations = 2 * batch * m * n * k * (is_backward ? 2.5 : 1);
+        bytes = batch * (operand * (m * k + k * n) + 2 * m * n);
+        if (q->class == WL_KERNEL_ATTENTION || is_backward)
+            bytes = 2 * batch * (2 * m * k + 2 * n * k) * (is_backward ? 2.5 : 1);
+    } else {
+        operations = 1;
+        bytes = q->bytes;
     }
-    if (!(n > 0) || !(k > 0))
-        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its shape: --m, --n and --k",
-                        wl_kernel_class_name(q->class));
-    memcpy(out->extent, (uint64_t[]){(uint64_t)m, (uint64_t)n, (uint64_t)k, (uint64_t)batch},
-           sizeof out->extent);
-    out->operations = (uint64_t)(2 * batch * m * n * k * (is_backward ? 2.5 : 1));
-    out->bytes = (uint64_t)(batch * (operand * (m * k + k * n) + 2 * m * n));
-    if (q->class == WL_KERNEL_ATTENTION || is_backward)
-        out->bytes = (uint64_t)(2 * batch * (2 * m * k + 2 * n * k) * (is_backward ? 2.5 : 1));
+    if (operations >= MOST || bytes >= MOST)
+        return dse_fail(err, DSE_E_RANGE, "a kernel of %.3g operations and %.3g bytes is too large to count: 2^63 of either",
+                        operations, bytes);
+    out->operations = (uint64_t)operations;
+    out->bytes = (uint64_t)bytes;
     return DSE_OK;
 }
 
 /* The corners of the cell that the shape lies in; of a shape beyond the grid of the border's. */
 static void add_neighbours(const sim_table *t, const wl_kernel *k, const sim_device *d, const sim_law *law,
-                           drv_kernel *out)
+                           double slower, drv_kernel *out)
 {
     sim_table_corner corner[DRV_MOST_NEIGHBOURS];
     const uint32_t n = sim_table_corners(t, k, corner);
@@ -76,7 +103,7 @@ static void add_neighbours(const sim_table *t, const wl_kernel *k, const sim_dev
         if (k->extent[WL_EXTENT_M] == k->extent[WL_EXTENT_N] && !to->extent[WL_EXTENT_M])
             q.extent[WL_EXTENT_M] = q.extent[WL_EXTENT_N]; /* attention of a whole sequence */
         if (make_kernel(&q, &at, NULL) == DSE_OK)
-            to->us = corner[i].ratio * sim_kernel_law_ns(&at, d, law) / 1e3;
+            to->us = slower * corner[i].ratio * sim_kernel_law_ns(&at, d, law) / 1e3;
     }
 }
 
@@ -88,6 +115,7 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
     sim_device device;
     net_network net;
     const sim_law *law;
+    double slower; /* by compute.clock, as all kernels of a step are */
     dse_status st;
 
     *out = (drv_kernel){.class_name = wl_kernel_class_name(q->class), .law_us = NAN, .ratio = NAN};
@@ -104,6 +132,7 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
     device = sim_device_of(&set);
     device = sim_device_for(&device, law);
     out->roofline_us = (double)sim_kernel_time(&out->kernel, &device).ticks / 1e3;
+    slower = 1 + set.kernel_lag;
     out->us = out->roofline_us;
     if (law->is_given) {
         out->by = law->table ? DRV_BY_TABLE : DRV_BY_LAW;
@@ -116,12 +145,15 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
         out->table = dse_arena_printf(a, "%.*s", (int)strcspn(file, "#"), file);
         out->ratio = sim_table_ratio(law->table, &out->kernel);
         out->is_beyond = sim_table_is_beyond(law->table, &out->kernel);
-        add_neighbours(law->table, &out->kernel, &device, law, out);
+        add_neighbours(law->table, &out->kernel, &device, law, slower, out);
     }
     if (law->is_given && out->law_us * 1e3 * (law->table ? out->ratio : 1) < sim_kernel_roofline_ns(&out->kernel, &device))
         out->by = DRV_BY_ROOFLINE; /* below which no law falls */
+    out->us *= slower;
+    out->law_us *= slower;
+    out->roofline_us *= slower;
     if (has_shape(q->class)) {
-        out->tflops = (double)out->kernel.operations / out->us / 1e6;
+        out->tflops = out->us > 0 ? (double)out->kernel.operations / out->us / 1e6 : NAN;
         out->peak_tflops = device.peak_ops_per_s / 1e12;
     }
     return DSE_OK;

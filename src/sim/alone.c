@@ -1,6 +1,7 @@
 #include "sim/alone.h"
 
 #include "sim/circle.h"
+#include "sim/collective.h"
 #include "sim/engine.h"
 #include "sim/sim.h"
 
@@ -107,10 +108,23 @@ static bool run_groups(const sim_settings *set, const net_network *net, const si
     return true;
 }
 
+uint64_t sim_alone_bytes(const sim_settings *set, const net_network *net, uint32_t collective, uint64_t bytes)
+{
+    const sim_implementations *impl = &set->implementations[SIM_ALL_REDUCE];
+    uint64_t least = set->splits;
+
+    if (collective == WL_ALL_REDUCE)
+        for (uint32_t i = 0; i < impl->n_dims; i++)
+            if (impl->dim[i].algorithm == &sim_algorithm_halving_doubling)
+                least = 2 * (uint64_t)set->splits * net->n_npus;
+    return bytes > least ? bytes : least;
+}
+
 dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
                             uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
 {
     *out = (sim_alone){.is_even = true};
+    bytes = sim_alone_bytes(set, net, collective, bytes);
     if (groups->n < net->n_npus && run_groups(set, net, groups, collective, bytes, a, out))
         return DSE_OK;
     *out = (sim_alone){.is_even = true};

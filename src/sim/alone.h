@@ -31,7 +31,13 @@ typedef struct {
     const uint32_t *member;
 } sim_groups;
 
-/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it has.
+/* So many bytes that each piece of a collective has some; the engine refuses those with fewer, as ASTRA-sim does not end
+ * with them. Each chunk of an all-gather has one. Of others the engine makes one a NPU and chunk (sim_cut_chunks), and
+ * halvingDoubling halves a piece of an all-reduce once more where it turns. `bytes` if they are enough. */
+uint64_t sim_alone_bytes(const sim_settings *set, const net_network *net, uint32_t collective, uint64_t bytes);
+
+/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it has;
+ * fewer than sim_alone_bytes count as those.
  * Scratch goes into the arena. DSE_E_SIM: the collective cannot be run; DSE_E_CONFIG: the settings do not fit the
  * network. */
 dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,

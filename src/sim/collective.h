@@ -113,6 +113,7 @@ dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
                              sim_logical out[SIM_N_COLLECTIVES], dse_error *err);
 
 extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
+extern const sim_algorithm sim_algorithm_halving_doubling;
 
 /* Converts a Chakra collective (wl_coll_type). False: it cannot be simulated. */
 bool sim_collective_of(uint32_t chakra, sim_collective *out);

@@ -49,7 +49,6 @@ static void halving_doubling_packet(const sim_phase *p, uint32_t k, sim_packet *
     *out = (sim_packet){.to = partner, .from = partner, .bytes = bytes};
 }
 
-extern const sim_algorithm sim_algorithm_halving_doubling;
 const sim_algorithm sim_algorithm_halving_doubling = {
     .name = "halvingDoubling",
     .one_name = "oneHalvingDoubling",
