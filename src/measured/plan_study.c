@@ -24,6 +24,20 @@ static bool has_other_nodes(const msr_job *job, const card_system *machine)
            job->devices_per_node != machine->npus_count.v[0] && job->n_devices > job->devices_per_node;
 }
 
+/* "B200 (power limited)": words behind a device's name that are not another name of it. */
+static void say_remark(msr_plan *p, dse_arena *a)
+{
+    const char *bracket = p->job->device ? strchr(p->job->device, '(') : NULL;
+    char whole[160], inner[160];
+
+    if (!bracket)
+        return;
+    msr_device_form(p->job->device, whole, sizeof whole);
+    msr_device_form(bracket, inner, sizeof inner);
+    if (strcmp(whole, inner) != 0)
+        msr_plan_assume(p, a, "the source says: %.*s; not modelled", (int)strcspn(bracket + 1, ")"), bracket + 1);
+}
+
 /* Settings go over what the source says: then another step is simulated than was measured. */
 static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
 {
@@ -95,6 +109,7 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     }
     if (!p->job->device)
         msr_plan_assume(p, a, "the device is that of %s: the source does not say", machine_name);
+    say_remark(p, a);
     if (has_other_nodes(p->job, machine))
         msr_plan_assume(p, a, "nodes of %" PRId64 " devices, as %s has; the run had nodes of %" PRId64,
                         machine->npus_count.v[0], machine_name, p->job->devices_per_node);

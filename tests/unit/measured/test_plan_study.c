@@ -213,6 +213,20 @@ CLAIM(a_partition_of_the_layers_is_the_sources)
     assert_true(plan.can_run);
 }
 
+/* "B200 (power limited)"; but "TPU v6e (Trillium)" has two names. */
+CLAIM(words_behind_a_device_are_noted)
+{
+    begin();
+    job.device = "A100 (power limited)";
+    assert_ok(make(&as_said), &err);
+    assert_true(plan.can_run);
+    assert_int_equal(count_assumed(), 1);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1], "the source says: power limited; not modelled");
+    job.device = "NVIDIA A100 (a100)";
+    assert_ok(make(&as_said), &err);
+    assert_int_equal(count_assumed(), 0);
+}
+
 static int open_configs(void **state)
 {
     (void)state;
@@ -237,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_device_that_is_not_said_is_taken_for_the_machines),
         cmocka_unit_test(work_that_is_set_over_that_of_the_job_is_said),
         cmocka_unit_test(a_partition_of_the_layers_is_the_sources),
+        cmocka_unit_test(words_behind_a_device_are_noted),
         cmocka_unit_test(a_machine_that_is_too_small_is_refused),
     };
 
