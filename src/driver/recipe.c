@@ -71,8 +71,7 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
                         "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
     if (!(set->law[class].peak_ops_per_s > 0))
         return dse_fail(
-            err, DSE_E_RANGE, "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
-            *device ? device : "the system", set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? 8 : 16,
+            err, DSE_E_RANGE, "the card of %s gives no %s; take fp8_recipe %s", *device ? device : "the system",
             is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
             is_fp4 && set->law[WL_KERNEL_MATMUL_FP8].peak_ops_per_s > 0 ? "mxfp8, or none" : "none");
     return DSE_OK;
