@@ -77,9 +77,8 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
         return dse_fail(err, DSE_E_RANGE,
                         "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
     if (!(set->law[class].peak_ops_per_s > 0))
-        return dse_fail(err, DSE_E_RANGE, "%s multiplies in no less than %d bits (%s is not given); take fp8_recipe %s",
-                        *device ? device : "the system", has_fp8 ? 8 : 16,
-                        is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
+        return dse_fail(err, DSE_E_RANGE, "the card of %s gives no %s; take fp8_recipe %s",
+                        *device ? device : "the system", is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
                         is_fp4 && has_fp8 ? "delayed, or none" : "none");
     if (p->fp8_recipe == MXFP8 && !has_fp4)
         return dse_fail(err, DSE_E_RANGE,

@@ -46,6 +46,7 @@ typedef struct {
     const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
     int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
     const char *schedule;   /* of the pipeline, as written: "1F1B" */
+    const char *partition;  /* of the layers over the pipeline's stages, as written */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
     int64_t shard_group;       /* ranks over which an optimizer is sharded; the rest of dp repeats them */

@@ -93,6 +93,7 @@ const msr_spelling msr_spellings[] = {
     {F_RANK_ORDER, IN_ROW | IN_CARD, {"rank_order"}, NULL, 0},
     {F_INTERLEAVING, IN_ROW, {"interleaving", "vp", "virtual_pipeline"}, NULL, 0},
     {F_SCHEDULE, IN_ROW, {"schedule", "pipeline_schedule"}, NULL, 0},
+    {F_PARTITION, IN_ROW, {"pipeline_partition"}, NULL, 0},
     {F_SEQUENCE_PARALLEL, IN_ROW | IN_MODEL, {"sequence_parallel"}, NULL, 0},
     {F_ZERO_STAGE, IN_ROW, {"zero_stage"}, NULL, 0},
     {F_OPTIMIZER_SHARDING, IN_ROW, {"optimizer_sharding"}, NULL, 0},

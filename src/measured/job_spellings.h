@@ -72,6 +72,7 @@ typedef enum {
     F(RANK_ORDER, TEXT, job.rank_order, 0)                                                                   \
     F(INTERLEAVING, INT, job.interleaving, 1)                                                                \
     F(SCHEDULE, TEXT, job.schedule, 0)                                                                       \
+    F(PARTITION, TEXT, job.partition, 0)                                                                     \
     F(SEQUENCE_PARALLEL, FLAG, job.sequence_parallel, 0)                                                     \
     F(ZERO_STAGE, INT, job.zero_stage, 0)                                                                    \
     F(OPTIMIZER_SHARDING, FLAG, optimizer_sharding, 0)                                                       \

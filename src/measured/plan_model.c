@@ -17,12 +17,14 @@
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-/* Other names of a shipped card, in the form of number_form. Llama 3 and 3.1 have the same sizes, and so have Qwen 2 and 2.5 of 7B. */
+/* Other names of a shipped card, in the form of number_form. Llama 3, 3.1 and 3.3 have the same sizes, and so have Qwen 2
+ * and 2.5 of 7B. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
     {"llama38b", "llama-3.1-8b"},
     {"llama370b", "llama-3.1-70b"},
+    {"llama3.370b", "llama-3.1-70b"},
     {"megatron175b", "gpt3-175b"},
     {"mtnlg530b", "turing-530b"},
     {"megatronturing530b", "turing-530b"},
@@ -62,15 +64,21 @@ static void bare_form(const char *family, char out[NAME_MAX_])
                                                                           "hf",  "base", "instruct", "chat",
                                                                           "v0.1", "v0.2", "v0.3", "pt"};
     const char *slash = strrchr(family, '/');
+    bool again = true;
     size_t n;
 
     number_form(slash ? slash + 1 : family, out);
     for (size_t i = 0; i < DSE_COUNT(before); i++)
         if (!strncmp(out, before[i], n = strlen(before[i])))
             memmove(out, out + n, strlen(out + n) + 1);
-    for (size_t i = 0; i < DSE_COUNT(behind); i++)
-        if (strlen(out) > (n = strlen(behind[i])) && !strcmp(out + strlen(out) - n, behind[i]))
-            out[strlen(out) - n] = '\0';
+    while (again) { /* there may be several: "-Instruct-v0.3" */
+        again = false;
+        for (size_t i = 0; i < DSE_COUNT(behind); i++)
+            if (strlen(out) > (n = strlen(behind[i])) && !strcmp(out + strlen(out) - n, behind[i])) {
+                out[strlen(out) - n] = '\0';
+                again = true;
+            }
+    }
 }
 
 static bool is_of_stage(const char *card)

@@ -24,6 +24,20 @@ static bool has_other_nodes(const msr_job *job, const card_system *machine)
            job->devices_per_node != machine->npus_count.v[0] && job->n_devices > job->devices_per_node;
 }
 
+/* "B200 (power limited)": words behind a device's name that are not another name of it. */
+static void say_remark(msr_plan *p, dse_arena *a)
+{
+    const char *bracket = p->job->device ? strchr(p->job->device, '(') : NULL;
+    char whole[160], inner[160];
+
+    if (!bracket)
+        return;
+    msr_device_form(p->job->device, whole, sizeof whole);
+    msr_device_form(bracket, inner, sizeof inner);
+    if (strcmp(whole, inner) != 0)
+        msr_plan_assume(p, a, "the source says: %.*s; not modelled", (int)strcspn(bracket + 1, ")"), bracket + 1);
+}
+
 /* Settings go over what the source says: then another step is simulated than was measured. */
 static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
 {
@@ -38,16 +52,29 @@ static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
                             work[i].simulated, work[i].measured);
 }
 
-/* The source says of such a pipeline how many stages it has, and not what each of them holds. */
-static void say_stages(msr_plan *p, const card_model *m, dse_arena *a)
+/* DeepSpeed's partition_method of Megatron-DeepSpeed, which counts each of the two embeddings as a layer. */
+static const char with_embeddings[] = "type:transformer|embedding";
+
+/* The layers of stages. What counts embeddings as layers is the division that the step has of layers that do not divide; else
+ * the source says of such a pipeline how many stages it has, and not what each of them holds. */
+static void settle_stages(msr_plan *p, const card_model *m, dse_arena *a)
 {
     const int64_t stages = (int64_t)p->point.pp * p->point.vp;
+    const char *partition = p->point.pp > 1 ? p->job->partition : NULL;
+    const bool counts = partition && !strncmp(partition, with_embeddings, sizeof with_embeddings - 1),
+               is_uniform = partition && !strcmp(partition, "uniform");
 
-    if (m->layers % stages)
-        msr_plan_assume(p, a,
-                        "one layer fewer in the first and in the last of %" PRId64 " stages, as %" PRId64
-                        " layers do not divide: the source does not say",
-                        stages, m->layers);
+    if (partition && !((counts && (m->layers + 2) % stages == 0) || (is_uniform && m->layers % stages == 0))) {
+        p->can_run = false;
+        msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a,
+                     "what the pipeline's partition '%.60s' makes of %" PRId64 " layers in %" PRId64 " stages", partition,
+                     m->layers, stages);
+    } else if (m->layers % stages) {
+        msr_plan_assume(p, a, "one layer fewer in the first and in the last of %" PRId64 " stages, %s", stages,
+                        counts ? "as the source's partition counts each embedding as a layer"
+                               : dse_arena_printf(a, "as %" PRId64 " layers do not divide: the source does not say",
+                                                  m->layers));
+    }
 }
 
 /* What the step refuses is the run's alone. */
@@ -57,7 +84,7 @@ static dse_status check_step(msr_plan *p, const drv_study *s, dse_arena *a, dse_
     dse_status st = drv_point_check(s, &p->point, &why);
 
     if (st == DSE_OK) {
-        say_stages(p, &s->model, a);
+        settle_stages(p, &s->model, a);
         return DSE_OK;
     }
     if (st != DSE_E_RANGE)
@@ -82,6 +109,7 @@ dse_status msr_plan_study(msr_plan *p, const card_system *machine, const char *m
     }
     if (!p->job->device)
         msr_plan_assume(p, a, "the device is that of %s: the source does not say", machine_name);
+    say_remark(p, a);
     if (has_other_nodes(p->job, machine))
         msr_plan_assume(p, a, "nodes of %" PRId64 " devices, as %s has; the run had nodes of %" PRId64,
                         machine->npus_count.v[0], machine_name, p->job->devices_per_node);

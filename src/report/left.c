@@ -43,8 +43,9 @@ void report_put_left(const report_left *left, size_t n, report_node *to)
     report_node *list = report_lines(to, "left_out");
 
     for (size_t i = 0; i < n; i++)
-        report_row(list, V_TEXT("reason", left[i].reason), V_COUNT("runs", left[i].n),
-                   V_TEXT("first", left[i].first));
+        report_texts(report_row(list, V_TEXT("reason", left[i].reason), V_COUNT("runs", left[i].n),
+                                V_TEXT("first", left[i].first)),
+                     "each", left[i].each, left[i].each ? left[i].n : 0);
 }
 
 size_t report_note_stem(const char *note)

@@ -236,8 +236,8 @@ CLAIM(shipped_models_have_as_many_parameters_as_published)
         {"mpt-30b", 29.98},         {"mpt-70b", 64.86},     {"bloom-7b1", 7.07},
         {"bloom-176b", 176.25},     {"internlm-7b", 7.32},  {"palm-62b", 62.5},
         {"palm-540b", 540.35},      {"llama-3.1-8b", 8.03}, {"llama-3.1-70b", 70.55},
-        {"llama-3.1-405b", 405.85}, {"gpt3-175b", 175.2}, /* untied */
-        {"turing-530b", 530.6},                           /* untied */
+        {"llama-3.1-405b", 405.85}, {"gpt3-175b", 174.6},   {"turing-530b", 529.6},
+        {"megatron-22b", 22.07},    {"megatron-1t", 1008},
     };
 
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
@@ -256,6 +256,8 @@ CLAIM(shipped_models_have_as_many_parameters_as_published)
         attention = 2 * d * head * (heads + kv);
         n = (double)m.layers * (attention + matrices * d * (double)m.d_ff);
         n += (double)m.vocabulary * d * (m.tied_embeddings ? 1 : 2);
+        if (!strncmp(models[i].name, "megatron-", 9)) /* as Megatron-LM has it by default, and the reference counts it */
+            assert_true(m.tied_embeddings);
         if (!(fabs(n / 1e9 / models[i].parameters - 1) < 0.02))
             fail_msg("%s has %g", models[i].name, n / 1e9);
     }

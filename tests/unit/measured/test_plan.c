@@ -405,6 +405,8 @@ CLAIM(families_are_known_by_many_names)
         {"GPT-3 1.3B", "gpt3-1.3b", "24", "gpt"},
         {"llama_3_1_8b", "llama-3.1-8b", "32", "llama"},
         {"Qwen2.5-32B", "qwen2.5-32b", "64", "llama"},
+        {"meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b", "80", "llama"},
+        {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b", "32", "llama"},
         {"bloom-7.1b", "bloom-7b1", "30", "gpt"},
     };
 

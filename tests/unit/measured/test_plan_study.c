@@ -182,6 +182,51 @@ CLAIM(a_machine_that_is_too_small_is_refused)
     assert_non_null(strstr(err.text, "32768"));
 }
 
+/* 6 layers and 2 embeddings in 4 stages. */
+CLAIM(a_partition_of_the_layers_is_the_sources)
+{
+    begin();
+    job.layers = 6;
+    job.dp = job.dp_replicate = job.tp = 1;
+    job.zero_stage = MSR_JOB_NONE;
+    job.pp = 4;
+    job.schedule = "1F1B";
+    assert_ok(make(&as_said), &err);
+    assert_true(plan.can_run);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1],
+                        "one layer fewer in the first and in the last of 4 stages, as 6 layers do not divide: the source "
+                        "does not say");
+    job.partition = "type:transformer|embedding: each embedding counts as a layer";
+    assert_ok(make(&as_said), &err);
+    assert_true(plan.can_run);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1],
+                        "one layer fewer in the first and in the last of 4 stages, as the source's partition counts each "
+                        "embedding as a layer");
+    job.partition = "parameters";
+    assert_ok(make(&as_said), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_UNKNOWN_FACT);
+    assert_string_equal(plan.gap[0].text, "what the pipeline's partition 'parameters' makes of 6 layers in 4 stages");
+    job.layers = 8;
+    job.partition = "uniform";
+    assert_ok(make(&as_said), &err);
+    assert_true(plan.can_run);
+}
+
+/* "B200 (power limited)"; but "TPU v6e (Trillium)" has two names. */
+CLAIM(words_behind_a_device_are_noted)
+{
+    begin();
+    job.device = "A100 (power limited)";
+    assert_ok(make(&as_said), &err);
+    assert_true(plan.can_run);
+    assert_int_equal(count_assumed(), 1);
+    assert_string_equal(plan.assumed[plan.n_assumed - 1], "the source says: power limited; not modelled");
+    job.device = "NVIDIA A100 (a100)";
+    assert_ok(make(&as_said), &err);
+    assert_int_equal(count_assumed(), 0);
+}
+
 static int open_configs(void **state)
 {
     (void)state;
@@ -205,6 +250,8 @@ int main(void)
         cmocka_unit_test(another_device_is_a_gap),
         cmocka_unit_test(a_device_that_is_not_said_is_taken_for_the_machines),
         cmocka_unit_test(work_that_is_set_over_that_of_the_job_is_said),
+        cmocka_unit_test(a_partition_of_the_layers_is_the_sources),
+        cmocka_unit_test(words_behind_a_device_are_noted),
         cmocka_unit_test(a_machine_that_is_too_small_is_refused),
     };
 

@@ -52,7 +52,8 @@ CLAIM(markdown_shows_degrees_and_escapes_what_ends_a_cell)
 /* Errors (6 - 4) / 4 = 0.5 and (4 - 4) / 4 = 0, each run alone in its group: MAPE 0.25, geometric and bias sqrt(1.5) - 1. */
 CLAIM(json_has_everything_and_null_for_what_is_not)
 {
-    static report_left left[] = {{"experts", 2, "moe"}};
+    static const char *each[] = {"moe", "another"};
+    static report_left left[] = {{"experts", 2, "moe", each}};
 
     begin_comparison(&x);
     add_run(&x, 6, 4, 1)->n_notes = 1;
@@ -78,7 +79,7 @@ CLAIM(json_has_everything_and_null_for_what_is_not)
                                    "{\"metric\":\"step_time\",\"unit\":\"s\",\"better\":\"lower\","
                                    "\"simulated\":4.0,\"measured\":4.0,"
                                    "\"error\":0.0,\"tolerance\":0.05,\"within\":true}]}],\"left_out\":[\n"
-                                   "{\"reason\":\"experts\",\"runs\":2,\"first\":\"moe\"}],\n"
+                                   "{\"reason\":\"experts\",\"runs\":2,\"first\":\"moe\",\"each\":[\"moe\",\"another\"]}],\n"
                                    "\"summary\":{\"runs\":2,\"groups\":0,\"runs_in_groups\":0,\"worst_run\":"
                                    "\"run-1\",\"worst_error\":0.5,\n"
                                    "\"mape\":{\"value\":0.25,\"low\":null,\"high\":null,\"why_no_interval\":"
