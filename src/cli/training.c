@@ -6,6 +6,7 @@
 #include "report/band.h"
 #include "report/parts.h"
 #include "report/tree.h"
+#include "step/buckets.h"
 #include "step/list.h"
 
 #include <inttypes.h>
@@ -58,6 +59,36 @@ static void put_collectives(const step_list *l, report_node *list)
 /* What a rank does until the last pass of any rank has ended is a pass, with the communication in it, or
  * the bubble: waiting for a tensor, or for the others to end. */
 static dse_time bubble_of(const step_result *r, uint32_t rank) { return r->pipeline - r->times.busy[rank]; }
+
+/* Layers of the stage `number` of pp x vp, in the order of the forward pass. */
+static uint32_t layers_of(const training_shown *s, uint32_t number)
+{
+    return step_stage_of(&s->study->training->model, number, s->point->pp * s->point->vp).n_layers;
+}
+
+/* "7, 14 x 8, 7 layers"; nothing of equal ones. */
+static void stages_text(const training_shown *s, dse_strbuf *out)
+{
+    const uint32_t n = s->point->pp * s->point->vp;
+
+    if (s->study->training->model.n_layers % n == 0)
+        return;
+    dse_strbuf_addf(out, "  %-22s ", "stages");
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && layers_of(s, end) == layers_of(s, i);)
+            end++;
+        dse_strbuf_addf(out, end - i > 1 ? "%s%" PRIu32 " x %" PRIu32 : "%s%" PRIu32, i ? ", " : "",
+                        end - i > 1 ? end - i : layers_of(s, i), layers_of(s, i));
+    }
+    dse_strbuf_adds(out, " layers\n");
+}
+
+/* Layers of the stages, in the order of the forward pass. */
+static void put_layers(const training_shown *s, report_node *list)
+{
+    for (uint32_t i = 0; i < s->point->pp * s->point->vp; i++)
+        report_row(list, V_COUNT("stage", i), V_COUNT("layers", layers_of(s, i)));
+}
 
 static void put_stages(const step_result *r, report_node *list)
 {
@@ -133,6 +164,7 @@ static void print_json(const training_shown *s, const training_lists *lists, con
         report_put_known(root, &s->metrics, &c[i]);
     report_put_band(&s->band, (double)s->metrics.wall_time * 1e-9, root);
     put_stages(&s->result, report_lines(root, "pipeline"));
+    put_layers(s, report_lines(root, "stages"));
     if (lists->memory)
         put_memory(&s->result, report_lines(root, "memory"));
     if (lists->collectives)
@@ -196,6 +228,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
     dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    stages_text(s, out);
     bubble_text(&s->result, out);
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,
                     m->peak_memory);

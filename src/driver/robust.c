@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 static const char *const keys[] = {
     "compute.peak_perf", "memory.bandwidth",     "network.bandwidth",
     "network.latency",   "overheads.per_kernel", "overheads.per_step",
+    "compute.clock",     "overheads.per_layer",  "overheads.per_collective",
 };
 #define N_KEYS (sizeof keys / sizeof keys[0])
 
@@ -70,13 +72,15 @@ static double *number_at(const place *p, card_system *s)
     return p->row->type == CFG_T_DOUBLE_LIST ? &((cfg_double_list *)field)->v[p->element] : (double *)field;
 }
 
-/* Adds the parameter of a path if the system has it and it is not 0. */
+/* Adds the parameter of a path if the system has it and it is not 0; of the clock, if it is not 1. */
 static void add_parameter(state *s, const cfg_param *row, uint32_t element, const char *path, dse_arena *a,
                           report_robust *out)
 {
+    const bool is_clock = row->offset == offsetof(card_system, clock);
     cfg_value v;
 
-    if (!cfg_table_get(&card_system_table, &s->system, path, &v) || !(v.number > 0))
+    if (!cfg_table_get(&card_system_table, &s->system, path, &v) || !(v.number > 0) ||
+        (is_clock && !(fabs(v.number - 1) > 0)))
         return;
     out->parameter[s->n_places] =
         (report_robust_parameter){dse_arena_strdup(a, path), row->unit_name, v.number};

@@ -137,6 +137,17 @@ static const shipped products[] = {
      13.3, 7.7, 1, 6.1, 3.4},
     {"nvidia_b200_matmul_nvfp4", "gemm_b200_sxm", "trtllm", "nvfp4", 9000, 8000, 1.836, 0.968, 0, 5.4, 7.6,
      0.5625, 7, 4.1},
+    {"nvidia_gb200_matmul_fp8", "gemm_gb200", "trtllm", "fp8", 5000, 8000, 1.387, 0.638, 0, 9.5, 14.8, 1, 4.5, 3.6},
+    {"nvidia_gb200_matmul_fp8_block", "gemm_gb200", "trtllm", "fp8_block", 5000, 8000, 1.421, 0.738, 0, 14, 7.6, 1, 4,
+     2.5},
+    {"nvidia_gb200_matmul_nvfp4", "gemm_gb200", "trtllm", "nvfp4", 10000, 8000, 1.775, 1, 0, 5.6, 7.5, 0.5625, 6.9, 4.8},
+    {"nvidia_gb300_matmul_fp8", "gemm_gb300", "trtllm", "fp8", 5000, 8000, 1.192, 0.625, 0, 9.2, 14.6, 1, 4, 2.9},
+    {"nvidia_gb300_matmul_fp8_block", "gemm_gb300", "trtllm", "fp8_block", 5000, 8000, 1.254, 0.71, 0, 12.9, 7.6, 1,
+     4.3, 2.1},
+    {"nvidia_gb300_matmul_nvfp4", "gemm_gb300", "trtllm", "nvfp4", 15000, 8000, 1.914, 1.711, 0, 4.9, 10.1,
+     0.5625, 9.2, 5.1},
+    {"nvidia_l40s_matmul_fp8", "gemm_l40s", "trtllm", "fp8", 733, 864, 1.645, 0.519, 0, 4.7, 10.6, 1, 8.9, 4.9},
+    {"nvidia_l40s_matmul_fp8_block", "gemm_l40s", "trtllm", "fp8_block", 733, 864, 3.279, 0.271, 0, 4.5, 3.5, 1, 10.5, 4},
 };
 
 static const shipped attentions[] = {
@@ -146,6 +157,8 @@ static const shipped attentions[] = {
      3, 2, 18, 7},
     {"nvidia_b200_attention", "attention_forward_b200_sxm", "trtllm", "bfloat16", 2250, 0, 1.92, 0, 2200, 0,
      3, 2, 22, 7},
+    {"nvidia_gb200_attention", "attention_forward_gb200", "trtllm", "bfloat16", 2500, 0, 1.85, 0, 2480, 0, 3, 2, 22, 7},
+    {"nvidia_l40s_attention", "attention_forward_l40s", "trtllm", "bfloat16", 362.05, 0, 2.44, 0, 760, 0, 3, 2, 12, 8},
 };
 
 static sim_table *table_of(const shipped *s)
