@@ -94,7 +94,7 @@ static void add_explanation(const report_compared *c, dse_strbuf *out)
     dse_strbuf_adds(
         &text,
         "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and "
-        "regret compare choices for the same work (model, batch, sequence, devices); top-k regret is how "
+        "regret compare choices for the same work (model, batch, sequence, devices, precision); top-k regret is how "
         "much slower than the truly best the best of the k simulated-best was measured.");
     if (c->bootstrap.resamples)
         dse_strbuf_addf(&text, " Intervals: bootstrap, %u resamples, seed %llu.", c->bootstrap.resamples,
