@@ -346,7 +346,8 @@ static dse_status validate_one(validating *v, const msr_validate_table *t, repor
     to->choice = to->fitted_choice =
         (report_validated_choice){.kendall = NAN, .regret = NAN, .worst_regret = NAN};
     if (!path || (!t->ships && !dse_is_file(path))) {
-        to->absent = dse_arena_printf(v->arena, "the table %s is not there", t->measured);
+        to->absent = dse_arena_printf(v->arena, "the table %s is not there%s", t->measured,
+                                      t->ships || v->o->folder ? "" : "; give its folder with --folder");
         return DSE_OK;
     }
     if ((st = gather(v, t, path, &own.g, err)) != DSE_OK)
