@@ -96,6 +96,20 @@ static bool is_same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static bool is_absolute(const calibrate_options *o) { return !strcmp(o->loss, "absolute"); }
+
+/* Before anything is simulated; what a word covers is known with the card alone. */
+static dse_status check_loss(const calibrate_options *o, dse_arena *a, dse_error *err)
+{
+    const size_t n = split(&o->fit, a).n;
+
+    return is_absolute(o) && (n > 1 || (!n && !o->fix.n))
+               ? dse_fail(err, DSE_E_USAGE,
+                          "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
+                          "--loss out")
+               : DSE_OK;
+}
+
 static const char *output_of(const calibrate_options *o) { return o->output ? o->output : o->o; }
 
 /* Inputs are not overwritten: measurements cannot be recovered. */
@@ -163,8 +177,6 @@ static dse_status gather(calibrating *c, dse_error *err)
                     c->o->runs.approximate ? ""
                                            : "; --approximate takes the nearest thing where there is one");
 }
-
-static bool is_absolute(const calibrate_options *o) { return !strcmp(o->loss, "absolute"); }
 
 static bool leaves_models_out(const calibrate_options *o) { return !strcmp(o->leave_out, "model"); }
 
@@ -317,7 +329,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const char *path;
     dse_status st = card_locate(CARD_SYSTEMS, c.o->runs.system, r->arena, &path, err);
 
-    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK)
+    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK || (st = check_loss(c.o, r->arena, err)) != DSE_OK)
         return st;
     if (c.o->laws)
         return fit_laws(c.o, r, err);

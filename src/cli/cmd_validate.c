@@ -49,6 +49,15 @@ static dse_status write_errors(const msr_validated *v, const char *path, dse_err
     return st;
 }
 
+static int code_of(const report_validated *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        n += v->table[i].n;
+    return n ? EXIT_DONE : EXIT_NO;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const validate_options *o = opts;
@@ -73,6 +82,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     v.report.rows = o->rows;
     printers[option_place(formats, o->json ? "json" : o->format)](&v.report, r->out);
+    r->code = code_of(&v.report);
     return DSE_OK;
 }
 
@@ -89,7 +99,7 @@ const command command_validate = {
                "choice, beside "
                "what the repeats' own noise allows; and what others published of the same rows. --errors "
                "writes the evidence "
-               "of which simulate, best and compare make error bands.",
+               "of which simulate, best and compare make error bands. Exit code 1 if no run was compared.",
     .example = "ccldse validate --table vtrain_a100 --rows",
     COMMAND_OPTIONS(options, validate_options),
     .run = run,

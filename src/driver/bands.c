@@ -1,5 +1,6 @@
 #include "driver/bands.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "cards/locate.h"
 #include "driver/programs.h"
@@ -20,6 +21,20 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
     return dse_is_file(path) ? cmp_bands_load(path, a, out, err) : DSE_OK;
 }
 
+/* Whether something was set over the system's card that another time follows from, but for its number of NPUs: the evidence
+ * is of systems as they are. */
+static bool is_changed(const char *settings)
+{
+    static const char *const times[] = {"compute.", "memory.bandwidth", "overheads.", "kernels.", "network."};
+    static const char size[] = "network.npus_count";
+
+    for (const char *word = settings; *word; word += strcspn(word, " "), word += strspn(word, " "))
+        for (size_t i = 0; i < DSE_COUNT(times); i++)
+            if (!strncmp(word, times[i], strlen(times[i])) && strncmp(word, size, sizeof size - 1) != 0)
+                return true;
+    return false;
+}
+
 /* What the evidence is not of; NULL: it may be. */
 static const char *other_kind(const drv_study *s)
 {
@@ -31,6 +46,8 @@ static const char *other_kind(const drv_study *s)
         return "the system is fitted: its card says how well";
     if (strcmp(s->system.laws, "device") != 0)
         return "it is known of kernels by the device's laws alone, and kernels.laws is another";
+    if (is_changed(s->settings))
+        return "no run was measured with these settings of the system";
     if (card_model_precision(&s->model).activations > 2)
         return "it is known of 16-bit elements alone";
     return NULL;

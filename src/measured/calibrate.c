@@ -519,9 +519,15 @@ static msr_calibrated conclude(const calibration *c, const cmp_problem *problem,
     return r;
 }
 
-static bool is_absolute(const msr_calibrate_options *o, const cmp_problem *p)
+static bool is_one_rate(const calibration *c) { return c->p == 1 && !c->parameter->fit.is_cost; }
+
+static dse_status check_loss(const calibration *c, dse_error *err)
 {
-    return o->absolute || (o->absolute_of_one && p->p == 1 && !p->parameter->is_cost);
+    return !c->o->absolute || is_one_rate(c)
+               ? DSE_OK
+               : dse_fail(err, DSE_E_USAGE,
+                          "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
+                          "--loss out");
 }
 
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,
@@ -540,11 +546,13 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
         st = list_parameters(&c.training, o, a, &parameter, &c.p, err);
     c.parameter = parameter;
     if (st == DSE_OK)
+        st = check_loss(&c, err);
+    if (st == DSE_OK)
         st = prepare(&c, a, err);
     if (st != DSE_OK)
         return st;
     problem = problem_of(&c, a);
-    if ((st = (is_absolute(o, &problem) ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
+    if ((st = (o->absolute || (o->absolute_of_one && is_one_rate(&c)) ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
         return st;
     *out = conclude(&c, &problem, &fit, a);
     return DSE_OK;

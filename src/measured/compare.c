@@ -32,7 +32,6 @@ static bool in_bytes(const drv_study *s)
 static void describe(const comparing *c, const msr_run *r, report_compared_run *to)
 {
     dse_arena *a = c->arena;
-    const char *why;
 
     *to = (report_compared_run){.name = r->job.name,
                                 .where = r->job.where,
@@ -43,7 +42,7 @@ static void describe(const comparing *c, const msr_run *r, report_compared_run *
                                 .n_notes = r->n_notes,
                                 .note = r->note,
                                 .score = NAN};
-    to->band = drv_band_of(&c->bands, &r->study, &r->plan.point, true, a, &why);
+    to->band = drv_band_of(&c->bands, &r->study, &r->plan.point, true, a, &to->why_no_band);
     to->device = r->study.system.device;
     to->sizes =
         in_bytes(&r->study) ? dse_arena_printf(a, "bytes (%s)", r->study.model.precision.word) : "elements";

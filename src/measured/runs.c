@@ -1,6 +1,7 @@
 #include "measured/runs.h"
 
 #include "cards/locate.h"
+#include "measured/job_row.h"
 #include "measured/pairs.h"
 
 #include <inttypes.h>
@@ -278,15 +279,40 @@ static int compare_texts(const char *a, const char *b)
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
+/* As words that sources write in their own ways. */
+static int compare_words(const char *a, const char *b)
+{
+    char x[64] = "", y[64] = "";
+
+    msr_normal_form(a ? a : "", x, sizeof x);
+    msr_normal_form(b ? b : "", y, sizeof y);
+    return strcmp(x, y);
+}
+
+/* Of an older version of a table, measured with older software: its rows are named so (llm-foundry's). */
+static bool is_old(const msr_job *j)
+{
+    static const char old[] = "-old";
+    const size_t n = j->name ? strlen(j->name) : 0;
+
+    return n >= sizeof old - 1 && !strcmp(j->name + n - (sizeof old - 1), old);
+}
+
 /* 0: choices for the same work. */
 static int compare_work(const msr_job *a, const msr_job *b)
 {
-    const int64_t x[] = {a->layers, a->d_model, a->d_ff, a->heads, a->batch, a->sequence, a->n_devices};
-    const int64_t y[] = {b->layers, b->d_model, b->d_ff, b->heads, b->batch, b->sequence, b->n_devices};
+    const int64_t x[] = {a->layers, a->d_model, a->d_ff, a->heads, a->batch, a->sequence, a->n_devices,
+                         a->float8 == 1, is_old(a)};
+    const int64_t y[] = {b->layers, b->d_model, b->d_ff, b->heads, b->batch, b->sequence, b->n_devices,
+                         b->float8 == 1, is_old(b)};
     int order = compare_texts(a->family, b->family);
 
     for (size_t i = 0; !order && i < sizeof x / sizeof x[0]; i++)
         order = (x[i] > y[i]) - (x[i] < y[i]);
+    if (!order)
+        order = compare_words(a->precision, b->precision);
+    if (!order)
+        order = compare_words(a->quantization, b->quantization);
     return order ? order : compare_texts(a->framework, b->framework);
 }
 

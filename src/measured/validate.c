@@ -205,15 +205,37 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
     return &b->of[b->n++];
 }
 
-/* Room for all runs of the table in each kind: tables are small. */
-static void add_evidence(validating *v, const table *t)
+/* Marks the runs of rows that are no evidence. A word that holds of no row is wrong. */
+static dse_status mark_excepted(const validating *v, const table *t, const char *path, bool *excepted,
+                                dse_error *err)
 {
-    for (size_t i = 0; i < t->g.n; i++) {
+    const char *at;
+    dse_status st = t->t->n_except ? card_locate(CARD_MEASURED, path, v->arena, &at, err) : DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < t->t->n_except; i++) {
+        msr_job *job;
+        size_t n = 0;
+
+        st = msr_jobs_read(at, &t->t->except[i], 1, v->arena, &job, &n, err);
+        for (size_t k = 0; st == DSE_OK && k < n; k++)
+            for (size_t r = 0; r < t->g.n; r++)
+                excepted[r] |= !strcmp(t->g.of[r]->job.where, job[k].where);
+    }
+    return st;
+}
+
+/* Room for all runs of the table in each kind: tables are small. */
+static dse_status add_evidence(validating *v, const table *t, const char *path, dse_error *err)
+{
+    bool *excepted = DSE_ARENA_NEW(v->arena, bool, t->g.n);
+    dse_status st = mark_excepted(v, t, path, excepted, err);
+
+    for (size_t i = 0; st == DSE_OK && i < t->g.n; i++) {
         const msr_run *r = t->g.of[i];
         cmp_band_key key;
         cmp_evidence *e;
 
-        if (!r->study.training || !*r->study.system.device)
+        if (excepted[i] || !r->study.training || !*r->study.system.device)
             continue;
         key = drv_band_key(&r->study, &r->plan.point, v->arena);
         e = evidence_of(v, t->t->measured, framework_of(&r->job), &key);
@@ -221,6 +243,7 @@ static void add_evidence(validating *v, const table *t)
             e->ratio = DSE_ARENA_NEW(v->arena, double, t->g.n);
         e->ratio[e->n++] = t->g.run[i].measured_s / t->g.step_s[i];
     }
+    return st;
 }
 
 static report_validated_cover *cover_of(report_validated *r, const char *device)
@@ -323,7 +346,8 @@ static dse_status validate_one(validating *v, const msr_validate_table *t, repor
     to->choice = to->fitted_choice =
         (report_validated_choice){.kendall = NAN, .regret = NAN, .worst_regret = NAN};
     if (!path || (!t->ships && !dse_is_file(path))) {
-        to->absent = dse_arena_printf(v->arena, "the table %s is not there", t->measured);
+        to->absent = dse_arena_printf(v->arena, "the table %s is not there%s", t->measured,
+                                      t->ships || v->o->folder ? "" : "; give its folder with --folder");
         return DSE_OK;
     }
     if ((st = gather(v, t, path, &own.g, err)) != DSE_OK)
@@ -341,9 +365,7 @@ static dse_status validate_one(validating *v, const msr_validate_table *t, repor
         to->fitted = spread_of(&own, own.c.fit.left_out);
         to->fitted_choice = choose(v, &own, own.c.fit.left_out, NULL);
     }
-    if (!t->is_profiled)
-        add_evidence(v, &own);
-    return DSE_OK;
+    return t->is_profiled || t->no_evidence ? DSE_OK : add_evidence(v, &own, path, err);
 }
 
 /* ---- all ------------------------------------------------------------------------------------------- */

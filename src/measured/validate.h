@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     report_validated report; /* its `rows` is false */
-    cmp_bands evidence;      /* of the training steps of tables that no profiler slowed down */
+    cmp_bands evidence;      /* of the training steps of tables, and rows of them, that may be evidence */
 } msr_validated;
 
 /* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG: the list, with the place; a table of `only` that it lacks. And as msr_gather
@@ -33,9 +33,10 @@ void msr_evidence_write(const cmp_bands *evidence, dse_strbuf *out);
 
 typedef struct {
     const char *title, *measured, *system;
-    size_t n_only, n_set, n_fit;
+    size_t n_only, n_set, n_fit, n_except;
     const char **only, **set, **fit;
-    bool by_tokens, is_profiled, ships; /* ships: it is in configs/measured */
+    const char **except; /* rows that are no evidence: of which any of these KEY=VALUE holds */
+    bool by_tokens, is_profiled, no_evidence, ships; /* ships: it is in configs/measured */
     size_t n_peers;
     report_validated_peer *peer;
 } msr_validate_table;

@@ -99,7 +99,8 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
                              dse_error *err)
 {
     static const char *const known[] = {"title", "measured", "system", "only",    "set",
-                                        "fit",   "choose",   "peers",  "profiled"};
+                                        "fit",   "choose",   "peers",  "profiled",
+                                        "evidence", "except"};
     dse_status st;
 
     if ((st = check_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
@@ -110,7 +111,9 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
         (st = read_texts(doc, row, "set", a, &t->set, &t->n_set, err)) != DSE_OK ||
         (st = read_texts(doc, row, "fit", a, &t->fit, &t->n_fit, err)) != DSE_OK ||
         (st = read_word(doc, row, "choose", "tokens", &t->by_tokens, err)) != DSE_OK ||
-        (st = read_word(doc, row, "profiled", "true", &t->is_profiled, err)) != DSE_OK)
+        (st = read_word(doc, row, "profiled", "true", &t->is_profiled, err)) != DSE_OK ||
+        (st = read_word(doc, row, "evidence", "false", &t->no_evidence, err)) != DSE_OK ||
+        (st = read_texts(doc, row, "except", a, &t->except, &t->n_except, err)) != DSE_OK)
         return st;
     t->ships = !strchr(t->measured, '.');
     return read_peers(doc, row, a, t, err);

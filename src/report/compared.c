@@ -269,10 +269,13 @@ static void add_band(const report_compared_run *r, dse_strbuf *out)
 {
     dse_strbuf text;
 
-    if (r->band.level == CMP_BAND_NONE || isnan(compared_simulated(r)))
+    if (isnan(compared_simulated(r)) || (r->band.level == CMP_BAND_NONE && !r->why_no_band))
         return;
     dse_strbuf_init(&text);
-    report_band_say(&r->band, r->device, compared_simulated(r), &text);
+    if (r->band.level == CMP_BAND_NONE)
+        dse_strbuf_addf(&text, "not known: %s", r->why_no_band);
+    else
+        report_band_say(&r->band, r->device, compared_simulated(r), &text);
     compared_line("band", text.data, out);
     dse_strbuf_free(&text);
 }

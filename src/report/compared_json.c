@@ -37,6 +37,8 @@ static void add_run(const report_compared_run *r, report_node *list)
                V_COUNT("scored_metrics", r->n_scored), V_TEXT("failed", r->failed));
     if (r->profile == STRATEGY_PROFILE_TRAIN)
         report_put_band(&r->band, compared_simulated(r), run);
+    if (r->why_no_band)
+        report_put(run, V_TEXT("why_no_band", r->why_no_band));
     report_texts(run, "notes", r->note, r->n_notes);
     metrics = report_lines(run, "metrics");
     for (size_t i = 0; i < r->n_pairs; i++)

@@ -94,7 +94,7 @@ static void add_explanation(const report_compared *c, dse_strbuf *out)
     dse_strbuf_adds(
         &text,
         "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and "
-        "regret compare choices for the same work (model, batch, sequence, devices); top-k regret is how "
+        "regret compare choices for the same work (model, batch, sequence, devices, precision); top-k regret is how "
         "much slower than the truly best the best of the k simulated-best was measured.");
     if (c->bootstrap.resamples)
         dse_strbuf_addf(&text, " Intervals: bootstrap, %u resamples, seed %llu.", c->bootstrap.resamples,
@@ -116,14 +116,20 @@ static void add_worst(const report_compared *c, dse_strbuf *out)
 /* How many of the measured step times lie in the band of their prediction. */
 static void add_bands(const report_compared *c, dse_strbuf *out)
 {
-    size_t n = 0, inside = 0;
+    const char *why = NULL;
+    size_t n = 0, inside = 0, unknown = 0;
 
     for (size_t i = 0; i < c->n_runs; i++) {
         const report_compared_run *r = &c->run[i];
         const double simulated = compared_simulated(r), measured = compared_measured(r);
 
-        if (r->band.level == CMP_BAND_NONE || isnan(compared_error(r)))
+        if (isnan(compared_error(r)))
             continue;
+        if (r->band.level == CMP_BAND_NONE) {
+            unknown += r->why_no_band != NULL;
+            why = why ? why : r->why_no_band;
+            continue;
+        }
         n++;
         inside += cmp_band_holds(&r->band, measured, simulated);
     }
@@ -131,6 +137,8 @@ static void add_bands(const report_compared *c, dse_strbuf *out)
         dse_strbuf_addf(
             out, "bands    %zu of %zu measured step times lie in the error bands of their predictions\n",
             inside, n);
+    if (why)
+        dse_strbuf_addf(out, "%-8s none is known of %zu predictions (the first: %s)\n", n ? "" : "bands", unknown, why);
 }
 
 void compared_print_summary(const report_compared *c, dse_strbuf *out)
