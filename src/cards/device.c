@@ -269,14 +269,22 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
     }
 }
 
-void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out)
+dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
+    sim_settings *set = DSE_ARENA_NEW(a, sim_settings, 1);
     card_system s = {0};
+    dse_status st;
 
-    if (cfg_table_read_part(&card_system_table, &nothing, NULL, &s, NULL) != DSE_OK)
-        return;
+    if (!file_of(device, a))
+        return DSE_OK;
+    if ((st = cfg_table_read_part(&card_system_table, &nothing, NULL, &s, err)) != DSE_OK)
+        return st;
     snprintf(s.device, sizeof s.device, "%s", device);
-    if (file_of(device, a) && card_system_fill_laws(&s, a, NULL) == DSE_OK)
-        add_classes(&s, false, out);
+    if ((st = card_system_fill_laws(&s, a, err)) != DSE_OK)
+        return st;
+    add_classes(&s, false, out);
+    for (int i = 0; i < WL_N_KERNEL_CLASSES; i++)
+        set->law[i].is_given = card_law_is_given(&s.kernels[i]);
+    return card_system_load_tables(&s, a, set, err);
 }
