@@ -136,8 +136,9 @@ static dse_status read_table(const char *name, dse_arena *a, const char **path, 
     dse_status st;
     size_t n;
 
+    /* A file of the current folder does not stand in for one of the device. */
     *path = dse_arena_printf(a, "%.*s", (int)length, name);
-    if (!dse_is_file(*path)) {
+    if (!strchr(*path, '/') || !dse_is_file(*path)) {
         if (card_list(CARD_DEVICES, a, &names, &n, &folder, NULL) == DSE_OK)
             *path = dse_arena_printf(a, "%s/%.*s", folder, (int)length, name);
         if (!dse_is_file(*path))
@@ -173,7 +174,13 @@ static dse_status mark_tables(card_system *s, dse_arena *a, dse_error *err)
     return st;
 }
 
-static dse_status load_table(const char *name, dse_arena *a, const sim_table **out, dse_error *err)
+/* The backward pass of attention, of which nothing is measured, may take the forward one's ratios. */
+static bool fits_class(const sim_table *t, wl_kernel_class class)
+{
+    return t->class == class || (t->class == WL_KERNEL_ATTENTION && class == WL_KERNEL_ATTENTION_BACKWARD);
+}
+
+static dse_status load_table(const char *name, wl_kernel_class class, dse_arena *a, const sim_table **out, dse_error *err)
 {
     const char *mark = strchr(name, *HASH_MARK), *path;
     dse_status st;
@@ -186,8 +193,12 @@ static dse_status load_table(const char *name, dse_arena *a, const sim_table **o
     if (st == DSE_OK && mark && strtoull(mark + 1, NULL, 16) != hash)
         st = dse_fail_at(err, DSE_E_CONFIG, path,
                          "this table has changed since the configuration was written, which has the hash %s", mark + 1);
-    if (st == DSE_OK && (st = card_table_parse(path, text.data, a, &table, err)) == DSE_OK)
+    if (st == DSE_OK && (st = card_table_parse(path, text.data, a, &table, err)) == DSE_OK) {
         *out = table;
+        if (!fits_class(table, class))
+            st = dse_fail_at(err, DSE_E_CONFIG, path, "this table is of the class %s, not %s", wl_kernel_class_name(table->class),
+                             wl_kernel_class_name(class));
+    }
     dse_strbuf_free(&text);
     return st;
 }
@@ -196,9 +207,16 @@ dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_setti
 {
     dse_status st = DSE_OK;
 
-    for (int i = WL_KERNEL_MATMUL; st == DSE_OK && takes_tables(s) && i < WL_N_KERNEL_CLASSES; i++)
-        if (*s->kernels[i].table && set->law[i].is_given)
-            st = load_table(s->kernels[i].table, a, &set->law[i].table, err);
+    for (int i = WL_KERNEL_MATMUL; st == DSE_OK && takes_tables(s) && i < WL_N_KERNEL_CLASSES; i++) {
+        const char *class = wl_kernel_class_name((wl_kernel_class)i);
+
+        if (!*s->kernels[i].table)
+            continue;
+        st = set->law[i].is_given
+                 ? load_table(s->kernels[i].table, (wl_kernel_class)i, a, &set->law[i].table, err)
+                 : dse_fail(err, DSE_E_CONFIG, "kernels.%s.table needs flop_factor: it is a factor of the law of its class",
+                            class);
+    }
     return st;
 }
 
@@ -251,14 +269,22 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
     }
 }
 
-void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out)
+dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
+    sim_settings *set = DSE_ARENA_NEW(a, sim_settings, 1);
     card_system s = {0};
+    dse_status st;
 
-    if (cfg_table_read_part(&card_system_table, &nothing, NULL, &s, NULL) != DSE_OK)
-        return;
+    if (!file_of(device, a))
+        return DSE_OK;
+    if ((st = cfg_table_read_part(&card_system_table, &nothing, NULL, &s, err)) != DSE_OK)
+        return st;
     snprintf(s.device, sizeof s.device, "%s", device);
-    if (file_of(device, a) && card_system_fill_laws(&s, a, NULL) == DSE_OK)
-        add_classes(&s, false, out);
+    if ((st = card_system_fill_laws(&s, a, err)) != DSE_OK)
+        return st;
+    add_classes(&s, false, out);
+    for (int i = 0; i < WL_N_KERNEL_CLASSES; i++)
+        set->law[i].is_given = card_law_is_given(&s.kernels[i]);
+    return card_system_load_tables(&s, a, set, err);
 }

@@ -28,8 +28,9 @@ void card_system_drop_laws(card_system *s);
 bool card_system_has_laws(const card_system *s);
 
 /* Classes of kernels for which the file of a device has no law, although it multiplies in their type: "lookup,
- * optimizer", appended; nothing if it has all, or there is no such file. */
-void card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out);
+ * optimizer", appended; nothing if it has all, or there is no such file. DSE_E_CONFIG: the file, or a table that it names, is
+ * wrong, or there is no such table. */
+dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, dse_error *err);
 
 /* What kernels of a training step last like, as a sentence; appended. */
 void card_system_say_laws(const card_system *s, dse_strbuf *out);

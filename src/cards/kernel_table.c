@@ -12,6 +12,7 @@
 typedef struct {
     const char *path;
     uint32_t line;
+    wl_kernel_class class;
     double peak_tflops, bandwidth, flop_factor, byte_factor, half_length, overhead_us, input_bytes,
         operand_bytes;
     uint32_t n_axes, extent[SIM_TABLE_AXES];
@@ -30,6 +31,14 @@ static dse_status fail(reader *r, const char *what)
 }
 
 /* ---- the law that it is compared with ---------------------------------------------------------- */
+
+static dse_status read_class(reader *r, const char *name)
+{
+    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
+        if (!strcmp(name, wl_kernel_class_name((wl_kernel_class)i)))
+            r->class = (wl_kernel_class)i;
+    return r->class ? DSE_OK : fail(r, "there is no class of kernels of this name");
+}
 
 static dse_status read_term(reader *r, const char *line)
 {
@@ -129,6 +138,8 @@ static dse_status check_law(reader *r)
 {
     if (!(r->peak_tflops > 0) || !(r->flop_factor > 0))
         return fail(r, "peak_tflops and flop_factor are to stand before the columns");
+    if (!r->class)
+        return fail(r, "the class of kernels is to stand before the columns: class matmul");
     if ((r->byte_factor > 0 || r->input_bytes > 0) && !(r->bandwidth > 0))
         return fail(r, "byte_factor and input_bytes need bandwidth_gb_per_s");
     return DSE_OK;
@@ -147,10 +158,13 @@ dse_status card_table_parse(const char *path, const char *text, dse_arena *a, si
         if (*rest)
             *rest++ = '\0';
         r.line++;
+        line[strcspn(line, "\r")] = '\0';
         if (!*line || *line == '#')
             continue;
         if (r.n_axes)
             st = read_row(&r, line);
+        else if (!strncmp(line, "class ", 6))
+            st = read_class(&r, line + 6);
         else if (!strchr(line, ','))
             st = read_term(&r, line);
         else if ((st = check_law(&r)) == DSE_OK)
@@ -158,7 +172,9 @@ dse_status card_table_parse(const char *path, const char *text, dse_arena *a, si
     }
     if (st == DSE_OK && !r.n)
         st = fail(&r, "the table has no row");
-    if (st == DSE_OK)
+    if (st == DSE_OK) {
         *out = sim_table_make(r.extent, r.n_axes, r.point, r.n, a);
+        (*out)->class = r.class;
+    }
     return st;
 }

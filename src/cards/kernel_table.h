@@ -1,6 +1,7 @@
 /* card_table -- a file of measured times of a class of kernels by shape (the CSV files of configs/devices).
  *
  *   # remarks
+ *   class matmul_fp8          whose times they are: required
  *   peak_tflops 1979          of the device that was measured, in the elements' type; required
  *   bandwidth_gb_per_s 3350   of its memory; required if a term below needs it
  *   flop_factor 1.325         the law that the calls of the table follow, as in a device file: required
@@ -15,7 +16,7 @@
  * The columns are at most three of m, n, k and batch; without m it is n (attention of a whole sequence),
  * without another 1. A kernel has 2 batch m n k operations: of causal attention, with n keys, head size k and
  * as many heads as batch, that is its half. What is kept of a row is its time over that of the law: a device
- * with another clock keeps what the shape does. */
+ * with another clock keeps what the shape does. Lines may end in CR LF. */
 #ifndef DSE_CARDS_KERNEL_TABLE_H
 #define DSE_CARDS_KERNEL_TABLE_H
 

@@ -65,7 +65,7 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define TABLE(class, name)                                                                                   \
     {                                                                                                        \
         .key = "kernels." name ".table", TEXT(kernels[class].table),                                         \
-        .help = "a file in configs/devices of measured times by shape, whose ratio to their law is a factor" \
+        .help = "a file in configs/devices, or a path with a '/', of measured times by shape, whose ratio to their law is a factor" \
     }
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \

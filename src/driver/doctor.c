@@ -144,8 +144,12 @@ static void check_devices(doctor *d, drv_check check)
     }
     for (size_t i = 0; i < n; i++) {
         dse_strbuf lacks = dse_strbuf_in(d->arena);
+        dse_error err = DSE_ERROR_INIT;
 
-        card_device_lacks(names[i], d->arena, &lacks);
+        if (card_device_lacks(names[i], d->arena, &lacks, &err) != DSE_OK) {
+            found(d, check, DRV_BROKEN, "%s: %s", names[i], dse_error_say(&err).text);
+            return;
+        }
         dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
         if (lacks.len)
             dse_strbuf_addf(&text, " (without %s)", lacks.data);

@@ -15,6 +15,7 @@
 #define SIM_TABLE_AXES 3
 
 typedef struct sim_table {
+    wl_kernel_class class;           /* whose times they are; of sim_table_make none: WL_KERNEL_OTHER */
     uint32_t extent[SIM_TABLE_AXES]; /* WL_EXTENT_M, ...: of each axis */
     uint32_t n[SIM_TABLE_AXES];      /* points along each; 1: no such axis */
     uint32_t stride[SIM_TABLE_AXES]; /* of a step along each, in `ratio` */

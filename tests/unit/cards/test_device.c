@@ -142,7 +142,8 @@ static void assert_lacks(const char *device, const char *expected)
 
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
-    card_device_lacks(device, &arena, &text);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(card_device_lacks(device, &arena, &text, &err), &err);
     assert_string_equal(text.data ? text.data : "", expected);
     dse_strbuf_free(&text);
     done();

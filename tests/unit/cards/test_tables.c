@@ -25,7 +25,7 @@ static dse_status parse(const char *text, sim_table **out)
 }
 
 /* 1 operation a ns and 1 byte a ns: a product of m, n and k lasts 2 m n k ns. */
-#define LAW "peak_tflops 0.001\nflop_factor 1\n"
+#define LAW "class matmul\npeak_tflops 0.001\nflop_factor 1\n"
 
 static double ratio(const sim_table *t, uint64_t m, uint64_t n, uint64_t k)
 {
@@ -72,7 +72,7 @@ CLAIM(the_law_of_a_table_has_what_its_calls_do_besides)
     dse_arena_init(&arena);
     /* 2 x 8 x 4 x 2 = 128 ns, twice: 256; bytes: (16 + 8) x 1 + 2 x 32 = 88, half of them: 44; 3 an element
      * of 16: 48; 0.1 us. In all 448 ns. */
-    assert_ok(parse("peak_tflops 0.001\nbandwidth_gb_per_s 1\nflop_factor 2\nbyte_factor 0.5\ninput_bytes 3\n"
+    assert_ok(parse("class matmul\npeak_tflops 0.001\nbandwidth_gb_per_s 1\nflop_factor 2\nbyte_factor 0.5\ninput_bytes 3\n"
                     "operand_bytes 1\noverhead_us 0.1\nm,n,k,time_us\n8,4,2,0.896\n",
                     &t),
               &err);
@@ -83,20 +83,36 @@ CLAIM(the_law_of_a_table_has_what_its_calls_do_besides)
     dse_arena_free(&arena);
 }
 
+CLAIM(lines_may_end_as_on_windows)
+{
+    sim_table *t;
+
+    dse_arena_init(&arena);
+    assert_ok(parse("# a remark\r\nclass matmul\r\npeak_tflops 0.001\r\nflop_factor 1\r\n\r\nm,n,k,time_us\r\n10,10,10,4\r\n",
+                    &t),
+              &err);
+    assert_int_equal(t->class, WL_KERNEL_MATMUL);
+    assert_true(fabs(ratio(t, 10, 10, 10) - 2) < 1e-12);
+    dse_arena_free(&arena);
+}
+
 CLAIM(a_wrong_table_is_refused_with_its_line)
 {
     static const struct {
         const char *text, *where, *why;
     } rows[] = {
-        {LAW "m,n,k,time_us\n", "t.csv:3", "the table has no row"},
-        {LAW "m,n,k,batch,time_us\n", "t.csv:3",
+        {LAW "m,n,k,time_us\n", "t.csv:4", "the table has no row"},
+        {LAW "m,n,k,batch,time_us\n", "t.csv:4",
          "the columns are at most three of m, n, k and batch, and time_us"},
-        {LAW "m,n,k\n", "t.csv:3", "the last column is time_us"},
-        {LAW "m,time_us\n1,2,3\n", "t.csv:4", "a row has a positive number for each column"},
-        {LAW "m,time_us\n0,2\n", "t.csv:4", "a row has a positive number for each column"},
+        {LAW "m,n,k\n", "t.csv:4", "the last column is time_us"},
+        {LAW "m,time_us\n1,2,3\n", "t.csv:5", "a row has a positive number for each column"},
+        {LAW "m,time_us\n0,2\n", "t.csv:5", "a row has a positive number for each column"},
         {"m,time_us\n1,2\n", "t.csv:1", "peak_tflops and flop_factor are to stand before the columns"},
-        {LAW "byte_factor 1\nm,time_us\n1,2\n", "t.csv:4",
+        {LAW "byte_factor 1\nm,time_us\n1,2\n", "t.csv:5",
          "byte_factor and input_bytes need bandwidth_gb_per_s"},
+        {"class matmull\n", "t.csv:1", "there is no class of kernels of this name"},
+        {"peak_tflops 1\nflop_factor 1\nm,time_us\n1,2\n", "t.csv:3",
+         "the class of kernels is to stand before the columns: class matmul"},
         {"peak 1\n", "t.csv:1",
          "this is neither a term of the law nor the columns' names; src/cards/kernel_table.h explains the "
          "file"},
@@ -346,6 +362,15 @@ CLAIM(a_card_has_the_tables_of_its_device_and_their_hashes)
     snprintf(card.kernels[WL_KERNEL_MATMUL_FP8].table, CFG_NAME_MAX, "none.csv");
     assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG, "",
                    "there is no table of kernels 'none.csv' in configs/devices");
+    err = (dse_error)DSE_ERROR_INIT;
+    snprintf(card.kernels[WL_KERNEL_MATMUL_FP8].table, CFG_NAME_MAX, "nvidia_h100_attention.csv");
+    assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG,
+                   TEST_SOURCE "/configs/devices/nvidia_h100_attention.csv",
+                   "this table is of the class attention, not matmul_fp8");
+    err = (dse_error)DSE_ERROR_INIT;
+    set.law[WL_KERNEL_MATMUL_FP8].is_given = false;
+    assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG, "",
+                   "kernels.matmul_fp8.table needs flop_factor: it is a factor of the law of its class");
     assert_ok(settings_of("affine", &set, &card), &err);
     assert_true(set.law[WL_KERNEL_MATMUL_FP8].is_given && !set.law[WL_KERNEL_MATMUL_FP8].table);
     assert_ok(settings_of("roofline", &set, &card), &err);
@@ -395,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_ratio_is_linear_in_the_logarithms),
         cmocka_unit_test(a_missing_point_is_the_mean_of_its_neighbours),
         cmocka_unit_test(the_law_of_a_table_has_what_its_calls_do_besides),
+        cmocka_unit_test(lines_may_end_as_on_windows),
         cmocka_unit_test(a_wrong_table_is_refused_with_its_line),
         cmocka_unit_test(products_that_were_left_out_are_nearer_to_the_table_than_to_the_law),
         cmocka_unit_test(attention_that_was_left_out_is_nearer_to_the_table_than_to_the_law),
