@@ -74,7 +74,7 @@ static dse_status add_machine(const best_options *o, report_study *s, dse_arena 
     if (st != DSE_OK)
         return st;
     s->hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
-    s->has_laws = machine.has_laws;
+    s->laws = machine.laws;
     return DSE_OK;
 }
 

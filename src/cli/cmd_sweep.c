@@ -93,13 +93,14 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
 
 static void print_train_note(const drv_points *points, dse_strbuf *out)
 {
-    bool with_laws = false, without = false;
+    dse_strbuf notes;
 
-    for (size_t i = 0; i < points->n_variants; i++) {
-        with_laws |= points->variant[i].has_laws;
-        without |= points->variant[i].trains && !points->variant[i].has_laws;
-    }
-    report_train_note(with_laws, without, out);
+    dse_strbuf_init(&notes);
+    for (size_t i = 0; i < points->n_variants; i++)
+        if (points->variant[i].laws)
+            report_train_note(points->variant[i].laws, &notes);
+    dse_strbuf_adds(out, notes.data);
+    dse_strbuf_free(&notes);
 }
 
 /* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default alone. */
@@ -111,7 +112,7 @@ static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t
         const uint32_t v = strategy_get(&points->point[i].point, parameter);
         size_t at = 0;
 
-        if (!points->variant[points->point[i].variant].trains)
+        if (!points->variant[points->point[i].variant].laws)
             continue;
         while (at < n && value[at] < v)
             at++;

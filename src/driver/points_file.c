@@ -86,7 +86,7 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
     DSE_ARENA_GROW(r->arena, r->entry, r->cap_entries, r->n + 1);
     if (!is_last_variant(r, study, settings))
         r->variant[r->n_variants++] =
-            (drv_variant){study, *settings, varied.training != NULL, drv_training_has_laws(&varied)};
+            (drv_variant){study, *settings, varied.training ? drv_say_laws(&varied.system, r->arena) : NULL};
     r->entry[r->n] = (entry){study, r->line, dse_arena_strdup(r->arena, varied.settings), point};
     r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, point};
     return DSE_OK;

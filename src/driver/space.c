@@ -453,7 +453,8 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
         st = filter(w, &varied, points, &n, err);
     if (st == DSE_OK && w->take)
         w->take(w->user,
-                &(drv_variant){study, *settings, varied.training != NULL, drv_training_has_laws(&varied)}, points, n);
+                &(drv_variant){study, *settings, varied.training ? drv_say_laws(&varied.system, &w->scratch) : NULL}, points,
+                n);
     return st;
 }
 
@@ -636,6 +637,7 @@ static void collect(void *user, const drv_variant *v, const strategy *points, si
         c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
     mine = &c->variant[c->n_variants++];
     *mine = *v;
+    mine->laws = v->laws ? dse_arena_strdup(c->arena, v->laws) : NULL;
     mine->settings.item = dse_arena_copy(c->arena, v->settings.item, v->settings.n,
                                          sizeof *v->settings.item); /* the texts are the axes' own */
 }

@@ -36,8 +36,7 @@ typedef struct {
 typedef struct {
     uint32_t study;
     cfg_settings settings;
-    bool trains;   /* of profile train, whatever its study is of, */
-    bool has_laws; /* and its kernels last as laws say */
+    const char *laws; /* of profile train, whatever its study is of: how its kernels last; NULL: of profile stage */
 } drv_variant;
 
 typedef struct {

@@ -135,7 +135,7 @@ void drv_point_write_json(const strategy *p, dse_json *j);
  * known. */
 typedef struct {
     double hbm_bytes; /* the memory of an NPU; NaN: not known */
-    bool has_laws;    /* kernels last as the laws of the device say */
+    const char *laws; /* how the kernels of profile train last, as card_system_say_laws has it; NULL: not known */
 } drv_machine;
 
 /* Unlike a whole study it needs no operator file, which may be gone by now. */

@@ -315,6 +315,6 @@ dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, d
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = (drv_machine){system.hbm_bytes, card_system_has_laws(&system)};
+        *out = (drv_machine){system.hbm_bytes, drv_say_laws(&system, a)};
     return st;
 }

@@ -419,7 +419,13 @@ double drv_training_parameters(const drv_study *s)
     return sum;
 }
 
-bool drv_training_has_laws(const drv_study *s) { return s->training && step_clock_has_laws(s->training->clock); }
+const char *drv_say_laws(const card_system *s, dse_arena *a)
+{
+    dse_strbuf text = dse_strbuf_in(a);
+
+    card_system_say_laws(s, &text);
+    return text.data;
+}
 
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err)
 {

@@ -45,8 +45,8 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
 /* Parameters of the model of a study of profile train; NaN of another. */
 double drv_training_parameters(const drv_study *s);
 
-/* Whether its kernels last as laws say, and not all as the roofline does; not of profile stage. */
-bool drv_training_has_laws(const drv_study *s);
+/* "kernels last as the laws of nvidia_h100 say", as card_system_say_laws has it. */
+const char *drv_say_laws(const card_system *s, dse_arena *a);
 
 /* The same with all units, as it is stored. */
 dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);

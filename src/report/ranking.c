@@ -117,16 +117,15 @@ report_text report_percent(double v) { return report_format(isnan(v) ? "-" : "%.
 
 bool report_trains(const report_study *s) { return store_row_profile(s->row) == STRATEGY_PROFILE_TRAIN; }
 
-void report_train_note(bool with_laws, bool without, dse_strbuf *out)
+void report_train_note(const char *laws, dse_strbuf *notes)
 {
-    if (with_laws)
-        dse_strbuf_adds(out, "Profile train: kernels last as the laws of the device say.\n");
-    if (without)
-        dse_strbuf_addf(
-            out,
-            "Profile train%s: kernels last as long as the roofline of the data sheet says; real ones take "
-            "longer.\n",
-            with_laws ? ", systems without laws" : "");
+    dse_strbuf line;
+
+    dse_strbuf_init(&line);
+    dse_strbuf_addf(&line, "Profile train: %s.\n", laws);
+    if (!strstr(notes->data, line.data))
+        dse_strbuf_adds(notes, line.data);
+    dse_strbuf_free(&line);
 }
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
@@ -331,13 +330,17 @@ static void add_traps(const report_study *s, size_t n, report_traps *out)
 
 void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 {
-    bool several = false, with_laws = false, without = false;
+    bool several = false;
+    dse_strbuf notes;
 
+    dse_strbuf_init(&notes);
     for (size_t i = 0; i < n; i++) {
         several |= !same_system(&s[i], s);
-        (s[i].has_laws ? &with_laws : &without)[0] |= report_trains(&s[i]);
+        if (report_trains(&s[i]) && s[i].laws)
+            report_train_note(s[i].laws, &notes);
     }
-    report_train_note(with_laws, without, out);
+    dse_strbuf_adds(out, notes.data);
+    dse_strbuf_free(&notes);
     for (size_t i = 0; i < n; i++) {
         report_traps t = {0};
         size_t before = 0;

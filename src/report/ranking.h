@@ -9,7 +9,7 @@ typedef struct {
     const store_row *row; /* n rows, borrowed */
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */
-    bool has_laws;    /* kernels last as the laws of a device say */
+    const char *laws; /* how kernels last: "kernels last as the laws of nvidia_h100 say"; NULL: not known */
     const store_column *by;
     bool says_profile; /* tables name the profile: train, or stage beside studies of train */
 
@@ -25,7 +25,7 @@ typedef struct {
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
 } report_study;
 
-/* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, has_laws and by are left to the caller. */
+/* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, laws and by are left to the caller. */
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
 void report_rank(report_study *s, dse_arena *a);
@@ -33,8 +33,8 @@ void report_rank(report_study *s, dse_arena *a);
 /* Whether the study is of profile train. */
 bool report_trains(const report_study *s);
 
-/* Stands below all that is said of several studies of profile train: those with laws, without, or of both kinds. */
-void report_train_note(bool with_laws, bool without, dse_strbuf *out);
+/* Adds how kernels last, of a study of profile train, to what is said below several of them, unless it says so. */
+void report_train_note(const char *laws, dse_strbuf *notes);
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */
 double report_rank_value(const report_study *s, const store_row *r);
