@@ -20,7 +20,7 @@ cmp_size cmp_size_of(double parameters)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"table", "device", "program", "framework", "model", "size", "ratios"};
+static const char *const keys[] = {"table", "device", "program", "framework", "model", "size", "elements", "ratios"};
 
 static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
 {
@@ -36,6 +36,26 @@ static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *o
     return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, node).text, "size", text,
                                            cmp_size_name, CMP_SIZES)
                         : st;
+}
+
+/* Without the key 16. */
+static dse_status read_bits(const cfg_doc *doc, const cfg_node *row, int *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(row, "elements");
+
+    *out = 16;
+    if (!node)
+        return DSE_OK;
+    for (int bits = 4; bits <= 16; bits *= 2) {
+        char text[8];
+
+        snprintf(text, sizeof text, "%d", bits);
+        if (node->kind == CFG_SCALAR && !strcmp(node->text, text)) {
+            *out = bits;
+            return DSE_OK;
+        }
+    }
+    return cfg_fail(err, doc, node, "'elements' must be 16, 8 or 4 bits, not %s", cfg_seen(node).text);
 }
 
 static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
@@ -86,7 +106,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
     }
     if (!cfg_get(row, "size"))
         return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
-    return read_size(doc, row, &out->size, err) == DSE_OK ? read_ratios(doc, row, a, out, err) : DSE_E_CONFIG;
+    return read_size(doc, row, &out->size, err) == DSE_OK && read_bits(doc, row, &out->bits, err) == DSE_OK
+               ? read_ratios(doc, row, a, out, err) : DSE_E_CONFIG;
 }
 
 dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err)
@@ -215,12 +236,20 @@ static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_le
     return band;
 }
 
+static bool has_bits(const cmp_bands *b, const cmp_band_key *key)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (is_of(&b->of[i], key, CMP_BAND_DEVICE) && b->of[i].bits == key->bits)
+            return true;
+    return false;
+}
+
 cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
 {
     const bool named = key->program && strcmp(key->program, "any") != 0;
     cmp_band band = {.level = CMP_BAND_NONE};
 
-    if (!key->device || !*key->device)
+    if (!key->device || !*key->device || !has_bits(b, key))
         return band;
     for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_KIN;
          band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)

@@ -35,6 +35,7 @@ typedef struct {
     const char *device, *program, *framework; /* "nvidia_a100", "deepspeed", "Megatron-DeepSpeed" */
     const char *model;                        /* "96x12288": layers and width, as tables differ in names */
     cmp_size size;
+    int bits; /* of the elements that the layers' matrices are multiplied in: 16, 8, 4 */
     size_t n;
     double *ratio; /* measured over simulated, ascending, > 0 */
 } cmp_evidence;
@@ -51,6 +52,7 @@ typedef struct {
     const char *const *kin;
     const char *model;
     cmp_size size;
+    int bits;         /* as of the evidence: without a run of as many on the device there is no band */
     bool others_only; /* runs of `model` do not count */
 } cmp_band_key;
 

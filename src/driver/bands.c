@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "cards/locate.h"
 #include "driver/programs.h"
+#include "driver/recipe.h"
 #include "driver/training.h"
 
 #include <inttypes.h>
@@ -63,7 +64,8 @@ cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a)
         .program = dse_arena_strdup(a, strategy_print(&strategy_parameters[STRATEGY_like], p->like, program)),
         .kin = drv_program_kin(p),
         .model = dse_arena_printf(a, "%" PRId64 "x%" PRId64, m->layers, m->d_model),
-        .size = cmp_size_of(drv_training_parameters(s))};
+        .size = cmp_size_of(drv_training_parameters(s)),
+        .bits = drv_recipe_bits(p)};
 }
 
 cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
@@ -80,7 +82,11 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     key.others_only = others_only;
     band = cmp_band_of(b, &key, a);
     if (band.level == CMP_BAND_NONE)
-        *why = dse_arena_printf(a, "no step time%s measured on %s is at hand",
-                                others_only ? " of another model" : "", s->system.device);
+        *why = dse_arena_printf(a, "no step time%s%s measured on %s is at hand",
+                                others_only ? " of another model" : "",
+                                key.bits == 16  ? ""
+                                : key.bits == 8 ? " with products in 8 bits"
+                                                : " with products in 4 bits",
+                                s->system.device);
     return band;
 }

@@ -56,6 +56,13 @@ double drv_recipe_operand_bytes(wl_kernel_class c)
     return 0;
 }
 
+int drv_recipe_bits(const strategy *p)
+{
+    const double bytes = recipes[p->fp8_recipe].bytes;
+
+    return !p->fp8_recipe ? 16 : bytes >= 1 ? 8 : 4;
+}
+
 double drv_recipe_peak(const strategy *p, const sim_settings *set)
 {
     return p->fp8_recipe ? set->law[recipes[p->fp8_recipe].class].peak_ops_per_s : set->peak_ops_per_s;

@@ -17,6 +17,9 @@ double drv_recipe_peak(const strategy *p, const sim_settings *set);
 /* Bytes of an element of an operand of such a class. */
 double drv_recipe_operand_bytes(wl_kernel_class c);
 
+/* Of the elements that the layers' matrices are multiplied in, scales aside: 16, 8, 4. */
+int drv_recipe_bits(const strategy *p);
+
 /* Refuses a recipe on a device without a peak for its type of elements, or with activations that are not of
  * 16 bits; `device` is the system's, "" if it names none. DSE_E_RANGE. */
 dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_settings *set,

@@ -552,7 +552,9 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
     if (st != DSE_OK)
         return st;
     problem = problem_of(&c, a);
-    if ((st = (o->absolute || (o->absolute_of_one && is_one_rate(&c)) ? cmp_fit_one : cmp_fit)(&problem, a, &fit, err)) != DSE_OK)
+    st = (o->absolute || (o->absolute_of_one && is_one_rate(&c)) ? cmp_fit_one : cmp_fit)(&problem, a, &fit,
+                                                                                          err);
+    if (st != DSE_OK)
         return st;
     *out = conclude(&c, &problem, &fit, a);
     return DSE_OK;

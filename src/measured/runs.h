@@ -13,7 +13,8 @@ typedef struct {
     msr_plan plan;
     drv_study study;
     bool is_trace;
-    /* runs of one are choices for the same work: model, batch, sequence, devices, precision, recipe, framework and its age */
+    /* runs of one are choices for the same work: model, batch, sequence, devices, precision, recipe, framework and whether
+     * it is an older one */
     uint32_t group;
     /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
     size_t n_notes;

@@ -190,7 +190,7 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
 
         if (!strcmp(e->table, measured) && !strcmp(e->device, key->device) &&
             !strcmp(e->program, key->program) && !strcmp(e->framework, framework) &&
-            !strcmp(e->model, key->model) && e->size == key->size)
+            !strcmp(e->model, key->model) && e->size == key->size && e->bits == key->bits)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
@@ -201,7 +201,8 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
                                  .program = key->program,
                                  .framework = framework,
                                  .model = key->model,
-                                 .size = key->size};
+                                 .size = key->size,
+                                 .bits = key->bits};
     return &b->of[b->n++];
 }
 
@@ -472,6 +473,8 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
                         e->device, e->program);
         dse_json_quote(out, e->framework);
         dse_strbuf_addf(out, "\n    model: %s\n    size: %s\n", e->model, cmp_size_name[e->size]);
+        if (e->bits != 16)
+            dse_strbuf_addf(out, "    elements: %d\n", e->bits);
         write_ratios(e, out);
     }
 }

@@ -113,8 +113,8 @@ static void peers(const report_validated *v, dse_strbuf *out)
             const report_validated_peer *p = &v->table[i].peer[k];
 
             dse_strbuf_addf(out, "%s- %s: %s, mean %s",
-                            any ? "" : "\nPublished by others of the same rows, or of a set that has them:\n\n", v->table[i].title,
-                            p->name, report_format("%.2f%%", p->mean * 100).text);
+                            any ? "" : "\nPublished by others of the same rows, or of a set that has them:\n\n",
+                            v->table[i].title, p->name, report_format("%.2f%%", p->mean * 100).text);
             if (!isnan(p->worst))
                 dse_strbuf_addf(out, ", worst %.2f%%", p->worst * 100);
             dse_strbuf_addf(out, " (%s); ours, nothing fitted, mean %s, worst %s.\n", p->source,

@@ -10,7 +10,11 @@ static void check(const cmp_bands *b, dse_arena *a)
     for (size_t i = 0; i < b->n; i++) {
         const cmp_evidence *e = &b->of[i];
         const double parameters[CMP_SIZES] = {1e9, 50e9, 200e9};
-        const cmp_band_key key = {.device = e->device, .program = e->program, .model = e->model, .size = e->size};
+        const cmp_band_key key = {.device = e->device,
+                                  .program = e->program,
+                                  .model = e->model,
+                                  .size = e->size,
+                                  .bits = e->bits};
         cmp_band band = cmp_band_of(b, &key, a);
 
         ENSURE(e->n > 0);

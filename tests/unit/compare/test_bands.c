@@ -47,7 +47,7 @@ static const char *const *kin;
 
 static cmp_band band_of(const char *device, const char *program, double parameters)
 {
-    const cmp_band_key key = {.device = device, .program = program, .kin = kin, .size = cmp_size_of(parameters)};
+    const cmp_band_key key = {.device = device, .program = program, .kin = kin, .size = cmp_size_of(parameters), .bits = 16};
     cmp_bands b;
 
     assert_int_equal(parse(text, &b, NULL), DSE_OK);
@@ -138,7 +138,7 @@ CLAIM(runs_of_the_own_model_can_be_left_out)
         "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
         "  - {table: u, device: a, program: deepspeed, framework: DeepSpeed, model: 96x128, size: above 100e9, "
         "ratios: [2, 2, 2, 2, 3]}\n";
-    cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL};
+    cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
     cmp_band band;
     cmp_bands b;
 
@@ -150,6 +150,24 @@ CLAIM(runs_of_the_own_model_can_be_left_out)
     assert_int_equal(band.runs, 5);
     assert_true(band.others_only);
     assert_double(band.low, 2);
+}
+
+/* 8 bits were measured on device a, of whatever else; 4 were not. */
+CLAIM(bits_that_were_not_measured_on_the_device_give_no_band)
+{
+    static const char in_8[] =
+        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
+        "  - {table: t, device: a, program: megatron, framework: NeMo, model: 9x9, size: above 100e9, elements: 8, "
+        "ratios: [2]}\n";
+    cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 8};
+    cmp_bands b;
+
+    assert_int_equal(parse(in_8, &b, NULL), DSE_OK);
+    assert_int_equal(b.of[0].bits, 16);
+    assert_int_equal(b.of[1].bits, 8);
+    assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_ALIKE);
+    key.bits = 4;
+    assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_NONE);
 }
 
 static void refuse(const char *yaml, const char *where, const char *why)
@@ -183,6 +201,7 @@ int main(void)
         cmocka_unit_test(without_evidence_there_is_no_band),
         cmocka_unit_test(the_run_at_the_end_of_a_band_lies_in_it),
         cmocka_unit_test(runs_of_the_own_model_can_be_left_out),
+        cmocka_unit_test(bits_that_were_not_measured_on_the_device_give_no_band),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
 
