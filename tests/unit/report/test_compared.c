@@ -216,13 +216,10 @@ CLAIM(several_runs_are_a_line_each_and_a_summary)
                   "worst    -20.0%: run-1\n"
                   "limit    25% of the step time: kept, the worst is -20.0%\n"
                   "\n"
-                  "An error is (simulated - measured) / measured: positive where the simulation is too slow. "
-                  "Ranks and\n"
-                  "regret compare choices for the same work (model, batch, sequence, devices); top-k regret "
-                  "is how much\n"
-                  "slower than the truly best the best of the k simulated-best was measured. Intervals: "
-                  "bootstrap, 1000\n"
-                  "resamples, seed 7.\n");
+                  "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and\n"
+                  "regret compare choices for the same work (model, batch, sequence, devices, precision); top-k regret\n"
+                  "is how much slower than the truly best the best of the k simulated-best was measured. Intervals:\n"
+                  "bootstrap, 1000 resamples, seed 7.\n");
 }
 
 CLAIM(without_any_run_what_was_left_out_is_all_there_is)
