@@ -47,7 +47,7 @@ static dse_status read_bits(const cfg_doc *doc, const cfg_node *row, int *out, d
     if (!node)
         return DSE_OK;
     for (int bits = 4; bits <= 16; bits *= 2) {
-        char text[8];
+        char text[16];
 
         snprintf(text, sizeof text, "%d", bits);
         if (node->kind == CFG_SCALAR && !strcmp(node->text, text)) {
