@@ -34,9 +34,7 @@ static dse_status fail(reader *r, const char *what)
 
 static dse_status read_class(reader *r, const char *name)
 {
-    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
-        if (!strcmp(name, wl_kernel_class_name((wl_kernel_class)i)))
-            r->class = (wl_kernel_class)i;
+    r->class = wl_kernel_class_find(name);
     return r->class ? DSE_OK : fail(r, "there is no class of kernels of this name");
 }
 

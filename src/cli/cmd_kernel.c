@@ -42,6 +42,9 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "print JSON", FIELD(json)},
 };
 
+static const char *const extents[WL_N_EXTENTS] = {
+    [WL_EXTENT_M] = "m", [WL_EXTENT_N] = "n", [WL_EXTENT_K] = "k", [WL_EXTENT_BATCH] = "heads"};
+
 static const char *const sources[] = {
     [DRV_BY_ROOFLINE] = "roofline", [DRV_BY_LAW] = "law", [DRV_BY_TABLE] = "table"};
 
@@ -49,30 +52,28 @@ static const char *const sources[] = {
 static void add_shape(const drv_kernel *k, dse_strbuf *out)
 {
     const uint64_t *e = k->kernel.extent;
+    const bool is_fused = wl_kernel_is_fused_attention(k->kernel.class);
 
     if (!(k->peak_tflops > 0))
         dse_strbuf_adds(out, report_bytes(k->kernel.bytes).text);
-    else if (k->kernel.class == WL_KERNEL_ATTENTION || k->kernel.class == WL_KERNEL_ATTENTION_BACKWARD)
+    else if (is_fused)
         dse_strbuf_addf(out, "%" PRIu64 " queries, %" PRIu64 " keys, %" PRIu64 " heads of %" PRIu64,
                         e[WL_EXTENT_M], e[WL_EXTENT_N], e[WL_EXTENT_BATCH], e[WL_EXTENT_K]);
     else
         dse_strbuf_addf(out, "%" PRIu64 " x %" PRIu64 " x %" PRIu64, e[WL_EXTENT_M], e[WL_EXTENT_N],
                         e[WL_EXTENT_K]);
-    if (k->kernel.extent[WL_EXTENT_BATCH] > 1 && k->kernel.class != WL_KERNEL_ATTENTION &&
-        k->kernel.class != WL_KERNEL_ATTENTION_BACKWARD)
+    if (e[WL_EXTENT_BATCH] > 1 && !is_fused)
         dse_strbuf_addf(out, ", %" PRIu64 " at once", e[WL_EXTENT_BATCH]);
 }
 
 static void add_json(const drv_kernel *k, const char *system, dse_strbuf *out)
 {
-    static const char *const names[WL_N_EXTENTS] = {
-        [WL_EXTENT_M] = "m", [WL_EXTENT_N] = "n", [WL_EXTENT_K] = "k", [WL_EXTENT_BATCH] = "heads"};
     report_tree t;
     report_node *root = report_tree_begin(&t), *list;
 
     report_put(root, V_TEXT("system", system), V_TEXT("class", k->class_name));
     for (uint32_t e = 0; k->peak_tflops > 0 && e < WL_N_EXTENTS; e++)
-        report_add(root, V_COUNT(names[e], k->kernel.extent[e]));
+        report_add(root, V_COUNT(extents[e], k->kernel.extent[e]));
     report_put(root, V_COUNT("bytes", k->kernel.bytes), V_REAL("time_us", k->us),
                V_TEXT("by", sources[k->by]), V_REAL("law_us", k->law_us),
                V_REAL("roofline_us", k->roofline_us),
@@ -85,7 +86,7 @@ static void add_json(const drv_kernel *k, const char *system, dse_strbuf *out)
 
         for (uint32_t e = 0; e < WL_N_EXTENTS; e++)
             if (k->neighbour[i].extent[e])
-                report_add(row, V_COUNT(names[e], k->neighbour[i].extent[e]));
+                report_add(row, V_COUNT(extents[e], k->neighbour[i].extent[e]));
         report_put(row, V_REAL("time_us", k->neighbour[i].us), V_REAL("ratio", k->neighbour[i].ratio),
                    V_BOOL("measured", k->neighbour[i].is_measured));
     }
@@ -94,8 +95,6 @@ static void add_json(const drv_kernel *k, const char *system, dse_strbuf *out)
 
 static void add_neighbours(const drv_kernel *k, dse_strbuf *out)
 {
-    static const char *const names[WL_N_EXTENTS] = {
-        [WL_EXTENT_M] = "m", [WL_EXTENT_N] = "n", [WL_EXTENT_K] = "k", [WL_EXTENT_BATCH] = "heads"};
     report_tree t;
     report_node *list = report_tree_begin(&t);
 
@@ -105,7 +104,7 @@ static void add_neighbours(const drv_kernel *k, dse_strbuf *out)
 
         for (uint32_t e = 0; e < WL_N_EXTENTS; e++)
             if (at->extent[e])
-                report_add(row, V_AS(names[e], V_COUNT(NULL, at->extent[e])));
+                report_add(row, V_AS(extents[e], V_COUNT(NULL, at->extent[e])));
         report_put(row, V_CELL("time us", report_format("%.2f", at->us).text),
                    V_CELL("of the law", report_format("%.3f", at->ratio).text),
                    V_NOTE("", at->is_measured ? "measured" : "the mean of its neighbours"));

@@ -10,21 +10,15 @@
 
 #define MOST 9223372036854775808.0 /* operations and bytes are counted in 64 bits */
 
-static bool has_shape(wl_kernel_class c) { return wl_kernel_multiplies(c); }
-
 dse_status drv_kernel_class(const char *name, wl_kernel_class *out, dse_error *err)
 {
     const char *names[WL_N_KERNEL_CLASSES];
     size_t n = 0;
 
-    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++) {
+    *out = wl_kernel_class_find(name);
+    for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
         names[n++] = wl_kernel_class_name((wl_kernel_class)i);
-        if (!strcmp(name, names[n - 1])) {
-            *out = (wl_kernel_class)i;
-            return DSE_OK;
-        }
-    }
-    return dse_fail_unknown(err, DSE_E_USAGE, "", "class of kernels", name, names, n);
+    return *out ? DSE_OK : dse_fail_unknown(err, DSE_E_USAGE, "", "class of kernels", name, names, n);
 }
 
 /* Options of the other kind of class are refused: they would change nothing. */
@@ -32,10 +26,9 @@ static dse_status check_query(const drv_kernel_query *q, dse_error *err)
 {
     const uint64_t *e = q->extent;
     const char *name = wl_kernel_class_name(q->class);
-    const bool is_attention = q->class == WL_KERNEL_ATTENTION || q->class == WL_KERNEL_ATTENTION_BACKWARD ||
-                              q->class == WL_KERNEL_ATTENTION_PRODUCT;
+    const bool is_attention = wl_kernel_is_fused_attention(q->class) || q->class == WL_KERNEL_ATTENTION_PRODUCT;
 
-    if (!has_shape(q->class)) {
+    if (!wl_kernel_multiplies(q->class)) {
         if (!(q->bytes > 0))
             return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its --bytes", name);
         if (e[WL_EXTENT_M] || e[WL_EXTENT_N] || e[WL_EXTENT_K] || e[WL_EXTENT_BATCH] > 1)
@@ -64,12 +57,12 @@ static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_err
     if (st != DSE_OK)
         return st;
     *out = (wl_kernel){.class = q->class, .element_bytes = operand, .extent = {1, 1, 1, 1}};
-    if (has_shape(q->class)) {
+    if (wl_kernel_multiplies(q->class)) {
         memcpy(out->extent, (uint64_t[]){(uint64_t)m, (uint64_t)n, (uint64_t)k, (uint64_t)batch},
                sizeof out->extent);
         operations = 2 * batch * m * n * k * (is_backward ? 2.5 : 1);
         bytes = batch * (operand * (m * k + k * n) + 2 * m * n);
-        if (q->class == WL_KERNEL_ATTENTION || is_backward)
+        if (wl_kernel_is_fused_attention(q->class))
             bytes = 2 * batch * (2 * m * k + 2 * n * k) * (is_backward ? 2.5 : 1);
     } else {
         operations = 1;
@@ -152,7 +145,7 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
     out->us *= slower;
     out->law_us *= slower;
     out->roofline_us *= slower;
-    if (has_shape(q->class)) {
+    if (wl_kernel_multiplies(q->class)) {
         out->tflops = out->us > 0 ? (double)out->kernel.operations / out->us / 1e6 : NAN;
         out->peak_tflops = device.peak_ops_per_s / 1e12;
     }

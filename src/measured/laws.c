@@ -80,9 +80,7 @@ static dse_status add_kernels(fitting *f, const drv_recording *r, dse_error *err
     if (st != DSE_OK || !m.value || !(classes = metric_get(m.value, "classes")))
         return st;
     for (const metric_value *v = classes->first; v; v = v->next)
-        for (int c = 0; c < WL_N_KERNEL_CLASSES; c++)
-            if (!strcmp(v->key, wl_kernel_class_name((wl_kernel_class)c)))
-                add_shapes(v, &f->of[c]);
+        add_shapes(v, &f->of[wl_kernel_class_find(v->key)]);
     return DSE_OK;
 }
 
@@ -124,11 +122,6 @@ static dse_status add_trace(fitting *f, const char *path, dse_error *err)
 
 enum { COLUMN_FLOPS, COLUMN_HALF, COLUMN_BYTES, COLUMN_OVERHEAD, COLUMNS };
 
-static bool is_attention(wl_kernel_class c)
-{
-    return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD;
-}
-
 /* Seconds at the peak and the full bandwidth: what factors are of. Of attention the operations over the keys, too, and
  * no bytes: what it moves is hidden. */
 static void fill_row(const fitting *f, wl_kernel_class c, const shape *s, double row[COLUMNS])
@@ -136,8 +129,8 @@ static void fill_row(const fitting *f, wl_kernel_class c, const shape *s, double
     const double flops = s->operations / (f->machine.peak_perf * 1e12);
 
     row[COLUMN_FLOPS] = flops;
-    row[COLUMN_HALF] = is_attention(c) ? flops / s->keys : 0;
-    row[COLUMN_BYTES] = is_attention(c) ? 0 : s->bytes / (f->machine.memory_bandwidth * 1e9);
+    row[COLUMN_HALF] = wl_kernel_is_fused_attention(c) ? flops / s->keys : 0;
+    row[COLUMN_BYTES] = wl_kernel_is_fused_attention(c) ? 0 : s->bytes / (f->machine.memory_bandwidth * 1e9);
     row[COLUMN_OVERHEAD] = 1e-9;
 }
 

@@ -24,6 +24,15 @@ const char *wl_kernel_class_name(wl_kernel_class c)
     return names[c];
 }
 
+wl_kernel_class wl_kernel_class_find(const char *name)
+{
+    int c = WL_N_KERNEL_CLASSES;
+
+    while (--c > WL_KERNEL_OTHER && strcmp(name, wl_kernel_class_name((wl_kernel_class)c)) != 0)
+        ;
+    return (wl_kernel_class)c;
+}
+
 /* Also a copy of a weight. Copies of each other, which the generator refuses later, end the search. */
 static bool is_weight(const wl_block *b, uint32_t operand)
 {

@@ -50,11 +50,16 @@ static inline bool wl_kernel_is_low(wl_kernel_class c)
     return c == WL_KERNEL_MATMUL_FP8 || c == WL_KERNEL_MATMUL_FP8_BLOCK || c == WL_KERNEL_MATMUL_NVFP4;
 }
 
+/* Whether it is attention as one kernel. */
+static inline bool wl_kernel_is_fused_attention(wl_kernel_class c)
+{
+    return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD;
+}
+
 /* Whether its operations count for the use of the hardware: products of matrices, and attention. */
 static inline bool wl_kernel_multiplies(wl_kernel_class c)
 {
-    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD ||
-           c == WL_KERNEL_ATTENTION_PRODUCT;
+    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || wl_kernel_is_fused_attention(c) || c == WL_KERNEL_ATTENTION_PRODUCT;
 }
 
 /* Dimensions of a matrix product. */
@@ -67,6 +72,7 @@ typedef struct {
     uint64_t operations, bytes;    /* as wl_node.num_ops and tensor_size */
 } wl_kernel;
 
-const char *wl_kernel_class_name(wl_kernel_class c); /* "matmul" */
+const char *wl_kernel_class_name(wl_kernel_class c);     /* "matmul" */
+wl_kernel_class wl_kernel_class_find(const char *name); /* WL_KERNEL_OTHER: there is none of this name */
 
 #endif
