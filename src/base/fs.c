@@ -1,5 +1,7 @@
 #include "base/fs.h"
 
+#include "base/order.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -163,11 +165,6 @@ dse_status dse_remove_tree(const char *path, dse_error *err)
     return dse_fail_errno(err, DSE_E_IO, "cannot remove '%s'", path);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 dse_status dse_list_names(const char *folder, dse_arena *a, const char ***out, size_t *n, dse_error *err)
 {
     const char **name = NULL;
@@ -187,7 +184,7 @@ dse_status dse_list_names(const char *folder, dse_arena *a, const char ***out, s
     }
     closedir(d);
     if (*n) {
-        qsort(name, *n, sizeof *name, by_text);
+        qsort(name, *n, sizeof *name, dse_by_text);
         *out = dse_arena_copy(a, name, *n, sizeof *name);
     }
     dse_free(name);

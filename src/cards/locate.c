@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "exec/pool.h"
 
 #include <limits.h>
@@ -64,11 +65,6 @@ static size_t stem_length(card_kind kind, const char *name, size_t n)
     return n > e && !strncmp(name + n - e, extension, e) ? n - e : n;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *n, const char **folder,
                      dse_error *err)
 {
@@ -89,7 +85,7 @@ dse_status card_list(card_kind kind, dse_arena *a, const char ***names, size_t *
             list[(*n)++] = dse_arena_strndup(a, list[i], stem);
     }
     if (*n) /* "llama" is before "llama-3", but "llama.yaml" is not */
-        qsort(list, *n, sizeof *list, compare_names);
+        qsort(list, *n, sizeof *list, dse_by_text);
     *names = list;
     return DSE_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -163,13 +164,6 @@ static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Of a sorted list: between two values in proportion. */
 static double quantile(const double *v, size_t n, double share)
 {
@@ -228,7 +222,7 @@ static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_le
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; is_of(&b->of[i], key, level) && k < b->of[i].n; k++)
             ratio[n++] = b->of[i].ratio[k];
-    qsort(ratio, n, sizeof *ratio, by_value);
+    qsort(ratio, n, sizeof *ratio, dse_by_double);
     band.is_worst = n < CMP_BAND_QUANTILES;
     band.low = quantile(ratio, n, band.is_worst ? 0 : TAIL);
     band.high = quantile(ratio, n, band.is_worst ? 1 : 1 - TAIL);

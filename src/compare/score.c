@@ -1,5 +1,7 @@
 #include "compare/score.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,13 +32,6 @@ double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *
     return *used ? sum / weights : NAN;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double percentile(const double *size, size_t n, double share)
 {
     size_t i = (size_t)ceil(share * (double)n - 1e-9);
@@ -62,7 +57,7 @@ cmp_spread cmp_spread_of(const double *error, size_t n)
         near += fabs(error[i]) <= NEAR;
     }
     if (s.n) {
-        qsort(size, s.n, sizeof *size, by_size);
+        qsort(size, s.n, sizeof *size, dse_by_double);
         s.mean = sum / (double)s.n;
         s.median = percentile(size, s.n, 0.5);
         s.p90 = percentile(size, s.n, 0.9);

@@ -1,6 +1,7 @@
 #include "driver/prune.h"
 
 #include "base/idtable.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,13 +143,6 @@ void drv_pruner_add(drv_pruner *p, size_t task, const drv_study *s, uint64_t stu
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static int compare_u64(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* By group, then by bound. */
 static int compare_candidates(const void *a, const void *b)
 {
@@ -180,7 +174,7 @@ static void sort_candidates(drv_pruner *p)
         g->end = i + 1;
         p->hash[i] = p->candidate[i].hash;
     }
-    qsort(p->hash, n, sizeof *p->hash, compare_u64);
+    qsort(p->hash, n, sizeof *p->hash, dse_by_u64);
     p->is_sorted = true;
 }
 
@@ -201,7 +195,7 @@ void drv_pruner_result(drv_pruner *p, const store_time *t)
     slot = find_group(p, t->study);
     if (slot->id == DSE_NONE || !is_ranked(t, p->group[slot->id].hbm_bytes))
         return;
-    if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, compare_u64))
+    if (!p->n_rounds && bsearch(&t->hash, p->hash, p->n_candidates, sizeof *p->hash, dse_by_u64))
         return;
     g = &p->group[slot->id];
     DSE_GROW(g->wall, g->cap, g->n + 1);
@@ -217,7 +211,7 @@ static size_t plan_round(drv_pruner *p, group *g, size_t n)
     uint64_t top = p->want.top;
 
     if (g->n)
-        qsort(g->wall, g->n, sizeof *g->wall, compare_u64);
+        qsort(g->wall, g->n, sizeof *g->wall, dse_by_u64);
     if (top && g->n >= top)
         while (g->end > g->next && (double)p->candidate[g->end - 1].bound > (double)g->wall[top - 1])
             p->skipped[p->candidate[--g->end].by]++;

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "cards/locate.h"
 #include "driver/bands.h"
 #include "measured/calibrate_gather.h"
@@ -401,13 +402,6 @@ static dse_status check_only(const msr_validate_options *o, const msr_validate_t
     return DSE_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validated *out, dse_error *err)
 {
     validating v = {.o = o, .arena = a, .out = out};
@@ -431,7 +425,7 @@ dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validat
     }
     out->report.table = to;
     for (size_t i = 0; i < out->evidence.n; i++)
-        qsort(out->evidence.of[i].ratio, out->evidence.of[i].n, sizeof(double), by_value);
+        qsort(out->evidence.of[i].ratio, out->evidence.of[i].n, sizeof(double), dse_by_double);
     cover(&v);
     return st;
 }

@@ -1,5 +1,7 @@
 #include "metrics/numbers.h"
 
+#include "base/order.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,14 +34,7 @@ double metric_quantile(const double *ascending, size_t n, double p)
     return ascending[below] + (at - (double)below) * (ascending[below + 1] - ascending[below]);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-void metric_sort(double *v, size_t n) { qsort(v, n, sizeof *v, ascending); }
+void metric_sort(double *v, size_t n) { qsort(v, n, sizeof *v, dse_by_double); }
 
 metric_value *metric_put_numbered(metric_value *to, uint32_t number)
 {

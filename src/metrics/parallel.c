@@ -1,8 +1,8 @@
 #include "metrics/parallel.h"
 
 #include "base/names.h"
+#include "base/order.h"
 #include "metrics/kinds.h"
-#include "metrics/order.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,8 +14,6 @@
 const char *const metric_parallel_name[METRIC_PARALLELS] = {"dp", "tp", "pp", "ep", "cp", "unknown"};
 
 /* ---- lists of ranks -------------------------------------------------------------------------- */
-
-METRIC_COMPARE(ascending, uint32_t, {*x, *y})
 
 /* Numbers up to the closing bracket; *dots is the place of "..." among them, or DSE_NONE. 0: it is no
  * list. */
@@ -89,13 +87,13 @@ metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a
         return (metric_ranks){0, NULL};
     if (dots != DSE_NONE)
         return expand(rank, n, dots, group_size, a);
-    qsort(rank, n, sizeof *rank, ascending);
+    qsort(rank, n, sizeof *rank, dse_by_u32);
     return (metric_ranks){n, rank};
 }
 
 bool metric_ranks_have(const metric_ranks *r, uint32_t rank)
 {
-    return r->n && bsearch(&rank, r->rank, r->n, sizeof rank, ascending);
+    return r->n && bsearch(&rank, r->rank, r->n, sizeof rank, dse_by_u32);
 }
 
 /* ---- the card's degrees ----------------------------------------------------------------------- */

@@ -1,14 +1,9 @@
 #include "sim/kernel_table.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 static double at_of(const uint64_t extent[WL_N_EXTENTS], uint32_t axis)
 {
@@ -22,7 +17,7 @@ static void make_axis(sim_table *t, uint32_t axis, const sim_table_point *point,
 
     for (size_t i = 0; i < n; i++)
         v[i] = at_of(point[i].extent, t->extent[axis]);
-    qsort(v, n, sizeof *v, ascending);
+    qsort(v, n, sizeof *v, dse_by_double);
     for (size_t i = 0; i < n; i++)
         if (!t->n[axis] || v[i] > v[t->n[axis] - 1])
             v[t->n[axis]++] = v[i];

@@ -1,6 +1,7 @@
 #include "trace/benchmark.h"
 
 #include "base/fs.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "trace/sidefiles.h"
 
@@ -12,17 +13,10 @@
 
 /* ---- numbers of the requests ----------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Sorts the n > 0 values. */
 static double median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, ascending);
+    qsort(v, n, sizeof *v, dse_by_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

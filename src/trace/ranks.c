@@ -1,5 +1,6 @@
 #include "trace/ranks.h"
 
+#include "base/order.h"
 #include "trace/reader.h"
 #include "trace/source.h"
 
@@ -214,13 +215,6 @@ static void take_rank_of_name(const kind_ranks *k, uint32_t i)
         r->has_rank = true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Gives ranks without a number the lowest free ones. */
 static void number_the_rest(const kind_ranks *k, trace_record *notes)
 {
@@ -229,7 +223,7 @@ static void number_the_rest(const kind_ranks *k, trace_record *notes)
     for (uint32_t i = 0; i < k->n; i++)
         if (k->rank[i].has_rank)
             taken[n_taken++] = k->rank[i].rank;
-    qsort(taken, n_taken, sizeof *taken, by_value);
+    qsort(taken, n_taken, sizeof *taken, dse_by_u32);
     for (uint32_t i = 0; i < k->n; i++) {
         if (k->rank[i].has_rank)
             continue;

@@ -7,6 +7,7 @@
  * places are left out. A collective belongs to the piece if what it brings along, or what it must wait for,
  * does. */
 #include "workload/outline.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,13 +118,6 @@ static void find_links(const outliner *o, const chain_order *c, bool *link)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
-static int compare_items(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void add_item(outliner *o, uint32_t item)
 {
     wl_outline *out = o->out;
@@ -165,7 +159,7 @@ static void add_segment(outliner *o, const chain_order *c, uint32_t begin, uint3
     n = out->n_items - first;
     if (!n)
         return;
-    qsort(&out->item[first], n, sizeof *out->item, compare_items);
+    qsort(&out->item[first], n, sizeof *out->item, dse_by_u32);
     for (k = 0; k < out->n_segments; k++)
         if (out->segment[k].n == n &&
             !memcmp(&out->item[out->segment[k].first], &out->item[first], n * sizeof *out->item))
