@@ -22,28 +22,22 @@
 
 enum { MXFP8 = 5 }; /* index of the choice, as strategy/parameters.h has it */
 
-static const struct {
-    wl_kernel_class class;
-    double bytes, cast_input, cast_gradient, cast_weight;
-} recipes[] = {
-    {WL_KERNEL_OTHER, 0, 0, 0, 0},                    /* none */
-    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4},               /* delayed */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},               /* tensorwise */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6},               /* rowwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4},         /* blockwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4}, /* mxfp8: a scale of 8 bits for 32 elements */
-    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5},        /* nvfp4: one for 16, of 4 bits each */
+/* Class, bytes of an element, then of a cast: of an input, a gradient, a weight. */
+static const step_low recipes[] = {
+    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false},                    /* none */
+    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false},               /* delayed */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},               /* tensorwise */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},               /* rowwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false},         /* blockwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false, false}, /* mxfp8: a scale of 8 bits for 32 elements */
+    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false},        /* nvfp4: one for 16, of 4 bits each */
 };
 
 void drv_recipe_set(const strategy *p, step_options *o)
 {
-    o->low = (step_low){.class = recipes[p->fp8_recipe].class,
-                        .bytes = recipes[p->fp8_recipe].bytes,
-                        .cast_input = recipes[p->fp8_recipe].cast_input,
-                        .cast_gradient = recipes[p->fp8_recipe].cast_gradient,
-                        .cast_weight = recipes[p->fp8_recipe].cast_weight,
-                        .casts_weights_in_passes = p->like == DRV_TORCHTITAN,
-                        .has_parameters = p->fp8_recipe && p->fp8_params};
+    o->low = recipes[p->fp8_recipe];
+    o->low.casts_weights_in_passes = p->like == DRV_TORCHTITAN;
+    o->low.has_parameters = p->fp8_recipe && p->fp8_params;
     if (o->low.has_parameters) /* the update writes them; the transpose reads and writes them once more */
         o->low.cast_weight = p->like == DRV_TORCHTITAN ? 0 : 2 * o->low.bytes;
 }
