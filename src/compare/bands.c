@@ -89,22 +89,17 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
                  {"program", &out->program},
                  {"framework", &out->framework},
                  {"model", &out->model}};
-    const cfg_node *other;
+    dse_status st = cfg_only_keys(doc, row, "a kind of run", keys, DSE_COUNT(keys), err);
 
-    if (row->kind != CFG_MAP)
-        return cfg_fail(err, doc, row, "a kind of run must be a mapping, not %s", cfg_seen(row).text);
-    if ((other = cfg_other_key(row, 0, keys, DSE_COUNT(keys))))
-        return dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, other).text, "key", other->text, keys,
-                                DSE_COUNT(keys));
-    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(texts); i++) {
         const cfg_node *node = cfg_get(row, texts[i].key);
-        dse_status st;
 
         if (!node)
             return cfg_fail(err, doc, row, "the kind of run lacks '%s'", texts[i].key);
-        if ((st = cfg_string(doc, node, texts[i].key, texts[i].to, err)) != DSE_OK)
-            return st;
+        st = cfg_string(doc, node, texts[i].key, texts[i].to, err);
     }
+    if (st != DSE_OK)
+        return st;
     if (!cfg_get(row, "size"))
         return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
     return read_size(doc, row, &out->size, err) == DSE_OK && read_bits(doc, row, &out->bits, err) == DSE_OK

@@ -1,6 +1,7 @@
 #include "config/doc.h"
 
 #include "base/fs.h"
+#include "base/names.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -37,19 +38,6 @@ const cfg_node *cfg_get(const cfg_node *node, const char *key)
     return NULL;
 }
 
-const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *const *known, size_t n)
-{
-    for (uint32_t i = first; i < map->n; i++) {
-        size_t k = 0;
-
-        while (k < n && strcmp(map->key[i]->text, known[k]) != 0)
-            k++;
-        if (k == n)
-            return map->key[i];
-    }
-    return NULL;
-}
-
 cfg_place cfg_at(const cfg_doc *doc, const cfg_node *node)
 {
     cfg_place at;
@@ -81,6 +69,23 @@ cfg_place cfg_seen(const cfg_node *node)
     else
         snprintf(seen.text, sizeof seen.text, "%s", node->kind == CFG_LIST ? "a list" : "a mapping");
     return seen;
+}
+
+dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known, size_t n,
+                         dse_error *err)
+{
+    if (map->kind != CFG_MAP)
+        return cfg_fail(err, doc, map, "%s must be a mapping, not %s", what, cfg_seen(map).text);
+    for (uint32_t i = 0; i < map->n; i++) {
+        const cfg_node *key = map->key[i];
+        size_t k = 0;
+
+        while (k < n && strcmp(key->text, known[k]) != 0)
+            k++;
+        if (k == n)
+            return dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, key).text, "key", key->text, known, n);
+    }
+    return DSE_OK;
 }
 
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

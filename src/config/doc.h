@@ -51,9 +51,6 @@ const char *cfg_json_version(void);
 /* The value of `key` in a mapping, or NULL (also if node is not a mapping). */
 const cfg_node *cfg_get(const cfg_node *node, const char *key);
 
-/* The first key of a mapping, from number `first` on, that is none of the known ones; NULL: there is none. */
-const cfg_node *cfg_other_key(const cfg_node *map, uint32_t first, const char *const *known, size_t n);
-
 /* Where a node stands: "file:line:column"; NULL: the file. */
 typedef struct {
     char text[256];
@@ -66,6 +63,10 @@ dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, co
 
 /* What a node is, for messages: "a list", "a mapping", "'abc'". */
 cfg_place cfg_seen(const cfg_node *node);
+
+/* Refuses what is no mapping, `what` names it ("a table"), and a key that is none of the known ones. DSE_E_CONFIG. */
+dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known, size_t n,
+                         dse_error *err);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

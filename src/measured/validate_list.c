@@ -1,22 +1,9 @@
 #include "base/array.h"
-#include "base/names.h"
 #include "base/units.h"
 #include "measured/validate.h"
 
 #include <math.h>
 #include <string.h>
-
-static dse_status check_keys(const cfg_doc *doc, const cfg_node *map, const char *what,
-                             const char *const *known, size_t n, dse_error *err)
-{
-    const cfg_node *other;
-
-    if (map->kind != CFG_MAP)
-        return cfg_fail(err, doc, map, "%s must be a mapping, not %s", what, cfg_seen(map).text);
-    other = cfg_other_key(map, 0, known, n);
-    return other ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, other).text, "key", other->text, known, n)
-                 : DSE_OK;
-}
 
 static dse_status read_text(const cfg_doc *doc, const cfg_node *map, const char *key, const char **out,
                             dse_error *err)
@@ -72,7 +59,7 @@ static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena 
     for (uint32_t i = 0; i < list->n; i++) {
         report_validated_peer *p = &t->peer[t->n_peers++];
 
-        if ((st = check_keys(doc, list->item[i], "a peer", known, DSE_COUNT(known), err)) != DSE_OK ||
+        if ((st = cfg_only_keys(doc, list->item[i], "a peer", known, DSE_COUNT(known), err)) != DSE_OK ||
             (st = read_text(doc, list->item[i], "name", &p->name, err)) != DSE_OK ||
             (st = read_text(doc, list->item[i], "source", &p->source, err)) != DSE_OK ||
             (st = read_percent(doc, list->item[i], "mean", &p->mean, err)) != DSE_OK ||
@@ -103,7 +90,7 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
                                         "evidence", "except"};
     dse_status st;
 
-    if ((st = check_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
+    if ((st = cfg_only_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
         (st = read_text(doc, row, "title", &t->title, err)) != DSE_OK ||
         (st = read_text(doc, row, "measured", &t->measured, err)) != DSE_OK ||
         (st = read_text(doc, row, "system", &t->system, err)) != DSE_OK ||
@@ -130,7 +117,7 @@ dse_status msr_validate_list_read(const char *path, dse_arena *a, msr_validate_t
     dse_status st;
 
     if ((st = cfg_load(path, a, &doc, err)) != DSE_OK ||
-        (st = check_keys(&doc, doc.root, "a list of tables", known, DSE_COUNT(known), err)) != DSE_OK ||
+        (st = cfg_only_keys(&doc, doc.root, "a list of tables", known, DSE_COUNT(known), err)) != DSE_OK ||
         (st = read_texts(&doc, doc.root, "fit", a, &fit, &n_fit, err)) != DSE_OK)
         return st;
     if (!(list = cfg_get(doc.root, "tables")) || list->kind != CFG_LIST)

@@ -60,13 +60,8 @@ static bool read_text(resolver *r, const cfg_node *node, const char *what, const
 /* Every key of map must be one of the known ones. */
 static bool only_keys(resolver *r, const cfg_node *map, const char *const *known, size_t n)
 {
-    const cfg_node *other = cfg_other_key(map, 0, known, n);
-    char list[256];
-
-    if (!other)
-        return true;
-    dse_join(list, sizeof list, known, n);
-    return fail(r, other, "unknown key '%s'; known: %s", other->text, list);
+    r->status = cfg_only_keys(r->doc, map, "an operator", known, n, r->err);
+    return r->status == DSE_OK;
 }
 #define ONLY_KEYS(r, map, ...)                                                                               \
     only_keys((r), (map), (const char *const[]){__VA_ARGS__}, DSE_COUNT(((const char *const[]){__VA_ARGS__})))
