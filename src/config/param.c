@@ -466,6 +466,13 @@ static dse_status clear_below(const cfg_table *t, const char *key, void *values,
     return st;
 }
 
+void cfg_table_fill_lists(const cfg_table *t, void *values)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (is_list(&t->rows[i]))
+            set_list_length(&t->rows[i], values, CFG_MAX_DIMS);
+}
+
 dse_status cfg_table_set(const cfg_table *t, const cfg_setting *s, void *values, dse_error *err)
 {
     int index;

@@ -116,6 +116,9 @@ bool cfg_table_has(const cfg_table *t, const char *path);
  * DSE_E_CONFIG: not in the table, no such element, or no value for it. */
 dse_status cfg_table_set(const cfg_table *t, const cfg_setting *setting, void *values, dse_error *err);
 
+/* Makes each list as long as lists can be, so that any element can be set. */
+void cfg_table_fill_lists(const cfg_table *t, void *values);
+
 /* Reads a card: every key must be in the table, required keys must be there, defaults are filled in. Of
  * `settings` (NULL: none), those whose paths the table has are set over it. *out (of the struct the offsets
  * refer to) is complete on success and undefined on failure. */

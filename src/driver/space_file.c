@@ -219,18 +219,10 @@ static dse_status check_value(const cfg_setting *s, dse_error *err)
 {
     card_model model = {0};
     card_system system = {0};
-    cfg_name_list *names[] = {
-        &system.topology,       &system.all,        &system.all_reduce, &system.all_gather,
-        &system.reduce_scatter, &system.all_to_all, &system.routing};
-    cfg_int_list *counts[] = {&system.npus_count, &system.width, &system.height, &system.depth};
 
     if (cfg_table_has(&card_model_table, s->path))
         return cfg_table_set(&card_model_table, s, &model, err);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        names[i]->n = CFG_MAX_DIMS;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        counts[i]->n = CFG_MAX_DIMS;
-    system.bandwidth.n = system.latency.n = CFG_MAX_DIMS;
+    cfg_table_fill_lists(&card_system_table, &system);
     return cfg_table_set(&card_system_table, s, &system, err);
 }
 

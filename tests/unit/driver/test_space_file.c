@@ -78,6 +78,13 @@ CLAIM(a_file_has_five_sections)
     assert_string_equal(file.settings.item[1].value, "128");
 }
 
+CLAIM(an_axis_may_be_an_entry_of_any_list_of_a_system)
+{
+    assert_ok(parse("axes: {'network.efficiency[1]': [0.8, 0.9], 'network.rails[1]': [4], 'network.measured_sizes[2]': [1MB]}\n"),
+              &err);
+    assert_int_equal(file.space.n_axes, 3);
+}
+
 CLAIM(what_is_not_said_is_as_on_the_command_line)
 {
     assert_ok(parse("axes:\n# none yet\nmodels:\n"), &err);
@@ -362,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_five_sections),
+        cmocka_unit_test(an_axis_may_be_an_entry_of_any_list_of_a_system),
         cmocka_unit_test(what_is_not_said_is_as_on_the_command_line),
         cmocka_unit_test(carriage_returns_and_byte_order_marks_change_nothing),
         cmocka_unit_test(values_are_lists_ranges_and_powers),
