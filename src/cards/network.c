@@ -53,6 +53,7 @@ static uint32_t entry_of(const card_system *s, uint32_t n, uint32_t axis, uint32
 
 static dse_status check_lengths(const card_system *s, const card_places *in, dse_error *err)
 {
+#define REACHED(member) {"network." #member, s->member.n, true, false, 0},
     const struct {
         const char *key;
         uint32_t n;
@@ -65,12 +66,8 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
                  {"network.height", s->height.n, true, true, 1},
                  {"network.depth", s->depth.n, true, true, 2},
                  {"network.routing", s->routing.n, true, true, 0},
-                 {"network.efficiency", s->efficiency.n, true, false, 0},
-                 {"network.collective_latency", s->collective_latency.n, true, false, 0},
-                 {"network.step_latency", s->step_latency.n, true, false, 0},
-                 {"network.rails", s->rails.n, true, false, 0},
-                 {"network.rails_per_group", s->rails_per_group.n, true, false, 0},
-                 {"network.compute_share", s->compute_share.n, true, false, 0}};
+                 CARD_REACHED(REACHED)};
+#undef REACHED
 
     if (!s->topology.n)
         return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.topology").text,
@@ -152,8 +149,9 @@ static uint32_t count(const cfg_int_list *list, uint32_t dim) { return list->n ?
 
 static bool is_measured(const card_system *s)
 {
-    return s->efficiency.n || s->collective_latency.n || s->step_latency.n || s->rails.n ||
-           s->rails_per_group.n || s->measured_sizes.n || s->compute_share.n;
+#define OR_REACHED(member) || s->member.n
+    return s->measured_sizes.n CARD_REACHED(OR_REACHED);
+#undef OR_REACHED
 }
 
 /* Of a finished network. */

@@ -87,12 +87,9 @@ static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
     keep(&s->npus_count.n, n_dims);
     keep(&s->bandwidth.n, n_dims);
     keep(&s->latency.n, n_dims);
-    keep(&s->efficiency.n, n_dims);
-    keep(&s->collective_latency.n, n_dims);
-    keep(&s->step_latency.n, n_dims);
-    keep(&s->rails.n, n_dims);
-    keep(&s->rails_per_group.n, n_dims);
-    keep(&s->compute_share.n, n_dims);
+#define KEEP(member) keep(&s->member.n, n_dims);
+    CARD_REACHED(KEEP)
+#undef KEEP
     keep_of_axis(&s->width.n, net, 0, n_dims);
     keep_of_axis(&s->height.n, net, 1, n_dims);
     keep_of_axis(&s->depth.n, net, 2, n_dims);

@@ -520,8 +520,9 @@ card_system card_system_of_stage(const card_system *s)
 {
     card_system of = *s;
 
-    of.efficiency.n = of.collective_latency.n = of.step_latency.n = of.rails.n = of.rails_per_group.n = 0;
-    of.compute_share.n = 0;
+#define DROP(member) of.member.n = 0;
+    CARD_REACHED(DROP)
+#undef DROP
     of.clock = 1;
     of.per_layer = of.per_collective = 0;
     of.measured_npus = 0;

@@ -15,6 +15,10 @@ typedef struct {
         table; /* "": none; a file of configs/devices, or a path; "#" and a hash of its text behind it once it was found */
 } card_law;
 
+/* The members of card_system that say by dimension what collectives reach, in profile train; keys of `network`. */
+#define CARD_REACHED(X)                                                                                      \
+    X(efficiency) X(collective_latency) X(step_latency) X(rails) X(rails_per_group) X(compute_share)
+
 typedef struct {
     cfg_given given;
     cfg_name device, source; /* "nvidia_a100"; where the figures come from; "": not given */
