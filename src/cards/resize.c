@@ -81,8 +81,6 @@ static void keep_of_axis(uint32_t *n, const net_network *net, uint32_t axis, uin
 
 static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
 {
-    cfg_name_list *implementations[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
-
     keep(&s->topology.n, n_dims);
     keep(&s->npus_count.n, n_dims);
     keep(&s->bandwidth.n, n_dims);
@@ -94,8 +92,8 @@ static void cut_lists(card_system *s, const net_network *net, uint32_t n_dims)
     keep_of_axis(&s->height.n, net, 1, n_dims);
     keep_of_axis(&s->depth.n, net, 2, n_dims);
     keep_of_axis(&s->routing.n, net, 0, n_dims);
-    for (size_t i = 0; i < sizeof implementations / sizeof implementations[0]; i++)
-        keep(&implementations[i]->n, n_dims);
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        keep(&s->collective[i].n, n_dims);
 }
 
 dse_status card_system_resize(const card_system *machine, uint64_t npus, card_system *out, dse_error *err)

@@ -75,8 +75,8 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
     .key = "network." key_, .type = (type_), FIELD(f), .fallback = "", .omit_default = true, OURS(key_, "")
 #define MEASURED(name, kind)                                                                                 \
     REACHED("measured_" name, CFG_T_DOUBLE_LIST, measured[kind]), QUANTITY(DSE_UNIT_NS, 1, "ns", 1, 1e15)
-#define IMPLEMENTATIONS(f, name)                                                                             \
-    .key = "collectives." #f, WORDS, .check = check_implementation, FIELD(f), .fallback = "",                \
+#define IMPLEMENTATIONS(f, kind, name)                                                                       \
+    .key = "collectives." #f, WORDS, .check = check_implementation, FIELD(collective[kind]), .fallback = "", \
     .help = "the same for " name, ASTRA(name "-implementation", "")
 
 static const cfg_param rows[] = {
@@ -226,10 +226,10 @@ static const cfg_param rows[] = {
      .fallback = "",
      .help = "how each dimension runs every collective that is not listed by itself: ring, direct, "
              "direct<window>, halvingDoubling, doubleBinaryTree, oneRing, oneDirect, oneHalvingDoubling"},
-    {IMPLEMENTATIONS(all_reduce, "all-reduce")},
-    {IMPLEMENTATIONS(all_gather, "all-gather")},
-    {IMPLEMENTATIONS(reduce_scatter, "reduce-scatter")},
-    {IMPLEMENTATIONS(all_to_all, "all-to-all")},
+    {IMPLEMENTATIONS(all_reduce, SIM_ALL_REDUCE, "all-reduce")},
+    {IMPLEMENTATIONS(all_gather, SIM_ALL_GATHER, "all-gather")},
+    {IMPLEMENTATIONS(reduce_scatter, SIM_REDUCE_SCATTER, "reduce-scatter")},
+    {IMPLEMENTATIONS(all_to_all, SIM_ALL_TO_ALL, "all-to-all")},
 
     {.key = "compute.peak_perf",
      .type = CFG_T_DOUBLE,
@@ -393,32 +393,34 @@ const cfg_table card_system_table = {.rows = rows, .n = sizeof rows / sizeof row
 
 bool card_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
 
+const char *const card_collective_keys[SIM_N_COLLECTIVES] = {
+    [SIM_ALL_REDUCE] = "collectives.all_reduce",
+    [SIM_ALL_GATHER] = "collectives.all_gather",
+    [SIM_REDUCE_SCATTER] = "collectives.reduce_scatter",
+    [SIM_ALL_TO_ALL] = "collectives.all_to_all",
+};
+
 static void spread_all(card_system *s)
 {
-    cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
-
-    for (int i = 0; i < 4; i++)
-        if (!lists[i]->n)
-            *lists[i] = s->all;
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        if (!s->collective[i].n)
+            s->collective[i] = s->all;
     s->all.n = 0;
 }
 
 /* A setting of collectives.all replaces every list that no other setting touches. */
 static void clear_lists(card_system *s, const cfg_settings *settings)
 {
-    cfg_name_list *lists[] = {&s->all_reduce, &s->all_gather, &s->reduce_scatter, &s->all_to_all};
-    static const char *const paths[] = {"collectives.all_reduce", "collectives.all_gather",
-                                        "collectives.reduce_scatter", "collectives.all_to_all"};
-    bool all = false, own[4] = {false};
+    bool all = false, own[SIM_N_COLLECTIVES] = {false};
 
     for (size_t i = 0; settings && i < settings->n; i++) {
         all |= !strcmp(settings->item[i].path, "collectives.all");
-        for (int k = 0; k < 4; k++)
-            own[k] |= cfg_path_covers(paths[k], settings->item[i].path);
+        for (int k = 0; k < SIM_N_COLLECTIVES; k++)
+            own[k] |= cfg_path_covers(card_collective_keys[k], settings->item[i].path);
     }
-    for (int k = 0; all && k < 4; k++)
+    for (int k = 0; all && k < SIM_N_COLLECTIVES; k++)
         if (!own[k])
-            lists[k]->n = 0;
+            s->collective[k].n = 0;
 }
 
 bool card_system_has_any(const cfg_settings *settings)
@@ -535,9 +537,11 @@ card_system card_system_of_stage(const card_system *s)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t n, uint32_t n_dims,
-                             const card_places *in, dse_error *err)
+static dse_status fail_count(const card_system *s, sim_collective kind, uint32_t n_dims, const card_places *in,
+                             dse_error *err)
 {
+    const cfg_param *p = cfg_param_find(&card_system_table, card_collective_keys[kind]);
+    const uint32_t n = s->collective[kind].n;
     const char *key = cfg_is_given(&card_system_table, s, p->key) ? p->key : "collectives.all";
 
     return dse_fail_at(err, DSE_E_CONFIG, card_place(in, key).text,
@@ -549,20 +553,21 @@ static dse_status fail_count(const card_system *s, const cfg_param *p, uint32_t 
 /* A list shorter than the network leaves dimensions out of a collective over all NPUs, which then is too
  * fast. ASTRA-sim accepts that; in a card it is an error. An implementation over all dimensions, "oneRing",
  * stands alone. */
-static dse_status build_implementations(const card_system *s, const cfg_param *p, const cfg_name_list *names,
-                                        uint32_t n_dims, const card_places *in, sim_implementations *out,
-                                        dse_error *err)
+static dse_status build_implementations(const card_system *s, sim_collective kind, uint32_t n_dims,
+                                        const card_places *in, sim_implementations *out, dse_error *err)
 {
+    const cfg_name_list *names = &s->collective[kind];
+
     out->n_dims = names->n;
     if (names->n > n_dims)
-        return fail_count(s, p, names->n, n_dims, in, err);
+        return fail_count(s, kind, n_dims, in, err);
     for (uint32_t i = 0; i < names->n; i++) {
         dse_status st = sim_implementation_parse(names->v[i], &out->dim[i], err);
         if (st != DSE_OK)
             return st;
     }
     if (names->n && names->n < n_dims && !out->dim[0].over_all && !s->short_lists)
-        return fail_count(s, p, names->n, n_dims, in, err);
+        return fail_count(s, kind, n_dims, in, err);
     return DSE_OK;
 }
 
@@ -584,15 +589,6 @@ static sim_law law_of(const card_system *s, wl_kernel_class c)
 static dse_status build(const card_system *s, const card_places *in, net_network *net, sim_settings *set,
                         dse_error *err)
 {
-    const struct {
-        const char *key;
-        const cfg_name_list *list;
-    } lists[SIM_N_COLLECTIVES] = {
-        [SIM_ALL_REDUCE] = {"collectives.all_reduce", &s->all_reduce},
-        [SIM_ALL_GATHER] = {"collectives.all_gather", &s->all_gather},
-        [SIM_REDUCE_SCATTER] = {"collectives.reduce_scatter", &s->reduce_scatter},
-        [SIM_ALL_TO_ALL] = {"collectives.all_to_all", &s->all_to_all},
-    };
     dse_status st = card_network_build(s, in, net, err);
 
     *set = (sim_settings){
@@ -621,8 +617,7 @@ static dse_status build(const card_system *s, const card_places *in, net_network
     for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
         set->law[i] = law_of(s, (wl_kernel_class)i);
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
-        st = build_implementations(s, cfg_param_find(&card_system_table, lists[i].key), lists[i].list,
-                                   net->n_dims, in, &set->implementations[i], err);
+        st = build_implementations(s, (sim_collective)i, net->n_dims, in, &set->implementations[i], err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
         st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");
     if (st == DSE_OK && isnan(s->memory_bandwidth))

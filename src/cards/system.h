@@ -34,7 +34,7 @@ typedef struct {
     int64_t measured_npus;
     double measured_pair, measured_bandwidth;              /* fraction, GiB/s */
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
-    cfg_name_list all, all_reduce, all_gather, reduce_scatter, all_to_all;
+    cfg_name_list all, collective[SIM_N_COLLECTIVES]; /* implementations by dimension */
     double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
     double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
@@ -58,6 +58,7 @@ typedef struct {
 } card_system;
 
 extern const cfg_table card_system_table;
+extern const char *const card_collective_keys[SIM_N_COLLECTIVES]; /* of card_system.collective */
 
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,

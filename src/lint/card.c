@@ -263,7 +263,10 @@ static void note_units(lint *l, const char *path, const card_system *s)
 
 static bool has_implementations(const card_system *s)
 {
-    return s->all_reduce.n || s->all_gather.n || s->reduce_scatter.n || s->all_to_all.n;
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        if (s->collective[i].n)
+            return true;
+    return false;
 }
 
 /* Without congestion chunks do not wait for each other: a card that says

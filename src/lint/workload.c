@@ -104,17 +104,12 @@ void lint_groups(lint *l, const cfg_doc *doc)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static const struct {
-    wl_coll_type type;
-    const char *parameter; /* whose implementations it runs with; NULL: replayed from the trace */
-    size_t list;           /* of card_system */
-} types[] = {
-    {WL_ALL_REDUCE, "collectives.all_reduce", offsetof(card_system, all_reduce)},
-    {WL_ALL_GATHER, "collectives.all_gather", offsetof(card_system, all_gather)},
-    {WL_REDUCE_SCATTER, "collectives.reduce_scatter", offsetof(card_system, reduce_scatter)},
-    {WL_ALL_TO_ALL, "collectives.all_to_all", offsetof(card_system, all_to_all)},
-    {WL_BROADCAST, NULL, 0},
-};
+/* By sim_collective, which have implementations; the last is replayed from the trace. */
+static const wl_coll_type types[] = {[SIM_ALL_REDUCE] = WL_ALL_REDUCE,
+                                     [SIM_ALL_GATHER] = WL_ALL_GATHER,
+                                     [SIM_REDUCE_SCATTER] = WL_REDUCE_SCATTER,
+                                     [SIM_ALL_TO_ALL] = WL_ALL_TO_ALL,
+                                     [SIM_N_COLLECTIVES] = WL_BROADCAST};
 #define N_TYPES (sizeof types / sizeof types[0])
 
 typedef struct {
@@ -129,7 +124,7 @@ typedef struct {
 static size_t type_index(uint8_t coll)
 {
     for (size_t i = 0; i < N_TYPES; i++)
-        if (types[i].type == coll)
+        if (types[i] == coll)
             return i;
     return N_TYPES;
 }
@@ -194,8 +189,8 @@ static const char *given_name(const lint *l, const char *parameter)
 static void report_collectives(lint *l, const char *prefix, const counts *c)
 {
     for (size_t i = 0; i < N_TYPES; i++) {
-        const char *name = wl_coll_type_name(types[i].type);
-        const cfg_name_list *list = (const void *)((const char *)&l->values + types[i].list);
+        const char *name = wl_coll_type_name(types[i]);
+        bool is_listed;
 
         if (!c->all[i] && !c->small[i])
             continue;
@@ -203,14 +198,15 @@ static void report_collectives(lint *l, const char *prefix, const counts *c)
                  "%" PRIu64 " nodes %s over all %" PRIu32 " NPUs, %" PRIu64
                  " in smaller groups, which are flat rings",
                  c->all[i], name, l->net.n_npus, c->small[i]);
-        if (!types[i].parameter)
+        if (i == SIM_N_COLLECTIVES)
             continue;
-        if (c->all[i] && !list->n)
-            lint_add(l, LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
+        is_listed = l->values.collective[i].n > 0;
+        if (c->all[i] && !is_listed)
+            lint_add(l, LINT_WARNING, l->net_path, given_name(l, card_collective_keys[i]),
                      "no implementation, but the workload has an %s over all NPUs, which cannot run; add one",
                      name);
-        else if (!c->all[i] && list->n)
-            lint_add(l, LINT_WARNING, l->net_path, given_name(l, types[i].parameter),
+        else if (!c->all[i] && is_listed)
+            lint_add(l, LINT_WARNING, l->net_path, given_name(l, card_collective_keys[i]),
                      "without effect on this workload's %s, none of which is over all %" PRIu32
                      " NPUs: smaller groups are flat rings",
                      name, l->net.n_npus);

@@ -200,13 +200,13 @@ CLAIM(lists_that_are_short_stay_as_they_are)
 {
     load(HALLS);
     machine.short_lists = true;
-    machine.all_gather.n = 1;
+    machine.collective[SIM_ALL_GATHER].n = 1;
     resize(64);
-    assert_int_equal(part.all_gather.n, 1);
-    assert_int_equal(part.all_reduce.n, 3);
+    assert_int_equal(part.collective[SIM_ALL_GATHER].n, 1);
+    assert_int_equal(part.collective[SIM_ALL_REDUCE].n, 3);
     resize(16);
-    assert_int_equal(part.all_gather.n, 1);
-    assert_int_equal(part.all_reduce.n, 2);
+    assert_int_equal(part.collective[SIM_ALL_GATHER].n, 1);
+    assert_int_equal(part.collective[SIM_ALL_REDUCE].n, 2);
 }
 
 int main(void)
