@@ -52,6 +52,7 @@ typedef enum {
 /* The defaults of a framework. */
 typedef struct {
     const char *name;                /* in normal form; others begin with it: "torchtitan010" */
+    const char *other_name;          /* another spelling; NULL: none */
     const char *title;               /* in messages: "TorchTitan" */
     const char *like;                /* the strategy's word for the program whose habits it has */
     int sharded;                     /* weights over dp: 0, 1; -1: it depends */

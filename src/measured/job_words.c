@@ -58,6 +58,10 @@ bool msr_word_is_absent(const char *text)
  *
  * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192 tokens, and its
  * log's tps is a device's (tools/metrics.py). */
+#define RECIPES_OF_NVIDIA                                                                                    \
+    .like = "megatron", .sharded = 0, .zero = 1, .when_on = MSR_RECOMPUTE_SELECTIVE,                         \
+    .when_off = MSR_RECOMPUTE_NONE, .unsaid = MSR_RECOMPUTE_NONE, .sequence_parallel = true,                 \
+    .overlaps = true, .cp_comm = "ring", .fp8_recipe = "delayed"
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -88,30 +92,8 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .unfused = true,
      .cp_comm = "all-to-all"},
-    {.name = "megatronbridge",
-     .title = "Megatron-Bridge",
-     .like = "megatron",
-     .sharded = 0,
-     .zero = 1,
-     .when_on = MSR_RECOMPUTE_SELECTIVE,
-     .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_NONE,
-     .sequence_parallel = true,
-     .overlaps = true,
-     .cp_comm = "ring",
-     .fp8_recipe = "delayed"},
-    {.name = "nemo",
-     .title = "NeMo",
-     .like = "megatron",
-     .sharded = 0,
-     .zero = 1,
-     .when_on = MSR_RECOMPUTE_SELECTIVE,
-     .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_NONE,
-     .sequence_parallel = true,
-     .overlaps = true,
-     .cp_comm = "ring",
-     .fp8_recipe = "delayed"},
+    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES_OF_NVIDIA},
+    {.name = "nemo", .title = "NeMo", RECIPES_OF_NVIDIA},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
      .like = "megatron-2022",
@@ -205,18 +187,7 @@ static const msr_framework frameworks[] = {
      .overlaps = true,
      .cp_comm = "all-gather"},
     {.name = "torchxla",
-     .title = "PyTorch/XLA",
-     .like = "torchtitan",
-     .sharded = 1,
-     .zero = 3,
-     .when_on = MSR_RECOMPUTE_FULL,
-     .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_NONE,
-     .selective = MSR_SELECTIVE_UNKNOWN,
-     .one_micro_batch = true,
-     .overlaps = true,
-     .cp_comm = "all-gather"},
-    {.name = "pytorchxla",
+     .other_name = "pytorchxla",
      .title = "PyTorch/XLA",
      .like = "torchtitan",
      .sharded = 1,
@@ -241,6 +212,9 @@ static void cut_remark(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
+/* `with` may be NULL. */
+static bool begins(const char *text, const char *with) { return with && !strncmp(text, with, strlen(with)); }
+
 /* "NVIDIA/Megatron-LM", "NeMo / Megatron-Core": the first part between slashes that is known. */
 const msr_framework *msr_framework_find(const char *text)
 {
@@ -252,7 +226,7 @@ const msr_framework *msr_framework_find(const char *text)
     for (char *part = strtok_r(bare, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
         msr_normal_form(part, name, sizeof name);
         for (size_t i = 0; i < DSE_COUNT(frameworks); i++)
-            if (!strncmp(name, frameworks[i].name, strlen(frameworks[i].name)))
+            if (begins(name, frameworks[i].name) || begins(name, frameworks[i].other_name))
                 return &frameworks[i];
     }
     return NULL;
