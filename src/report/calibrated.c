@@ -343,35 +343,27 @@ static void markdown_error(const report_calibrated *c, const char *what, const d
             e.within * 100);
 }
 
-/* The row of a run; NULL: the headings. */
-static void markdown_line(const report_calibrated_run *r, double before, double after, unsigned profiles,
-                          dse_strbuf *out)
-{
-    static const report_calibrated_run none = {.point = ""};
-    const report_calibrated_run *of = r ? r : &none;
-    report_tree t;
-    report_node *row = report_tree_begin(&t);
-
-    report_put(row, V_NOTE("run", of->name), V_AS("devices", V_COUNT(NULL, of->n_devices)));
-    report_put_degrees(of->point, of->profile, profiles, row);
-    report_put(row, V_CELL("measured", report_seconds(of->measured_s).text),
-               V_CELL("card", report_seconds(before).text),
-               V_CELL("error", report_signed_percent(before / of->measured_s - 1).text),
-               V_CELL("fitted to the others", report_seconds(after).text),
-               V_CELL("error", report_signed_percent(after / of->measured_s - 1).text));
-    report_markdown_line(row, !r, out);
-    report_tree_free(&t);
-}
-
 void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
 {
     unsigned profiles = 0;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
     for (size_t i = 0; i < c->n; i++)
         profiles |= c->run[i].profile;
-    markdown_line(NULL, NAN, NAN, profiles, out);
-    for (size_t i = 0; i < c->n; i++)
-        markdown_line(&c->run[i], c->fit->before[i], c->fit->left_out ? c->fit->left_out[i] : NAN, profiles, out);
+    for (size_t i = 0; i < c->n; i++) {
+        const report_calibrated_run *r = &c->run[i];
+        const double after = c->fit->left_out ? c->fit->left_out[i] : NAN;
+        report_node *row = report_row(list, V_NOTE("run", r->name), V_AS("devices", V_COUNT(NULL, r->n_devices)));
+
+        report_put_degrees(r->point, r->profile, profiles, row);
+        report_put(row, V_CELL("measured", report_seconds(r->measured_s).text),
+                   V_CELL("card", report_seconds(c->fit->before[i]).text),
+                   V_CELL("error", report_signed_percent(error_of(c, c->fit->before, i)).text),
+                   V_CELL("fitted to the others", report_seconds(after).text),
+                   V_CELL("error", report_signed_percent(error_of(c, c->fit->left_out, i)).text));
+    }
+    report_markdown_end(&t, out);
     dse_strbuf_addc(out, '\n');
     markdown_error(c, "Card as it is", c->fit->before, out);
     if (c->fit->left_out)

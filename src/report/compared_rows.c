@@ -78,30 +78,24 @@ void report_compared_csv(const report_compared *c, dse_strbuf *out)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* The row of a run; of the headings where it has no name. */
-static void add_line(const report_compared_run *r, unsigned profiles, dse_strbuf *out)
-{
-    report_tree t;
-    report_node *row = report_tree_begin(&t);
-
-    report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model),
-               V_AS("devices", V_COUNT(NULL, r->n_devices)));
-    report_put_degrees(r->point, r->profile, profiles, row);
-    report_put(row, V_CELL("measured", report_seconds(compared_measured(r)).text),
-               V_CELL("simulated", report_seconds(compared_simulated(r)).text),
-               V_CELL("error", report_signed_percent(compared_error(r)).text));
-    report_markdown_line(row, !r->name, out);
-    report_tree_free(&t);
-}
-
 void report_compared_markdown(const report_compared *c, dse_strbuf *out)
 {
     unsigned profiles = 0;
+    report_tree t;
+    report_node *list = report_tree_begin(&t);
 
     for (size_t i = 0; i < c->n_runs; i++)
         profiles |= c->run[i].profile;
-    add_line(&(report_compared_run){.point = ""}, profiles, out);
-    for (size_t i = 0; i < c->n_runs; i++)
-        add_line(&c->run[i], profiles, out);
+    for (size_t i = 0; i < c->n_runs; i++) {
+        const report_compared_run *r = &c->run[i];
+        report_node *row = report_row(list, V_NOTE("run", r->name), V_NOTE("model", r->model),
+                                      V_AS("devices", V_COUNT(NULL, r->n_devices)));
+
+        report_put_degrees(r->point, r->profile, profiles, row);
+        report_put(row, V_CELL("measured", report_seconds(compared_measured(r)).text),
+                   V_CELL("simulated", report_seconds(compared_simulated(r)).text),
+                   V_CELL("error", report_signed_percent(compared_error(r)).text));
+    }
+    report_markdown_end(&t, out);
     report_left_markdown(c->left, c->n_left, out);
 }

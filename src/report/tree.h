@@ -119,8 +119,8 @@ void report_table_end(report_tree *t, dse_strbuf *out);
 /* The keys, or the values, of an object as a line of CSV. What is not known is empty. */
 void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 
-/* The values with headings as a line of a Markdown table; or the headings, and the rule below them. */
-void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out);
+/* The same rows of the root as a Markdown table; frees the tree. */
+void report_markdown_end(report_tree *t, dse_strbuf *out);
 
 /* Adds the degrees of a point's name to such a row, as its profile has them: "4 x 2 x 1 x 1", with ", recompute" or
  * ", sharded weights" behind them; headed "dp x tp x cp x pp", or by what points of `profiles` have. */

@@ -1,4 +1,4 @@
-/* The values of a row that have headings, as a line of a Markdown table. */
+/* The rows of a list as a Markdown table: the values that have headings. */
 #include "base/names.h"
 #include "design/space.h"
 #include "report/tree.h"
@@ -20,7 +20,8 @@ static void add_escaped(const char *text, dse_strbuf *out)
         dse_mask_controls(out->data + begin, out->len - begin, DSE_ONE_LINE);
 }
 
-void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out)
+/* The values of a row, or its headings and the rule below them. */
+static void add_line(const report_node *row, bool headings, dse_strbuf *out)
 {
     dse_strbuf text = dse_strbuf_in(row->arena);
     dse_strbuf rule = dse_strbuf_in(row->arena);
@@ -39,6 +40,15 @@ void report_markdown_line(const report_node *row, bool headings, dse_strbuf *out
     dse_strbuf_addc(out, '\n');
     if (headings)
         dse_strbuf_addf(out, "|%s\n", rule.data);
+}
+
+void report_markdown_end(report_tree *t, dse_strbuf *out)
+{
+    if (t->root.first)
+        add_line(t->root.first, true, out);
+    for (const report_node *row = t->root.first; row; row = row->next)
+        add_line(row, false, out);
+    report_tree_free(t);
 }
 
 /* ---- a run in the table of a README --------------------------------------------------------- */

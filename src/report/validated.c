@@ -27,24 +27,15 @@ static void add_table(const report_validated *v, const char *sentence,
                       bool (*has)(const report_validated_table *t),
                       void (*fill)(const report_validated_table *t, report_node *row), dse_strbuf *out)
 {
-    bool headed = false;
+    report_tree tree;
+    report_node *list = report_tree_begin(&tree);
 
-    for (size_t i = 0; i < v->n; i++) {
-        report_tree tree;
-        report_node *row;
-
-        if (!has(&v->table[i]))
-            continue;
-        row = report_tree_begin(&tree);
-        fill(&v->table[i], row);
-        if (!headed) {
-            dse_strbuf_addf(out, "%s%s:\n\n", out->len ? "\n" : "", sentence);
-            report_markdown_line(row, true, out);
-        }
-        headed = true;
-        report_markdown_line(row, false, out);
-        report_tree_free(&tree);
-    }
+    for (size_t i = 0; i < v->n; i++)
+        if (has(&v->table[i]))
+            fill(&v->table[i], report_object(list, NULL));
+    if (list->first)
+        dse_strbuf_addf(out, "%s%s:\n\n", out->len ? "\n" : "", sentence);
+    report_markdown_end(&tree, out);
 }
 
 static bool is_there(const report_validated_table *t) { return !t->absent; }
@@ -147,19 +138,18 @@ static void left_out(const report_validated *v, dse_strbuf *out)
 static void rows(const report_validated_table *t, dse_strbuf *out)
 {
     unsigned profiles = 0;
+    report_tree tree;
+    report_node *list = report_tree_begin(&tree);
 
-    if (!t->n)
-        return;
     for (size_t i = 0; i < t->n; i++)
         profiles |= t->run[i].profile;
-    dse_strbuf_addf(out, "\n%s, %s, run by run:\n\n", t->title, t->system);
+    if (t->n)
+        dse_strbuf_addf(out, "\n%s, %s, run by run:\n\n", t->title, t->system);
     for (size_t i = 0; i < t->n; i++) {
         const report_validated_run *r = &t->run[i];
-        report_tree tree;
-        report_node *row = report_tree_begin(&tree);
+        report_node *row = report_row(list, V_NOTE("run", r->name), V_NOTE("model", r->model),
+                                      V_AS("devices", V_COUNT(NULL, r->n_devices)));
 
-        report_put(row, V_NOTE("run", r->name), V_NOTE("model", r->model),
-                   V_AS("devices", V_COUNT(NULL, r->n_devices)));
         report_put_degrees(r->point, r->profile, profiles, row);
         report_put(row, V_CELL("measured", report_seconds(r->measured_s).text),
                    V_CELL("simulated", report_seconds(r->simulated_s).text),
@@ -167,11 +157,8 @@ static void rows(const report_validated_table *t, dse_strbuf *out)
         if (t->fit)
             report_put(row, V_CELL("fitted to the others", report_seconds(r->left_out_s).text),
                        V_CELL("error", report_signed_percent(r->left_out_s / r->measured_s - 1).text));
-        if (!i)
-            report_markdown_line(row, true, out);
-        report_markdown_line(row, false, out);
-        report_tree_free(&tree);
     }
+    report_markdown_end(&tree, out);
 }
 
 void report_validated_markdown(const report_validated *v, dse_strbuf *out)

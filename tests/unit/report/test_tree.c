@@ -85,11 +85,9 @@ CLAIM(csv_has_the_keys_as_its_heading_and_nothing_for_what_is_not_known)
 CLAIM(markdown_has_the_headings_and_escapes_what_ends_a_cell)
 {
     begin();
-    report_put(root, V_NOTE("run", "a|b\nc"), V_COUNT("for programs", 1), V_AS("n", V_COUNT("n", 7)),
+    report_row(root, V_NOTE("run", "a|b\nc"), V_COUNT("for programs", 1), V_AS("n", V_COUNT("n", 7)),
                V_CELL("error", "-"));
-    report_markdown_line(root, true, &out);
-    report_markdown_line(root, false, &out);
-    report_tree_free(&tree);
+    report_markdown_end(&tree, &out);
     end("| run | n | error |\n|---|---:|---:|\n| a\\|b c | 7 | - |\n");
 }
 
