@@ -46,11 +46,11 @@ static const struct {
 static const char *const of_stage[] = {"gpt175b", "llama70b"};
 
 /* As msr_normal_form, with the points of numbers: a model of 1.3b parameters is not one of 13b. */
-static void number_form(const char *text, char out[NAME_MAX_])
+static void number_form(const char *text, char *out, size_t size)
 {
     size_t n = 0;
 
-    for (size_t i = 0; text[i] && n + 1 < NAME_MAX_; i++)
+    for (size_t i = 0; text[i] && n + 1 < size; i++)
         if (isalnum((unsigned char)text[i]) ||
             (text[i] == '.' && i && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1])))
             out[n++] = (char)tolower((unsigned char)text[i]);
@@ -67,7 +67,7 @@ static void bare_form(const char *family, char out[NAME_MAX_])
     bool again = true;
     size_t n;
 
-    number_form(slash ? slash + 1 : family, out);
+    number_form(slash ? slash + 1 : family, out, NAME_MAX_);
     for (size_t i = 0; i < DSE_COUNT(before); i++)
         if (!strncmp(out, before[i], n = strlen(before[i])))
             memmove(out, out + n, strlen(out + n) + 1);
@@ -157,10 +157,15 @@ static dse_status load_card(msr_plan *p, const char *name, dse_arena *a, cfg_doc
     return DSE_OK;
 }
 
-/* A job that says a family and sizes says the same twice. A vocabulary is padded as its training likes it. */
-static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error *err)
+/* A size of a job, of which the card of its family has another. */
+typedef struct {
+    const char *key; /* NULL: there is none */
+    int64_t of_job, of_card;
+} difference;
+
+/* The first such size. A vocabulary is padded as its training likes it. */
+static dse_status find_difference(const msr_job *j, const cfg_doc *card, difference *out, dse_error *err)
 {
-    const msr_job *j = p->job;
     const struct {
         const char *key;
         int64_t v;
@@ -171,7 +176,8 @@ static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error
                  {"heads", j->heads, NULL},
                  {"kv_heads", j->kv_heads, "heads"}};
 
-    for (size_t i = 0; i < DSE_COUNT(sizes); i++) {
+    *out = (difference){0};
+    for (size_t i = 0; !out->key && i < DSE_COUNT(sizes); i++) {
         const cfg_node *node = cfg_get(card->root, sizes[i].key);
         int64_t v = 0;
         dse_status st;
@@ -183,41 +189,16 @@ static dse_status check_family(const msr_plan *p, const cfg_doc *card, dse_error
         if ((st = cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, err)) != DSE_OK)
             return st;
         if (v != sizes[i].v)
-            return dse_fail_at(err, DSE_E_CONFIG, j->where,
-                               "%s is %" PRId64 ", but that of %s is %" PRId64
-                               "; correct it, or give the model's card with --model",
-                               sizes[i].key, sizes[i].v, p->model_name, v);
+            *out = (difference){sizes[i].key, sizes[i].v, v};
     }
     return DSE_OK;
 }
 
-/* Whether a job's sizes are complete, and other than those of its family's card: a model of its own, such as the same with
- * fewer layers. */
-static bool is_own_model(const msr_job *j, const cfg_doc *card)
+/* Whether a job's sizes make a model of its own, such as that of a card with fewer layers. */
+static bool is_complete(const msr_job *j)
 {
-    const struct {
-        const char *key;
-        int64_t v;
-    } sizes[] = {{"layers", j->layers}, {"d_model", j->d_model}, {"d_ff", j->d_ff}, {"heads", j->heads}};
-    const cfg_node *kv;
-    int64_t n_kv = 0;
-    bool differs = false;
-
-    if (!MSR_GIVEN(j->vocabulary))
-        return false;
-    for (size_t i = 0; i < DSE_COUNT(sizes); i++) {
-        const cfg_node *node = cfg_get(card->root, sizes[i].key);
-        int64_t v = 0;
-
-        if (!MSR_GIVEN(sizes[i].v))
-            return false;
-        if (node && cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, NULL) == DSE_OK)
-            differs |= v != sizes[i].v;
-    }
-    kv = cfg_get(card->root, cfg_get(card->root, "kv_heads") ? "kv_heads" : "heads");
-    if (MSR_GIVEN(j->kv_heads) && kv && cfg_int(card, kv, "kv_heads", 1, INT64_MAX, &n_kv, NULL) == DSE_OK)
-        differs |= n_kv != j->kv_heads;
-    return differs;
+    return MSR_GIVEN(j->vocabulary) && MSR_GIVEN(j->layers) && MSR_GIVEN(j->d_model) && MSR_GIVEN(j->d_ff) &&
+           MSR_GIVEN(j->heads);
 }
 
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err);
@@ -226,17 +207,23 @@ static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *fa
                           dse_error *err)
 {
     const char *name = o->model ? o->model : family;
+    difference d = {0};
     cfg_doc card;
     dse_status st = load_card(p, name, a, &card, err);
 
-    if (st == DSE_OK && !o->model && is_own_model(p->job, &card)) {
+    if (st == DSE_OK && !o->model)
+        st = find_difference(p->job, &card, &d, err);
+    if (st != DSE_OK)
+        return st;
+    if (d.key && is_complete(p->job)) {
         msr_plan_assume(p, a, "the source's own sizes, which are not those of %s", p->model_name);
         return of_numbers(p, a, m, err);
     }
-    if (st == DSE_OK && !o->model)
-        st = check_family(p, &card, err);
-    if (st != DSE_OK)
-        return st;
+    if (d.key)
+        return dse_fail_at(err, DSE_E_CONFIG, p->job->where,
+                           "%s is %" PRId64 ", but that of %s is %" PRId64
+                           "; correct it, or give the model's card with --model",
+                           d.key, d.of_job, p->model_name, d.of_card);
     begin(m, card.path, &card, a, &p->model);
     if (!o->model && MSR_GIVEN(p->job->vocabulary))
         put_int(m, "vocabulary", p->job->vocabulary);
@@ -367,29 +354,14 @@ static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
     put(m, "precision", word);
 }
 
-/* The first of the cards, or of their other names, whose form is this; NULL. */
-static const char *card_of_form(const char *form, const char *const *name, size_t n)
-{
-    char own[NAME_MAX_];
-
-    for (size_t i = 0; i < DSE_COUNT(families); i++)
-        if (!strcmp(form, families[i].spelling))
-            return families[i].card;
-    for (size_t i = 0; i < n; i++) {
-        number_form(name[i], own);
-        if (!is_of_stage(name[i]) && !strcmp(own, form))
-            return name[i];
-    }
-    return NULL;
-}
-
-/* The same of a name that writes no points: "llama_3_1_8b", "qwen25-7b". */
-static const char *card_without_points(const char *form, const char *const *name, size_t n)
+/* The first of the cards whose form is this, with points or without; NULL. */
+static const char *card_of_form(const char *form, void (*form_of)(const char *text, char *out, size_t size),
+                                const char *const *name, size_t n)
 {
     char own[NAME_MAX_];
 
     for (size_t i = 0; i < n; i++) {
-        msr_normal_form(name[i], own, sizeof own);
+        form_of(name[i], own, sizeof own);
         if (!is_of_stage(name[i]) && !strcmp(own, form))
             return name[i];
     }
@@ -413,10 +385,13 @@ static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, 
         if (!strcmp(name[i], j->family))
             *out = name[i];
     bare_form(j->family, form);
+    for (size_t i = 0; !*out && i < DSE_COUNT(families); i++)
+        if (!strcmp(form, families[i].spelling))
+            *out = families[i].card;
     if (!*out)
-        *out = card_of_form(form, name, n);
-    if (!*out)
-        *out = card_without_points(form, name, n);
+        *out = card_of_form(form, number_form, name, n);
+    if (!*out) /* a name that writes no points: "llama_3_1_8b", "qwen25-7b" */
+        *out = card_of_form(form, msr_normal_form, name, n);
     return DSE_OK;
 }
 
