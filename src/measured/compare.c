@@ -71,11 +71,11 @@ static dse_status compare_recording(const msr_run *r, const drv_recording *trace
 
     if (r->plan.trains) {
         st = msr_point_run(&r->study, NULL, &r->plan.point, a, &m, err);
-        return st == DSE_OK ? msr_pairs_of_step(&m, traces, a, &to->pair, &to->n_pairs, err) : st;
+        return st == DSE_OK ? msr_pairs_make(NULL, &m, traces, a, &to->pair, &to->n_pairs, err) : st;
     }
     st = drv_simulated_run(&r->study, &r->plan.point, &traces->card, &simulated, NULL, err);
     if (st == DSE_OK)
-        st = msr_pairs_make(&simulated, traces, a, &to->pair, &to->n_pairs, err);
+        st = msr_pairs_make(&simulated, NULL, traces, a, &to->pair, &to->n_pairs, err);
     drv_recording_free(&simulated);
     return st;
 }

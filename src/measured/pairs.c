@@ -431,6 +431,14 @@ static figure figure_of_step(const store_metrics *m, const pair_row *row)
     return f;
 }
 
+static void set_values(cmp_pair *p, const figure f[2])
+{
+    p->simulated = f[0].value;
+    p->measured = f[1].value;
+    p->why_simulated = isnan(f[0].value) ? f[0].why : NULL;
+    p->why_measured = isnan(f[1].value) ? f[1].why : NULL;
+}
+
 /* `step` (NULL: none) is what the simulated side has in the place of a recording. */
 static dse_status make(pair_side both[2], const store_metrics *step, const pair_row *row, cmp_pair *out,
                        dse_error *err)
@@ -447,16 +455,12 @@ static dse_status make(pair_side both[2], const store_metrics *step, const pair_
     if (st != DSE_OK)
         return st;
     drop_nothing(row, f);
-    out->simulated = f[0].value;
-    out->measured = f[1].value;
-    out->why_simulated = isnan(f[0].value) ? f[0].why : NULL;
-    out->why_measured = isnan(f[1].value) ? f[1].why : NULL;
+    set_values(out, f);
     return DSE_OK;
 }
 
-static dse_status make_all(const drv_recording *simulated, const store_metrics *step,
-                           const drv_recording *measured, dse_arena *a, cmp_pair **out, size_t *n,
-                           dse_error *err)
+dse_status msr_pairs_make(const drv_recording *simulated, const store_metrics *step, const drv_recording *measured,
+                          dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
 {
     pair_side both[2] = {{.recording = simulated, .a = a}, {.recording = measured, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
@@ -473,18 +477,6 @@ static dse_status make_all(const drv_recording *simulated, const store_metrics *
     *out = pair;
     *n = N_ROWS;
     return DSE_OK;
-}
-
-dse_status msr_pairs_make(const drv_recording *simulated, const drv_recording *measured, dse_arena *a,
-                          cmp_pair **out, size_t *n, dse_error *err)
-{
-    return make_all(simulated, NULL, measured, a, out, n, err);
-}
-
-dse_status msr_pairs_of_step(const store_metrics *simulated, const drv_recording *measured, dse_arena *a,
-                             cmp_pair **out, size_t *n, dse_error *err)
-{
-    return make_all(NULL, simulated, measured, a, out, n, err);
 }
 
 /* ---- step times alone ----------------------------------------------------------------------- */
@@ -511,11 +503,9 @@ dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out
 const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a)
 {
     const trace_record *r = &measured->record;
-    const char *reach = NULL;
     uint32_t world = 0, n = 0;
-    dse_strbuf b;
+    dse_strbuf b = dse_strbuf_in(a);
 
-    dse_strbuf_init(&b);
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         if (!(METRIC_ON(r->rank[i].kind) & METRIC_ON_GPU))
             continue;
@@ -526,14 +516,12 @@ const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a)
         measured->card.total_count < (int64_t)DSE_NONE)
         world = (uint32_t)measured->card.total_count;
     if (n && n < world && n <= LISTED)
-        reach = dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s",
-                                 world, n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are",
-                                 n == 1 ? "that rank's" : "theirs");
-    else if (n && n < world)
-        reach = dse_arena_printf(
+        return dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s", world,
+                                n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are", n == 1 ? "that rank's" : "theirs");
+    if (n && n < world)
+        return dse_arena_printf(
             a, "of %" PRIu32 " ranks only %" PRIu32 " are there: measured figures are theirs", world, n);
-    dse_strbuf_free(&b);
-    return reach;
+    return NULL;
 }
 
 /* ---- rows of tables ------------------------------------------------------------------------- */
@@ -547,29 +535,24 @@ static const pair_row *row_of(const char *name)
     return &rows[i];
 }
 
-static const char *why_no_memory(const msr_figures *f)
+static figure time_of(const msr_figures *f) { return (figure){.value = f->step_time_s, .why = "the step was not timed"}; }
+
+static figure memory_of(const msr_figures *f)
 {
-    return f->why_no_memory ? f->why_no_memory : "it was not measured";
+    return (figure){.value = f->peak_memory_bytes, .why = f->why_no_memory ? f->why_no_memory : "it was not measured"};
 }
 
 dse_status msr_pairs_of_figures(const msr_figures *simulated, const msr_figures *measured, dse_arena *a,
                                 cmp_pair **out, size_t *n, dse_error *err)
 {
-    static const char no_time[] = "the step was not timed";
     cmp_pair *p = DSE_ARENA_NEW(a, cmp_pair, 2);
     dse_status st;
 
     if ((st = begin_pair(row_of("step_time"), &p[0], err)) != DSE_OK ||
         (st = begin_pair(row_of("peak_memory"), &p[1], err)) != DSE_OK)
         return st;
-    p[0].simulated = simulated->step_time_s;
-    p[0].measured = measured->step_time_s;
-    p[0].why_simulated = isnan(p[0].simulated) ? no_time : NULL;
-    p[0].why_measured = isnan(p[0].measured) ? no_time : NULL;
-    p[1].simulated = simulated->peak_memory_bytes;
-    p[1].measured = measured->peak_memory_bytes;
-    p[1].why_simulated = isnan(p[1].simulated) ? why_no_memory(simulated) : NULL;
-    p[1].why_measured = isnan(p[1].measured) ? why_no_memory(measured) : NULL;
+    set_values(&p[0], (const figure[]){time_of(simulated), time_of(measured)});
+    set_values(&p[1], (const figure[]){memory_of(simulated), memory_of(measured)});
     *out = p;
     *n = 2;
     return DSE_OK;

@@ -106,7 +106,7 @@ static void against_itself(strategy p, bool bytes, const char *const *missing)
         count_bytes(&simulated);
         count_bytes(&measured);
     }
-    assert_ok(msr_pairs_make(&simulated, &measured, &arena, &pair, &n_pairs, &err), &err);
+    assert_ok(msr_pairs_make(&simulated, NULL, &measured, &arena, &pair, &n_pairs, &err), &err);
     assert_int_equal(n_pairs, msr_n_pair_kinds);
     for (size_t i = 0; i < n_pairs; i++) {
         bool there = true;
@@ -215,7 +215,7 @@ static void compare_runs(void)
 {
     drv_recording simulated = recording_of(&simulated_run), measured = recording_of(&measured_run);
 
-    assert_ok(msr_pairs_make(&simulated, &measured, &arena, &pair, &n_pairs, &err), &err);
+    assert_ok(msr_pairs_make(&simulated, NULL, &measured, &arena, &pair, &n_pairs, &err), &err);
 }
 
 /* A communication of simulated runs is one by its arguments, whatever it is called. */
