@@ -10,8 +10,10 @@
  * Operations: 2 m n k for a product, 4 s_q s_k d for each head of attention (half of that with --attention causal), 2.5
  * times that backward. Bytes: operands and result, each once; the result is as large as the largest operand. What a
  * cache keeps is counted all the same. */
+#include "base/array.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,7 +96,7 @@ static const struct {
     {"aten::embedding", CLASS_LOOKUP, FORM_ROWS, 0},
     {"aten::index_select", CLASS_LOOKUP, FORM_ROWS, 0},
 };
-#define N_OPS (sizeof ops / sizeof ops[0])
+#define N_OPS DSE_COUNT(ops)
 
 static const struct {
     const char *type, *word;
@@ -110,7 +112,7 @@ static const struct {
              {"bool", "bool", 1},
              {"c10::Float8_e4m3fn", "float8", 1},
              {"c10::Float8_e5m2", "float8", 1}};
-#define N_TYPES (sizeof types / sizeof types[0])
+#define N_TYPES DSE_COUNT(types)
 
 /* ---- sizes of an operator's inputs ----------------------------------------------------------- */
 
@@ -325,18 +327,8 @@ typedef struct {
     bool any;
 } call;
 
-static int by_lane_and_start(const void *a, const void *b)
-{
-    const call *x = a, *y = b;
-
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1; /* what holds the other comes first */
-    return (x->event > y->event) - (x->event < y->event);
-}
+/* What holds the other comes first. */
+METRIC_COMPARE(by_lane_and_start, call, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end}, {x->event, y->event})
 
 static call *list_calls(const trace_rank *r, dse_arena *a, uint32_t *n)
 {
@@ -367,17 +359,10 @@ static call *list_calls(const trace_rank *r, dse_arena *a, uint32_t *n)
 /* The innermost call of the thread that is under way; NULL. */
 static call *call_at(call *list, uint32_t n, uint32_t lane, int64_t at)
 {
-    uint32_t low = 0, high = n;
+    size_t place;
 
-    while (low < high) {
-        const uint32_t mid = low + (high - low) / 2;
-
-        if (list[mid].lane < lane || (list[mid].lane == lane && list[mid].start <= at))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (uint32_t i = low - 1; low && i != DSE_NONE; i = list[i].outer) {
+    METRIC_BISECT(place, 0, n, list[place].lane < lane || (list[place].lane == lane && list[place].start <= at));
+    for (uint32_t i = place ? (uint32_t)place - 1 : DSE_NONE; i != DSE_NONE; i = list[i].outer) {
         if (list[i].lane != lane)
             return NULL;
         if (list[i].end >= at)
