@@ -226,6 +226,16 @@ static void add(cfg_node *card, const char *key, const cfg_node *at, const cfg_n
     card->item[card->n++] = dse_arena_copy(a, value, 1, sizeof *value);
 }
 
+static void add_text(cfg_node *card, const char *key, const cfg_node *at, const char *text, dse_arena *a)
+{
+    cfg_node value = *at;
+
+    value.kind = CFG_SCALAR;
+    value.text = text;
+    value.quoted = false;
+    add(card, key, at, &value, a);
+}
+
 static dse_status add_size(const cfg_doc *doc, size_t size, cfg_node *card, dse_arena *a, dse_error *err)
 {
     const cfg_node *root = doc->root;
@@ -256,7 +266,6 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
     const cfg_node *d_model = cfg_get(card, "d_model");
     uint32_t ratio = find(root, "expansion_ratio");
     int64_t width, times = 4;
-    cfg_node value;
     bool known = false;
 
     for (size_t i = 0; i < DSE_COUNT(four_times); i++)
@@ -265,19 +274,7 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
         (ratio != DSE_NONE && !number(root->item[ratio], &times)) || width < 1 || times < 1 ||
         width > INT64_MAX / times)
         return;
-    value = *d_model;
-    value.text = dse_arena_printf(a, "%" PRId64, width * times);
-    add(card, "d_ff", d_model, &value, a);
-}
-
-static void add_text(cfg_node *card, const char *key, const cfg_node *at, const char *text, dse_arena *a)
-{
-    cfg_node value = *at;
-
-    value.kind = CFG_SCALAR;
-    value.text = text;
-    value.quoted = false;
-    add(card, key, at, &value, a);
+    add_text(card, "d_ff", d_model, dse_arena_printf(a, "%" PRId64, width * times), a);
 }
 
 static void add_family(const cfg_node *root, cfg_node *card, dse_arena *a)
@@ -356,18 +353,12 @@ dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *er
 
 static const char *join_notes(const char *path, const card_hf_notes *notes, dse_arena *a)
 {
-    dse_strbuf text;
-    const char *joined;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    if (!notes->n)
-        return NULL;
-    dse_strbuf_init(&text);
     dse_strbuf_addf(&text, "%s: not simulated: ", path);
     for (uint32_t i = 0; i < notes->n; i++)
         dse_strbuf_addf(&text, "%s%s", i ? "; " : "", notes->item[i].text);
-    joined = dse_arena_strdup(a, text.data);
-    dse_strbuf_free(&text);
-    return joined;
+    return notes->n ? text.data : NULL;
 }
 
 dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err)
