@@ -395,12 +395,10 @@ static void no_predictions(prepared *r)
 static void find_same(calibration *c, size_t i, const drv_study *s, dse_arena *a)
 {
     prepared *r = &c->prepared[i];
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    dse_strbuf_init(&text);
     drv_study_write_config(s, &c->run[i].point, &text);
-    r->config = dse_arena_strdup(a, text.data);
-    dse_strbuf_free(&text);
+    r->config = text.data;
     for (r->same_as = 0; r->same_as < i; r->same_as++)
         if (!strcmp(c->prepared[r->same_as].config, r->config))
             break;

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define GIVEN(v) ((v) != MSR_JOB_NONE)
-
 typedef struct {
     const msr_row_place *at;
     msr_row *row;
@@ -23,13 +21,13 @@ static int64_t times(int64_t a, int64_t b)
 {
     int64_t product;
 
-    return GIVEN(a) && GIVEN(b) && !__builtin_mul_overflow(a, b, &product) ? product : MSR_JOB_NONE;
+    return MSR_GIVEN(a) && MSR_GIVEN(b) && !__builtin_mul_overflow(a, b, &product) ? product : MSR_JOB_NONE;
 }
 
 /* a / b if that is whole. */
 static int64_t part(int64_t a, int64_t b)
 {
-    return GIVEN(a) && GIVEN(b) && a % b == 0 ? a / b : MSR_JOB_NONE;
+    return MSR_GIVEN(a) && MSR_GIVEN(b) && a % b == 0 ? a / b : MSR_JOB_NONE;
 }
 
 static dse_status disagree(const deriving *d, const char *one, int64_t a, const char *other, int64_t b,
@@ -74,16 +72,16 @@ static int64_t layers_a_stage(const char *text)
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
-    const char *text = d->row->recompute || GIVEN(flag) ? d->row->recompute : d->row->policy, *nearest = NULL;
+    const char *text = d->row->recompute || MSR_GIVEN(flag) ? d->row->recompute : d->row->policy, *nearest = NULL;
 
     d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
     else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE && !(d->framework && d->framework->has_policies))
         d->job->recompute_parts = msr_recompute_parts(text);
-    if (d->job->recompute == MSR_RECOMPUTE_FULL && !GIVEN(d->job->recompute_layers))
+    if (d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
-    if (text || !GIVEN(flag))
+    if (text || !MSR_GIVEN(flag))
         return;
     if (d->framework)
         d->job->recompute = flag ? d->framework->when_on : d->framework->when_off;
@@ -96,7 +94,7 @@ static void derive_recompute(deriving *d)
 /* Whether weights are sharded over dp: 0, 1; -1: the row does not say. */
 static int is_sharded(const deriving *d)
 {
-    if (GIVEN(d->job->zero_stage))
+    if (MSR_GIVEN(d->job->zero_stage))
         return d->job->zero_stage == 3;
     return d->framework ? d->framework->sharded : -1;
 }
@@ -107,19 +105,19 @@ static dse_status split_dp(deriving *d, dse_error *err)
     msr_job *j = d->job;
     const int64_t product = times(j->dp_replicate, j->dp_shard);
 
-    if (GIVEN(product) && GIVEN(j->dp) && product != j->dp)
+    if (MSR_GIVEN(product) && MSR_GIVEN(j->dp) && product != j->dp)
         return disagree(d, "dp", j->dp, "dp_replicate * dp_shard", product, err);
-    if (GIVEN(product))
+    if (MSR_GIVEN(product))
         j->dp = product;
-    if (!GIVEN(j->dp))
+    if (!MSR_GIVEN(j->dp))
         return DSE_OK;
-    if (GIVEN(j->dp_shard) && j->dp % j->dp_shard)
+    if (MSR_GIVEN(j->dp_shard) && j->dp % j->dp_shard)
         return disagree(d, "dp_shard", j->dp_shard, "dp, which it does not divide,", j->dp, err);
-    if (GIVEN(j->dp_replicate) && j->dp % j->dp_replicate)
+    if (MSR_GIVEN(j->dp_replicate) && j->dp % j->dp_replicate)
         return disagree(d, "dp_replicate", j->dp_replicate, "dp, which it does not divide,", j->dp, err);
-    if (GIVEN(j->dp_shard)) {
+    if (MSR_GIVEN(j->dp_shard)) {
         j->dp_replicate = j->dp / j->dp_shard;
-    } else if (GIVEN(j->dp_replicate)) {
+    } else if (MSR_GIVEN(j->dp_replicate)) {
         j->dp_shard = j->dp / j->dp_replicate;
     } else if (j->dp == 1 || is_sharded(d) >= 0) {
         j->dp_shard = is_sharded(d) == 1 ? j->dp : 1;
@@ -133,13 +131,13 @@ static dse_status derive_degrees(deriving *d, dse_error *err)
     msr_job *j = d->job;
 
     /* The format's defaults: what is not mentioned is not used. */
-    if (!GIVEN(j->cp))
+    if (!MSR_GIVEN(j->cp))
         j->cp = 1;
-    if (!GIVEN(j->ep))
+    if (!MSR_GIVEN(j->ep))
         j->ep = 1;
-    if (!GIVEN(j->zero_stage) && GIVEN(d->row->optimizer_sharding))
+    if (!MSR_GIVEN(j->zero_stage) && MSR_GIVEN(d->row->optimizer_sharding))
         j->zero_stage = d->row->optimizer_sharding;
-    if (!GIVEN(j->dp) && !GIVEN(times(j->dp_replicate, j->dp_shard)))
+    if (!MSR_GIVEN(j->dp) && !MSR_GIVEN(times(j->dp_replicate, j->dp_shard)))
         j->dp = part(j->n_devices, times(times(j->tp, j->pp), j->cp));
     return split_dp(d, err);
 }
@@ -152,15 +150,15 @@ static dse_status derive_batch(deriving *d, dse_error *err)
     const int64_t local = times(d->row->local_batch, j->dp);
     const int64_t micro = times(times(j->micro_batch, j->micro_batches), j->dp);
 
-    if (GIVEN(local) && GIVEN(j->batch) && local != j->batch)
+    if (MSR_GIVEN(local) && MSR_GIVEN(j->batch) && local != j->batch)
         return disagree(d, "global_batch", j->batch, "local_batch * dp", local, err);
-    if (!GIVEN(j->batch))
+    if (!MSR_GIVEN(j->batch))
         j->batch = local;
-    if (!GIVEN(j->batch))
+    if (!MSR_GIVEN(j->batch))
         j->batch = times(d->row->chip_batch, j->n_devices);
-    if (!GIVEN(j->batch))
+    if (!MSR_GIVEN(j->batch))
         j->batch = micro;
-    if (d->counts && GIVEN(micro) && GIVEN(j->batch) && micro != j->batch)
+    if (d->counts && MSR_GIVEN(micro) && MSR_GIVEN(j->batch) && micro != j->batch)
         return disagree(d, "the batch", j->batch, "micro_batch * micro_batches * dp", micro, err);
     return DSE_OK;
 }
@@ -170,15 +168,15 @@ static dse_status derive_micro_batches(deriving *d, dse_error *err)
     msr_job *j = d->job;
     const int64_t at_once = times(j->micro_batch, j->dp);
 
-    if (GIVEN(j->batch) && GIVEN(at_once) && !GIVEN(j->micro_batches)) {
+    if (MSR_GIVEN(j->batch) && MSR_GIVEN(at_once) && !MSR_GIVEN(j->micro_batches)) {
         j->micro_batches = part(j->batch, at_once);
-        if (!GIVEN(j->micro_batches) && d->counts)
+        if (!MSR_GIVEN(j->micro_batches) && d->counts)
             return dse_fail_at(err, DSE_E_CONFIG, d->at->where,
                                "global_batch, %" PRId64 ", is no multiple of micro_batch * dp, %" PRId64
                                " * %" PRId64 "; correct one of them",
                                j->batch, j->micro_batch, j->dp);
     }
-    if (!GIVEN(j->micro_batch))
+    if (!MSR_GIVEN(j->micro_batch))
         j->micro_batch = part(part(j->batch, j->dp), j->micro_batches);
     return DSE_OK;
 }
@@ -192,10 +190,10 @@ static dse_status derive_work(deriving *d, dse_error *err)
         j->micro_batch = MSR_JOB_NONE; /* set, and without effect */
         j->micro_batches = 1;
     }
-    if (GIVEN(d->row->accumulation) && GIVEN(j->micro_batches) && d->row->accumulation != j->micro_batches)
+    if (MSR_GIVEN(d->row->accumulation) && MSR_GIVEN(j->micro_batches) && d->row->accumulation != j->micro_batches)
         return disagree(d, "gradient_accumulation_steps", d->row->accumulation, "micro_batches",
                         j->micro_batches, err);
-    if (GIVEN(d->row->accumulation))
+    if (MSR_GIVEN(d->row->accumulation))
         j->micro_batches = d->row->accumulation;
     st = derive_batch(d, err);
     return st == DSE_OK ? derive_micro_batches(d, err) : st;
@@ -207,7 +205,7 @@ static void derive_sequence(deriving *d, dse_arena *a)
     msr_job *j = d->job;
     char form[64];
 
-    if (GIVEN(j->sequence) || !d->framework || !d->framework->llama3_sequence || !j->family)
+    if (MSR_GIVEN(j->sequence) || !d->framework || !d->framework->llama3_sequence || !j->family)
         return;
     msr_normal_form(j->family, form, sizeof form);
     if (!strstr(form, "llama3"))
@@ -231,11 +229,11 @@ static void derive_model(deriving *d)
     else if (d->row->activation)
         j->gated = msr_gate_of(d->row->activation);
 
-    if (!GIVEN(j->d_ff))
+    if (!MSR_GIVEN(j->d_ff))
         j->d_ff = times(d->row->ff_ratio, j->d_model);
-    if (!GIVEN(j->moe) && GIVEN(d->row->experts))
+    if (!MSR_GIVEN(j->moe) && MSR_GIVEN(d->row->experts))
         j->moe = d->row->experts > 1;
-    if (!GIVEN(j->float8) && j->quantization)
+    if (!MSR_GIVEN(j->float8) && j->quantization)
         j->float8 = !strncasecmp(j->quantization, float8, sizeof float8 - 1);
 }
 
@@ -275,9 +273,9 @@ static double time_of_rate(deriving *d, dse_arena *a)
     const msr_job *j = d->job;
     const int64_t tokens = times(j->batch, j->sequence);
 
-    if (GIVEN(tokens) && !isnan(row->tokens_per_s_total))
+    if (MSR_GIVEN(tokens) && !isnan(row->tokens_per_s_total))
         return (double)tokens / row->tokens_per_s_total;
-    if (!GIVEN(tokens) || !GIVEN(j->n_devices) || isnan(device_rate(d)))
+    if (!MSR_GIVEN(tokens) || !MSR_GIVEN(j->n_devices) || isnan(device_rate(d)))
         return NAN;
     if (isnan(row->tokens_per_s_per_device))
         note(d,
@@ -293,8 +291,8 @@ static const char *lacking(const deriving *d, dse_arena *a)
     const bool has_rate = !isnan(device_rate(d)) || !isnan(row->tokens_per_s_total);
 
     if (has_rate)
-        return !GIVEN(j->sequence) ? "a rate of tokens, but no sequence length"
-               : !GIVEN(j->batch)  ? "a rate of tokens, but no batch"
+        return !MSR_GIVEN(j->sequence) ? "a rate of tokens, but no sequence length"
+               : !MSR_GIVEN(j->batch)  ? "a rate of tokens, but no batch"
                                    : "a rate of tokens per device, but no number of devices";
     if (!isnan(row->tokens_per_s))
         return "a rate of tokens, of the job or of a device is not said";
@@ -354,12 +352,12 @@ static const char *name_of(const msr_job *j, dse_arena *a)
 
     if (j->family)
         n = snprintf(text, sizeof text, "%.80s/", j->family);
-    else if (GIVEN(j->layers) && GIVEN(j->d_model))
+    else if (MSR_GIVEN(j->layers) && MSR_GIVEN(j->d_model))
         n = snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "/", j->layers, j->d_model);
     else
         n = snprintf(text, sizeof text, "model/");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (GIVEN(parts[i].v))
+        if (MSR_GIVEN(parts[i].v))
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s%" PRId64, text[n - 1] == '/' ? "" : "_",
                           parts[i].letters, parts[i].v);
     return dse_arena_strdup(a, text);

@@ -4,8 +4,6 @@
 
 #include "measured/plan.h"
 
-#define MSR_GIVEN(v) ((v) != MSR_JOB_NONE)
-
 /* Adds a gap, or something assumed, with its text. */
 void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -290,9 +290,7 @@ static void choose_splits(planning *p)
         p->point->sequence_parallel = choice(STRATEGY_sequence_parallel, splits ? "on" : "off");
     if (j->cp > 1 && p->program) {
         p->point->cp_comm = choice(STRATEGY_cp_comm, p->program->cp_comm);
-        msr_plan_assume(p->plan, p->arena,
-                        "context parallelism by %s, the default of %s: the source does not say",
-                        p->program->cp_comm, p->program->title);
+        by_default(p, dse_arena_printf(p->arena, "context parallelism by %s", p->program->cp_comm));
     } else if (j->cp > 1) {
         lacks(p, "how context parallelism brings keys and values ('framework')");
     }
@@ -323,8 +321,7 @@ static void choose_recipe(planning *p)
         p->point->fp8_recipe = choice(STRATEGY_fp8_recipe, word);
     } else if (p->program && p->program->fp8_recipe) {
         p->point->fp8_recipe = choice(STRATEGY_fp8_recipe, p->program->fp8_recipe);
-        msr_plan_assume(p->plan, p->arena, "matrices scaled by recipe %s, the default of %s: the source does not say",
-                        p->program->fp8_recipe, p->program->title);
+        by_default(p, dse_arena_printf(p->arena, "matrices scaled by recipe %s", p->program->fp8_recipe));
     } else {
         msr_plan_gap(p->plan, MSR_GAP_FLOAT8, p->arena,
                      "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");

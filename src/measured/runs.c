@@ -1,5 +1,6 @@
 #include "measured/runs.h"
 
+#include "base/names.h"
 #include "cards/locate.h"
 #include "measured/job_row.h"
 #include "measured/pairs.h"
@@ -290,13 +291,7 @@ static int compare_words(const char *a, const char *b)
 }
 
 /* Of an older version of a table, measured with older software: its rows are named so (llm-foundry's). */
-static bool is_old(const msr_job *j)
-{
-    static const char old[] = "-old";
-    const size_t n = j->name ? strlen(j->name) : 0;
-
-    return n >= sizeof old - 1 && !strcmp(j->name + n - (sizeof old - 1), old);
-}
+static bool is_old(const msr_job *j) { return j->name && dse_ends(j->name, "-old"); }
 
 /* 0: choices for the same work. */
 static int compare_work(const msr_job *a, const msr_job *b)
