@@ -146,12 +146,10 @@ typedef struct {
 /* Says on stderr which runs were left out, where no report says it. */
 static void say_left(const calibrating *c)
 {
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(c->r->arena);
 
-    dse_strbuf_init(&text);
     report_left_print(c->gathered.runs.left, c->gathered.runs.n_left, &text);
     fputs(text.data, stderr);
-    dse_strbuf_free(&text);
 }
 
 static dse_status gather(calibrating *c, dse_error *err)
@@ -216,14 +214,12 @@ static dse_status write_card(const calibrating *c, dse_error *err)
 {
     const calibrate_options *o = c->o;
     option_list sources = {0, DSE_ARENA_NEW(c->r->arena, const char *, o->runs.trace.n + o->runs.measured.n)};
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(c->r->arena);
 
     for (size_t i = 0; i < o->runs.trace.n; i++)
         sources.item[sources.n++] = o->runs.trace.item[i];
     for (size_t i = 0; i < o->runs.measured.n; i++)
         sources.item[sources.n++] = o->runs.measured.item[i];
-    dse_strbuf_init(&text);
     msr_calibrated_card(&c->result,
                         &(msr_calibrated_about){.system = c->gathered.runs.machine_name,
                                                 .source_before = c->gathered.runs.machine.source,
@@ -235,9 +231,7 @@ static dse_status write_card(const calibrating *c, dse_error *err)
                                                 .seed = (uint64_t)o->seed,
                                                 .starts = (uint32_t)o->starts},
                         &text);
-    st = dse_write_text(output_of(o), &text, err);
-    dse_strbuf_free(&text);
-    return st;
+    return dse_write_text(output_of(o), &text, err);
 }
 
 /* In the order of `formats`. */
@@ -289,7 +283,7 @@ static dse_status fit_laws(const calibrate_options *o, command_run *r, dse_error
     msr_runs_options runs;
     progress_screen screen;
     report_laws laws;
-    dse_strbuf text;
+    dse_strbuf text = dse_strbuf_in(r->arena);
     dse_status st;
 
     if (output_of(o) || o->fit.n || o->runs.measured.n)
@@ -313,14 +307,12 @@ static dse_status fit_laws(const calibrate_options *o, command_run *r, dse_error
     progress_clear(&screen);
     if (st != DSE_OK)
         return st;
-    dse_strbuf_init(&text);
     msr_laws_write(&laws, runs.trace, runs.n_traces, &text);
-    st = dse_write_text(o->laws, &text, err);
-    dse_strbuf_free(&text);
+    if ((st = dse_write_text(o->laws, &text, err)) != DSE_OK)
+        return st;
     laws.output = o->laws;
-    if (st == DSE_OK)
-        (o->json || !strcmp(o->format, "json") ? report_laws_json : report_laws_print)(&laws, r->out);
-    return st;
+    (o->json || !strcmp(o->format, "json") ? report_laws_json : report_laws_print)(&laws, r->out);
+    return DSE_OK;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)

@@ -37,16 +37,12 @@ static const option options[] = {
 static void (*const printers[])(const report_validated *v, dse_strbuf *out) = {report_validated_markdown,
                                                                                report_validated_json};
 
-static dse_status write_errors(const msr_validated *v, const char *path, dse_error *err)
+static dse_status write_errors(const msr_validated *v, const char *path, dse_arena *a, dse_error *err)
 {
-    dse_strbuf text;
-    dse_status st;
+    dse_strbuf text = dse_strbuf_in(a);
 
-    dse_strbuf_init(&text);
     msr_evidence_write(&v->evidence, &text);
-    st = dse_write_text(path, &text, err);
-    dse_strbuf_free(&text);
-    return st;
+    return dse_write_text(path, &text, err);
 }
 
 static int code_of(const report_validated *v)
@@ -77,7 +73,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                       r->arena, &v, err);
     progress_clear(&screen);
     if (st == DSE_OK && o->errors)
-        st = write_errors(&v, o->errors, err);
+        st = write_errors(&v, o->errors, r->arena, err);
     if (st != DSE_OK)
         return st;
     v.report.rows = o->rows;

@@ -23,13 +23,11 @@ static void add_name(metric_names *m, const char *name)
 
 static void put_notes(const report_compared_run *r, report_node *row)
 {
-    dse_strbuf notes;
+    dse_strbuf notes = dse_strbuf_in(row->arena);
 
-    dse_strbuf_init(&notes);
     for (size_t i = 0; i < r->n_notes; i++)
         dse_strbuf_addf(&notes, "%s%s", i ? "; " : "", r->note[i]);
     report_put(row, V_TEXT("notes", notes.data));
-    dse_strbuf_free(&notes);
 }
 
 static void put_metric(const report_compared_run *r, const char *name, report_node *row)
