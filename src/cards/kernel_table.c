@@ -90,16 +90,16 @@ static dse_status read_columns(reader *r, char *line)
 /* The time of the law for a shape, with what the table's calls do besides; us. */
 static double law_us(const reader *r, const uint64_t extent[WL_N_EXTENTS])
 {
-    const double m = (double)extent[WL_EXTENT_M], n = (double)extent[WL_EXTENT_N],
-                 k = (double)extent[WL_EXTENT_K], batch = (double)extent[WL_EXTENT_BATCH];
+    const double m = (double)extent[WL_EXTENT_M], k = (double)extent[WL_EXTENT_K],
+                 batch = (double)extent[WL_EXTENT_BATCH];
+    const wl_product_work work = wl_product_of(extent, r->operand_bytes, 2);
     const sim_device device = {.peak_ops_per_s = r->peak_tflops * 1e12,
                                .memory_bytes_per_s = r->bandwidth > 0 ? r->bandwidth * 1e9 : 1};
     const sim_law law = {.flop_factor = r->flop_factor,
                          .byte_factor = r->byte_factor,
                          .half_length = r->half_length,
                          .overhead_ns = r->overhead_us * 1e3};
-    wl_kernel kernel = {.operations = (uint64_t)(2 * batch * m * n * k),
-                        .bytes = (uint64_t)(batch * (r->operand_bytes * (m * k + k * n) + 2 * m * n))};
+    wl_kernel kernel = {.operations = (uint64_t)work.operations, .bytes = (uint64_t)work.bytes};
 
     memcpy(kernel.extent, extent, sizeof kernel.extent);
     return (sim_kernel_law_ns(&kernel, &device, &law) +

@@ -46,33 +46,29 @@ static dse_status check_query(const drv_kernel_query *q, dse_error *err)
  * pass has 5 products where the forward one has 2. */
 static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_error *err)
 {
-    const double m = (double)(q->extent[WL_EXTENT_M] ? q->extent[WL_EXTENT_M] : q->extent[WL_EXTENT_N]);
-    const double n = (double)q->extent[WL_EXTENT_N], k = (double)q->extent[WL_EXTENT_K];
-    const double batch = (double)(q->extent[WL_EXTENT_BATCH] ? q->extent[WL_EXTENT_BATCH] : 1);
+    const uint64_t n = q->extent[WL_EXTENT_N], k = q->extent[WL_EXTENT_K],
+                   m = q->extent[WL_EXTENT_M] ? q->extent[WL_EXTENT_M] : n,
+                   batch = q->extent[WL_EXTENT_BATCH] ? q->extent[WL_EXTENT_BATCH] : 1;
     const double operand = wl_kernel_is_low(q->class) ? drv_recipe_operand_bytes(q->class) : 2;
-    const bool is_backward = q->class == WL_KERNEL_ATTENTION_BACKWARD;
-    double operations, bytes;
+    const double products = q->class == WL_KERNEL_ATTENTION_BACKWARD ? 2.5 : 1;
+    wl_product_work work = {.operations = 1, .bytes = q->bytes};
     dse_status st = check_query(q, err);
 
     if (st != DSE_OK)
         return st;
     *out = (wl_kernel){.class = q->class, .element_bytes = operand, .extent = {1, 1, 1, 1}};
     if (wl_kernel_multiplies(q->class)) {
-        memcpy(out->extent, (uint64_t[]){(uint64_t)m, (uint64_t)n, (uint64_t)k, (uint64_t)batch},
-               sizeof out->extent);
-        operations = 2 * batch * m * n * k * (is_backward ? 2.5 : 1);
-        bytes = batch * (operand * (m * k + k * n) + 2 * m * n);
+        memcpy(out->extent, (uint64_t[]){m, n, k, batch}, sizeof out->extent);
+        work = wl_product_of(out->extent, operand, 2);
+        work.operations *= products;
         if (wl_kernel_is_fused_attention(q->class))
-            bytes = 2 * batch * (2 * m * k + 2 * n * k) * (is_backward ? 2.5 : 1);
-    } else {
-        operations = 1;
-        bytes = q->bytes;
+            work.bytes = 4 * (double)batch * (double)(m * k + n * k) * products;
     }
-    if (operations >= MOST || bytes >= MOST)
+    if (work.operations >= MOST || work.bytes >= MOST)
         return dse_fail(err, DSE_E_RANGE, "a kernel of %.3g operations and %.3g bytes is too large to count: 2^63 of either",
-                        operations, bytes);
-    out->operations = (uint64_t)operations;
-    out->bytes = (uint64_t)bytes;
+                        work.operations, work.bytes);
+    out->operations = (uint64_t)work.operations;
+    out->bytes = (uint64_t)work.bytes;
     return DSE_OK;
 }
 

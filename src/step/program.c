@@ -136,10 +136,11 @@ void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
     const double operand = is_low ? o->low.bytes : o->activation_bytes;
     wl_kernel kernel = {.class = is_low ? o->low.class : WL_KERNEL_MATMUL,
                         .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
-                        .element_bytes = operand,
-                        .operations = 2 * m * n * k,
-                        .bytes = (uint64_t)(operand * (double)(m * k + k * n) + o->activation_bytes * (double)(m * n))};
+                        .element_bytes = operand};
+    const wl_product_work work = wl_product_of(kernel.extent, operand, o->activation_bytes);
 
+    kernel.operations = (uint64_t)work.operations;
+    kernel.bytes = (uint64_t)work.bytes;
     step_add_kernel(b, &kernel);
 }
 

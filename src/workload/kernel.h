@@ -72,6 +72,12 @@ typedef struct {
     uint64_t operations, bytes;    /* as wl_node.num_ops and tensor_size */
 } wl_kernel;
 
+/* What `batch` products of matrices do, each operand and the result moved once; sizes in bytes an element. Exact below 2^53. */
+typedef struct {
+    double operations, bytes;
+} wl_product_work;
+wl_product_work wl_product_of(const uint64_t extent[WL_N_EXTENTS], double operand_bytes, double result_bytes);
+
 const char *wl_kernel_class_name(wl_kernel_class c);     /* "matmul" */
 wl_kernel_class wl_kernel_class_find(const char *name); /* WL_KERNEL_OTHER: there is none of this name */
 
