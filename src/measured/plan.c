@@ -40,34 +40,24 @@ static const char *print(dse_arena *a, const char *fmt, va_list ap)
     return dse_arena_strdup(a, text);
 }
 
-/* A new array for each entry: there are few of them. */
 void msr_plan_gap(msr_plan *p, msr_gap_kind kind, dse_arena *a, const char *fmt, ...)
 {
-    msr_gap *gap = DSE_ARENA_RAW(a, msr_gap, p->n_gaps + 1);
-    const char *text;
     va_list ap;
 
+    DSE_ARENA_GROW(a, p->gap, p->cap_gaps, p->n_gaps + 1);
     va_start(ap, fmt);
-    text = print(a, fmt, ap);
+    p->gap[p->n_gaps++] = (msr_gap){kind, print(a, fmt, ap)};
     va_end(ap);
-    if (p->n_gaps)
-        memcpy(gap, p->gap, p->n_gaps * sizeof *gap);
-    gap[p->n_gaps++] = (msr_gap){kind, text};
-    p->gap = gap;
 }
 
 void msr_plan_assume(msr_plan *p, dse_arena *a, const char *fmt, ...)
 {
-    const char **assumed = DSE_ARENA_RAW(a, const char *, p->n_assumed + 1), *text;
     va_list ap;
 
+    DSE_ARENA_GROW(a, p->assumed, p->cap_assumed, p->n_assumed + 1);
     va_start(ap, fmt);
-    text = print(a, fmt, ap);
+    p->assumed[p->n_assumed++] = print(a, fmt, ap);
     va_end(ap);
-    if (p->n_assumed)
-        memcpy(assumed, p->assumed, p->n_assumed * sizeof *assumed);
-    assumed[p->n_assumed++] = text;
-    p->assumed = assumed;
 }
 
 /* Whether nothing is in the way, or nothing that `approximate` does not take a substitute for. */

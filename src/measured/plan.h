@@ -56,10 +56,10 @@ typedef struct {
 typedef struct {
     const msr_job *job; /* borrowed */
     bool can_run;       /* no gap, or each has a substitute that the user allows */
-    size_t n_gaps;
+    size_t n_gaps, cap_gaps;
     msr_gap *gap;
     /* what the source cannot say and was taken: "no recomputation: the card does not say" */
-    size_t n_assumed;
+    size_t n_assumed, cap_assumed;
     const char **assumed;
     bool trains; /* the point is of profile train; of can_run, as the next */
     strategy point;

@@ -24,40 +24,20 @@ bool msr_runs_is_own_failure(dse_status st)
     return st == DSE_E_CONFIG || st == DSE_E_RANGE || st == DSE_E_WORKLOAD || st == DSE_E_SIM;
 }
 
-/* A new array for each reason: there are few of them. */
-static void add_reason(msr_runs *r, const char *reason, dse_arena *a)
-{
-    report_left *left = DSE_ARENA_RAW(a, report_left, r->n_left + 1);
-
-    if (r->n_left)
-        memcpy(left, r->left, r->n_left * sizeof *left);
-    left[r->n_left++] = (report_left){.reason = reason};
-    r->left = left;
-}
-
-/* Room for twice as many whenever it is full: at 1, 2, 4 of them. */
-static void add_run(report_left *left, const char *text, dse_arena *a)
-{
-    if ((left->n & (left->n - 1)) == 0) {
-        const char **each = DSE_ARENA_RAW(a, const char *, left->n ? 2 * left->n : 1);
-
-        if (left->n)
-            memcpy(each, left->each, left->n * sizeof *each);
-        left->each = each;
-    }
-    left->each[left->n++] = text;
-    left->first = left->each[0];
-}
-
 void msr_runs_leave(msr_runs *r, const msr_job *job, const char *reason, const char *text, dse_arena *a)
 {
+    report_left *left;
     size_t i = 0;
 
     while (i < r->n_left && strcmp(r->left[i].reason, reason) != 0)
         i++;
+    DSE_ARENA_GROW(a, r->left, r->cap_left, i + 1);
+    left = &r->left[i];
     if (i == r->n_left)
-        add_reason(r, reason, a);
-    add_run(&r->left[i], dse_arena_printf(a, "%s: %s", job->name, text), a);
+        r->left[r->n_left++] = (report_left){.reason = reason};
+    DSE_ARENA_GROW(a, left->each, left->cap, left->n + 1);
+    left->each[left->n++] = dse_arena_printf(a, "%s: %s", job->name, text);
+    left->first = left->each[0];
 }
 
 /* By the first gap that nothing can stand in for; else by the first whose substitute the user did not allow,

@@ -42,7 +42,7 @@ typedef struct {
     const char *machine_name;
     size_t n;
     msr_run **run; /* that can be simulated: traces first, as given; then rows */
-    size_t n_left;
+    size_t n_left, cap_left;
     report_left *left; /* in the order of the input */
 } msr_runs;
 

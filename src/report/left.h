@@ -10,6 +10,7 @@ typedef struct {
     size_t n;
     const char *first; /* the first of them, and what is in its way */
     const char **each; /* the same of all n, the first among them; NULL: not known */
+    size_t cap;        /* of `each` */
 } report_left;
 
 /* A paragraph; nothing if there are none. Lines of at most 100 columns, but for names that are longer. */

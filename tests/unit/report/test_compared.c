@@ -169,7 +169,7 @@ CLAIM(a_name_is_cut_between_characters)
  * Of regret: the same run twice, or both. */
 CLAIM(several_runs_are_a_line_each_and_a_summary)
 {
-    static report_left left[] = {{"several micro-batches", 45, "gpt-3.6b", NULL}, {"experts", 1, "moe", NULL}};
+    static report_left left[] = {{"several micro-batches", 45, "gpt-3.6b", NULL, 0}, {"experts", 1, "moe", NULL, 0}};
 
     begin_comparison(&x);
     add_run(&x, 4, 5, 0)->n_notes = 1;
@@ -224,7 +224,7 @@ CLAIM(several_runs_are_a_line_each_and_a_summary)
 
 CLAIM(without_any_run_what_was_left_out_is_all_there_is)
 {
-    static report_left left[] = {{"experts", 2, "moe", NULL}};
+    static report_left left[] = {{"experts", 2, "moe", NULL, 0}};
 
     begin_comparison(&x);
     x.c.n_left = 1;

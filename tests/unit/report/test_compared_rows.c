@@ -53,7 +53,7 @@ CLAIM(markdown_shows_degrees_and_escapes_what_ends_a_cell)
 CLAIM(json_has_everything_and_null_for_what_is_not)
 {
     static const char *each[] = {"moe", "another"};
-    static report_left left[] = {{"experts", 2, "moe", each}};
+    static report_left left[] = {{"experts", 2, "moe", each, 0}};
 
     begin_comparison(&x);
     add_run(&x, 6, 4, 1)->n_notes = 1;
