@@ -32,6 +32,17 @@ bool msr_word_is_absent(const char *text)
 
 /* ---- frameworks ---------------------------------------------------------------------------- */
 
+/* Shards weights as PyTorch's FSDP does. */
+#define SHARDS                                                                                               \
+    .like = "torchtitan", .sharded = 1, .zero = 3, .when_on = MSR_RECOMPUTE_FULL,                            \
+    .when_off = MSR_RECOMPUTE_NONE, .overlaps = true
+#define MEGATRON                                                                                             \
+    .sharded = 0, .when_on = MSR_RECOMPUTE_SELECTIVE, .when_off = MSR_RECOMPUTE_NONE,                        \
+    .unsaid = MSR_RECOMPUTE_NONE, .cp_comm = "ring"
+/* The recipes of NVIDIA. */
+#define RECIPES                                                                                              \
+    MEGATRON, .like = "megatron", .zero = 1, .sequence_parallel = true, .overlaps = true, .fp8_recipe = "delayed"
+
 /* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told
  * otherwise (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into
  * micro-batches by the pipeline alone; Megatron's data parallelism replicates weights, and
@@ -58,10 +69,6 @@ bool msr_word_is_absent(const char *text)
  *
  * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192 tokens, and its
  * log's tps is a device's (tools/metrics.py). */
-#define RECIPES_OF_NVIDIA                                                                                    \
-    .like = "megatron", .sharded = 0, .zero = 1, .when_on = MSR_RECOMPUTE_SELECTIVE,                         \
-    .when_off = MSR_RECOMPUTE_NONE, .unsaid = MSR_RECOMPUTE_NONE, .sequence_parallel = true,                 \
-    .overlaps = true, .cp_comm = "ring", .fp8_recipe = "delayed"
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -92,27 +99,19 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .unfused = true,
      .cp_comm = "all-to-all"},
-    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES_OF_NVIDIA},
-    {.name = "nemo", .title = "NeMo", RECIPES_OF_NVIDIA},
+    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES},
+    {.name = "nemo", .title = "NeMo", RECIPES},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
      .like = "megatron-2022",
-     .sharded = 0,
+     MEGATRON,
      .zero = 0,
-     .when_on = MSR_RECOMPUTE_SELECTIVE,
-     .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_NONE,
-     .unfused = true,
-     .cp_comm = "ring"},
+     .unfused = true},
     {.name = "megatron",
      .title = "Megatron-LM",
      .like = "megatron",
-     .sharded = 0,
+     MEGATRON,
      .zero = 0,
-     .when_on = MSR_RECOMPUTE_SELECTIVE,
-     .when_off = MSR_RECOMPUTE_NONE,
-     .unsaid = MSR_RECOMPUTE_NONE,
-     .cp_comm = "ring",
      .fp8_recipe = "delayed"},
     {.name = "deepspeed",
      .title = "DeepSpeed",
@@ -126,14 +125,9 @@ static const msr_framework frameworks[] = {
      .cp_comm = "all-to-all"},
     {.name = "llmfoundry",
      .title = "llm-foundry",
-     .like = "torchtitan", /* both shard with PyTorch's FSDP */
-     .sharded = 1,
-     .zero = 3,
-     .when_on = MSR_RECOMPUTE_FULL,
-     .when_off = MSR_RECOMPUTE_NONE,
+     SHARDS,
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
-     .overlaps = true,
      .cp_comm = "ring",
      .fp8_recipe = "delayed"},
     {.name = "fmsfsdp",
@@ -161,43 +155,28 @@ static const msr_framework frameworks[] = {
      .is_llama = true},
     {.name = "maxtext",
      .title = "MaxText",
-     .like = "torchtitan",
-     .sharded = 1,
-     .zero = 3,
-     .when_on = MSR_RECOMPUTE_FULL,
-     .when_off = MSR_RECOMPUTE_NONE,
+     SHARDS,
      .unsaid = MSR_RECOMPUTE_FULL,
      .one_micro_batch = true,
      .sequence_parallel = true,
-     .overlaps = true,
      .cp_comm = "all-gather",
      .has_policies = true,
      .is_llama = true},
     {.name = "paxml",
      .title = "Paxml",
-     .like = "torchtitan",
-     .sharded = 1,
-     .zero = 3,
-     .when_on = MSR_RECOMPUTE_FULL,
-     .when_off = MSR_RECOMPUTE_NONE,
+     SHARDS,
      .unsaid = MSR_RECOMPUTE_FULL,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
      .sequence_parallel = true,
-     .overlaps = true,
      .cp_comm = "all-gather"},
     {.name = "torchxla",
      .other_name = "pytorchxla",
      .title = "PyTorch/XLA",
-     .like = "torchtitan",
-     .sharded = 1,
-     .zero = 3,
-     .when_on = MSR_RECOMPUTE_FULL,
-     .when_off = MSR_RECOMPUTE_NONE,
+     SHARDS,
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
-     .overlaps = true,
      .cp_comm = "all-gather"},
 };
 
