@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2086 # what others use; lists of words
-# What the scripts around `ccldse metrics` share. They begin with: . "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
-repository=$(cd -P "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# What the scripts around `ccldse metrics` share. They set `scripts` to this folder before they read it.
+repository=${scripts%/*}
 
 # The program: CCLDSE of the environment, else what scripts/quickstart built, else the installed one.
 if [ -z "${CCLDSE:-}" ]; then

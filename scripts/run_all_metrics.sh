@@ -4,7 +4,8 @@
 #
 #     scripts/run_all_metrics.sh [DIR]          DIR instead of TRACE_COLLECTION
 set -eu
-. "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
+scripts=$(cd -P "$(dirname "$(readlink -f "$0")")" && pwd)
+. "$scripts/metrics_common.sh"
 
 collection=${1:-$TRACE_COLLECTION}
 mkdir -p "$OUTPUT_DIR"

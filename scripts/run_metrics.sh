@@ -7,7 +7,8 @@
 # DIR has the traces; unless given it is the workload's folder in TRACE_COLLECTION (trace_collection/ unless set). What
 # fails is N/A, with the reason on stderr.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
+scripts=$(cd -P "$(dirname "$(readlink -f "$0")")" && pwd)
+. "$scripts/metrics_common.sh"
 
 script=$(basename "$0" .sh)
 model=${script#run_metrics_}

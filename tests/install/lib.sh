@@ -19,7 +19,7 @@ check_tree() {
     check_cards
     check_pages
     check_completion
-    for file in README.md copyright docs/validation.md; do
+    for file in README.md copyright docs/accuracy.md; do
         [ -s "$prefix/share/doc/ccldse/$file" ] || fail "no share/doc/ccldse/$file"
     done
 }

@@ -1,15 +1,16 @@
 #!/bin/sh
 # One metric of each trace in a directory:
 #
-#     scripts/get_iter_time.sh DIR [OPTION...]            (a link to this, one for each metric)
-#     scripts/get_metric.sh METRIC DIR [OPTION...]
-#     scripts/get_metric.sh --make-links                  after a metric was added
+#     scripts/metrics/get_iter_time.sh DIR [OPTION...]            (a link to this, one for each metric)
+#     scripts/metrics/get_metric.sh METRIC DIR [OPTION...]
+#     scripts/metrics/get_metric.sh --make-links                  after a metric was added
 #
 # Traces are DIR's files *.trace.json and *.trace.json.gz, each by itself; without any its folders; without any DIR itself.
 # Options are those of `ccldse metrics`: --n_chips 4. Exits with 1 if one of them fails, and with 2 at the first if the
 # metric or an option is unknown.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/metrics_common.sh"
+scripts=$(cd -P "$(dirname "$(readlink -f "$0")")/.." && pwd)
+. "$scripts/metrics_common.sh"
 
 script=$(basename "$0" .sh)
 metric=${script#get_}
@@ -17,7 +18,7 @@ metric=${script#get_}
 
 # The published misspelling is no metric's.
 make_links() {
-    cd "$repository/scripts"
+    cd "$scripts/metrics"
     for link in get_*.sh; do
         [ ! -L "$link" ] || rm "$link"
     done
