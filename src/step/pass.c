@@ -88,21 +88,26 @@ static sim_alone time_of(maker *m, const step_collective *c)
     return alone;
 }
 
-/* Of gradients or parameters. DSE_NONE: nothing is sent. */
-static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
+/* Of the pass itself, not of a block's program. */
+static uint32_t put_collective(maker *m, const step_collective *c, step_unit unit)
 {
-    sim_alone alone;
+    const sim_alone alone = time_of(m, c);
 
-    if (!step_clock_takes_time(&m->out->ranks, c))
-        return DSE_NONE;
-    m->has_shard = true;
-    needs(m, after);
-    alone = time_of(m, c);
     return put(m, &(step_pass_operation){.name = wl_coll_type_name(c->type),
                                          .collective = dse_arena_copy(m->arena, c, 1, sizeof *c),
                                          .ticks = alone.ticks,
                                          .compute_share = alone.compute_share,
-                                         .unit = STEP_UNIT_SHARD});
+                                         .unit = (uint8_t)unit});
+}
+
+/* Of gradients or parameters. DSE_NONE: nothing is sent. */
+static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
+{
+    if (!step_clock_takes_time(&m->out->ranks, c))
+        return DSE_NONE;
+    m->has_shard = true;
+    needs(m, after);
+    return put_collective(m, c, STEP_UNIT_SHARD);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -300,16 +305,8 @@ static uint32_t put_joining(maker *m, const step_chunk *c, sched_kind kind)
 {
     const bool comes_in = kind == SCHED_F ? !c->stage.has_embedding : kind != SCHED_W && !c->stage.has_head;
     const step_collective joining = step_joining_of(m->model, m->options);
-    sim_alone alone;
 
-    if (!comes_in || !joining.in_bytes)
-        return DSE_NONE;
-    alone = time_of(m, &joining);
-    return put(m, &(step_pass_operation){.name = wl_coll_type_name(joining.type),
-                                         .collective = dse_arena_copy(m->arena, &joining, 1, sizeof joining),
-                                         .ticks = alone.ticks,
-                                         .compute_share = alone.compute_share,
-                                         .unit = STEP_UNIT_LAYER});
+    return comes_in && joining.in_bytes ? put_collective(m, &joining, STEP_UNIT_LAYER) : DSE_NONE;
 }
 
 /* Parameters for the first block of a pass are gathered as it begins. */
