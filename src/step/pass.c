@@ -420,25 +420,36 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return pass->pass;
 }
 
+/* Nearly all passes are neither first nor last, nor is anything reduced behind them: they are looked up by stage and kind. */
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
     const sched_action *action = &p->action[p->first[rank]];
-    uint32_t n = p->first[rank + 1] - p->first[rank];
+    const uint32_t n = p->first[rank + 1] - p->first[rank];
+    uint32_t *pass = &m->out->pass_of[p->first[rank]];
+    uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, p->n_stages, sizeof *middle);
     bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
     uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
+    memset(middle, 0xff, p->n_stages * sizeof *middle); /* DSE_NONE */
     for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
         const sched_action *a = &action[i];
-        bool is_first = a->kind == SCHED_F && !begun[a->stage];
-        step_chunk *c = reduced && reduced[i] != DSE_NONE ? &m->chunk[reduced[i]] : NULL;
+        uint32_t *same = &middle[a->stage][a->kind];
+        bool is_first;
+        step_chunk *c = NULL;
 
-        if (c && step_chunk_overlaps(c))
-            c = NULL;
-        if (c)
-            m->is_reduced[reduced[i]] = true;
+        if (reduced && reduced[i] != DSE_NONE) {
+            c = step_chunk_overlaps(&m->chunk[reduced[i]]) ? NULL : &m->chunk[reduced[i]];
+            m->is_reduced[reduced[i]] |= c != NULL;
+        } else if (*same != DSE_NONE && !is_last[i]) { /* nearly all */
+            pass[i] = *same;
+            continue;
+        }
+        is_first = a->kind == SCHED_F && !begun[a->stage];
         begun[a->stage] |= is_first;
-        m->out->pass_of[p->first[rank] + i] = pass_of(m, a, is_first, is_last[i], c);
+        pass[i] = pass_of(m, a, is_first, is_last[i], c);
+        if (m->options->zero != 3 && !is_first && !is_last[i] && !c)
+            *same = pass[i];
     }
 }
 
