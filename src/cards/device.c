@@ -15,7 +15,7 @@
 #define HASH_CHARS 17 /* of the mark and the hash */
 #define MOST_BYTES (1u << 22)
 
-static dse_status mark_tables(card_system *s, dse_arena *a, dse_error *err);
+static dse_status mark_tables(card_system *s, card_tables *tables, dse_error *err);
 
 bool card_law_is_given(const card_law *l)
 {
@@ -36,6 +36,13 @@ static bool is_of_device(const cfg_param *p)
 {
     return (!strncmp(p->key, "kernels.", 8) && p->type == CFG_T_DOUBLE) || is_table(p) ||
            (is_peak(p) && p->offset != offsetof(card_system, peak_perf));
+}
+
+bool card_laws_depend_on(const char *path)
+{
+    const cfg_param p = {.key = path};
+
+    return !strcmp(path, "device") || !strncmp(path, "kernels.", 8) || is_peak(&p);
 }
 
 static double *value_of(card_system *s, const cfg_param *p)
@@ -114,7 +121,7 @@ static const char *file_of(const char *device, dse_arena *a)
     return NULL;
 }
 
-dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err)
+dse_status card_system_fill_laws(card_system *s, card_tables *tables, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_status st;
@@ -122,54 +129,96 @@ dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err)
     card_system_drop_laws(s);
     if (*s->device && (path = file_of(s->device, a)) && (st = fill_from(s, path, a, err)) != DSE_OK)
         return st;
-    return takes_tables(s) ? mark_tables(s, a, err) : DSE_OK;
+    return takes_tables(s) ? mark_tables(s, tables, err) : DSE_OK;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
-/* The text of a table, whose name may have its hash behind it; *hash is that of the text. */
-static dse_status read_table(const char *name, dse_arena *a, const char **path, dse_strbuf *text, uint64_t *hash,
-                             dse_error *err)
+struct card_table_read {
+    const char *name, *path;
+    uint64_t hash; /* of its text */
+    sim_table *table;
+    const card_table_read *next;
+};
+
+/* A name may have the hash behind it that its text must have. */
+static bool has_other_hash(const char *name, uint64_t hash)
 {
-    const size_t length = strcspn(name, HASH_MARK);
+    const char *mark = strchr(name, *HASH_MARK);
+
+    return mark && strtoull(mark + 1, NULL, 16) != hash;
+}
+
+static dse_status locate_table(const char *name, dse_arena *a, const char **path, dse_error *err)
+{
     const char **names, *folder = "";
-    dse_status st;
     size_t n;
 
     /* A file of the current folder does not stand in for one of the device. */
-    *path = dse_arena_printf(a, "%.*s", (int)length, name);
-    if (!strchr(*path, '/') || !dse_is_file(*path)) {
-        if (card_list(CARD_DEVICES, a, &names, &n, &folder, NULL) == DSE_OK)
-            *path = dse_arena_printf(a, "%s/%.*s", folder, (int)length, name);
-        if (!dse_is_file(*path))
-            return dse_fail(err, DSE_E_CONFIG, "there is no table of kernels '%.*s' in configs/devices", (int)length, name);
+    *path = name;
+    if (strchr(name, '/') && dse_is_file(name))
+        return DSE_OK;
+    if (card_list(CARD_DEVICES, a, &names, &n, &folder, NULL) == DSE_OK)
+        *path = dse_arena_printf(a, "%s/%s", folder, name);
+    return dse_is_file(*path) ? DSE_OK
+                              : dse_fail(err, DSE_E_CONFIG, "there is no table of kernels '%s' in configs/devices", name);
+}
+
+static dse_status read_table(const char *name, dse_arena *a, card_table_read *out, dse_error *err)
+{
+    dse_status st;
+    dse_strbuf text;
+
+    out->name = dse_arena_strndup(a, name, strcspn(name, HASH_MARK));
+    if ((st = locate_table(out->name, a, &out->path, err)) != DSE_OK)
+        return st;
+    dse_strbuf_init(&text);
+    if ((st = dse_read_file(out->path, MOST_BYTES, &text, err)) == DSE_OK) {
+        out->hash = dse_hash_bytes(text.data, text.len);
+        st = has_other_hash(name, out->hash)
+                 ? dse_fail_at(err, DSE_E_CONFIG, out->path,
+                               "this table has changed since the configuration was written, which has the hash %s",
+                               strchr(name, *HASH_MARK) + 1)
+                 : card_table_parse(out->path, text.data, a, &out->table, err);
     }
-    if ((st = dse_read_file(*path, MOST_BYTES, text, err)) == DSE_OK)
-        *hash = dse_hash_bytes(text->data, text->len);
+    dse_strbuf_free(&text);
     return st;
 }
 
-static dse_status mark_tables(card_system *s, dse_arena *a, dse_error *err)
+/* From the list, or from its file. */
+static dse_status find_table(const char *name, card_tables *tables, const card_table_read **out, dse_error *err)
+{
+    const size_t length = strcspn(name, HASH_MARK);
+    card_table_read *read;
+    dse_status st;
+
+    for (const card_table_read *t = tables->first; t; t = t->next)
+        if (strlen(t->name) == length && !memcmp(t->name, name, length) && !has_other_hash(name, t->hash)) {
+            *out = t;
+            return DSE_OK;
+        }
+    read = DSE_ARENA_NEW(tables->arena, card_table_read, 1);
+    read->next = tables->first;
+    if ((st = read_table(name, tables->arena, read, err)) == DSE_OK)
+        *out = tables->first = read;
+    return st;
+}
+
+static dse_status mark_tables(card_system *s, card_tables *tables, dse_error *err)
 {
     dse_status st = DSE_OK;
 
     for (int i = WL_KERNEL_MATMUL; st == DSE_OK && i < WL_N_KERNEL_CLASSES; i++) {
         char *name = s->kernels[i].table;
-        const char *path;
-        dse_strbuf text;
-        uint64_t hash;
+        const card_table_read *t;
 
-        if (!*name || strchr(name, *HASH_MARK))
+        if (!*name || strchr(name, *HASH_MARK) || (st = find_table(name, tables, &t, err)) != DSE_OK)
             continue;
-        dse_strbuf_init(&text);
-        if ((st = read_table(name, a, &path, &text, &hash, err)) == DSE_OK) {
-            if (strlen(name) + HASH_CHARS < CFG_NAME_MAX)
-                snprintf(name + strlen(name), HASH_CHARS + 1, HASH_MARK "%016" PRIx64, hash);
-            else
-                st = dse_fail(err, DSE_E_CONFIG, "the name of the table '%s' is too long; it may have %d characters", name,
-                              CFG_NAME_MAX - 1 - HASH_CHARS);
-        }
-        dse_strbuf_free(&text);
+        if (strlen(name) + HASH_CHARS < CFG_NAME_MAX)
+            snprintf(name + strlen(name), HASH_CHARS + 1, HASH_MARK "%016" PRIx64, t->hash);
+        else
+            st = dse_fail(err, DSE_E_CONFIG, "the name of the table '%s' is too long; it may have %d characters", name,
+                          CFG_NAME_MAX - 1 - HASH_CHARS);
     }
     return st;
 }
@@ -180,30 +229,22 @@ static bool fits_class(const sim_table *t, wl_kernel_class class)
     return t->class == class || (t->class == WL_KERNEL_ATTENTION && class == WL_KERNEL_ATTENTION_BACKWARD);
 }
 
-static dse_status load_table(const char *name, wl_kernel_class class, dse_arena *a, const sim_table **out, dse_error *err)
+static dse_status load_table(const char *name, wl_kernel_class class, card_tables *tables, const sim_table **out,
+                             dse_error *err)
 {
-    const char *mark = strchr(name, *HASH_MARK), *path;
-    dse_status st;
-    dse_strbuf text;
-    uint64_t hash;
-    sim_table *table;
+    const card_table_read *t;
+    dse_status st = find_table(name, tables, &t, err);
 
-    dse_strbuf_init(&text);
-    st = read_table(name, a, &path, &text, &hash, err);
-    if (st == DSE_OK && mark && strtoull(mark + 1, NULL, 16) != hash)
-        st = dse_fail_at(err, DSE_E_CONFIG, path,
-                         "this table has changed since the configuration was written, which has the hash %s", mark + 1);
-    if (st == DSE_OK && (st = card_table_parse(path, text.data, a, &table, err)) == DSE_OK) {
-        *out = table;
-        if (!fits_class(table, class))
-            st = dse_fail_at(err, DSE_E_CONFIG, path, "this table is of the class %s, not %s", wl_kernel_class_name(table->class),
-                             wl_kernel_class_name(class));
-    }
-    dse_strbuf_free(&text);
-    return st;
+    if (st != DSE_OK)
+        return st;
+    *out = t->table;
+    return fits_class(t->table, class)
+               ? DSE_OK
+               : dse_fail_at(err, DSE_E_CONFIG, t->path, "this table is of the class %s, not %s",
+                             wl_kernel_class_name(t->table->class), wl_kernel_class_name(class));
 }
 
-dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_settings *set, dse_error *err)
+dse_status card_system_load_tables(const card_system *s, card_tables *tables, sim_settings *set, dse_error *err)
 {
     dse_status st = DSE_OK;
 
@@ -213,7 +254,7 @@ dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_setti
         if (!*s->kernels[i].table)
             continue;
         st = set->law[i].is_given
-                 ? load_table(s->kernels[i].table, (wl_kernel_class)i, a, &set->law[i].table, err)
+                 ? load_table(s->kernels[i].table, (wl_kernel_class)i, tables, &set->law[i].table, err)
                  : dse_fail(err, DSE_E_CONFIG, "kernels.%s.table needs flop_factor: it is a factor of the law of its class",
                             class);
     }
@@ -273,6 +314,7 @@ dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, 
 {
     cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
     sim_settings *set = DSE_ARENA_NEW(a, sim_settings, 1);
+    card_tables tables = {.arena = a};
     card_system s = {0};
     dse_status st;
 
@@ -281,10 +323,10 @@ dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, 
     if ((st = cfg_table_read_part(&card_system_table, &nothing, NULL, &s, err)) != DSE_OK)
         return st;
     snprintf(s.device, sizeof s.device, "%s", device);
-    if ((st = card_system_fill_laws(&s, a, err)) != DSE_OK)
+    if ((st = card_system_fill_laws(&s, &tables, a, err)) != DSE_OK)
         return st;
     add_classes(&s, false, out);
     for (int i = 0; i < WL_N_KERNEL_CLASSES; i++)
         set->law[i].is_given = card_law_is_given(&s.kernels[i]);
-    return card_system_load_tables(&s, a, set, err);
+    return card_system_load_tables(&s, &tables, set, err);
 }

@@ -13,13 +13,25 @@
 /* Whether a factor or the overhead is. */
 bool card_law_is_given(const card_law *l);
 
+/* The tables of kernels that were read, in the arena, each once. Only the head of the list changes: a copy has what was read
+ * until then, and what it reads itself is unknown to the original, which may be another thread's or live longer. */
+typedef struct card_table_read card_table_read;
+typedef struct {
+    dse_arena *arena; /* of what is read from now on */
+    const card_table_read *first;
+} card_tables;
+
+/* Whether what card_system_fill_laws fills in may be another after this key was set. */
+bool card_laws_depend_on(const char *path);
+
 /* Fills the laws that the card leaves open from the file of its device, instead of those of another one that were filled
- * before. Nothing if there is no such file, or the card takes the roofline. They do not count as given. DSE_E_CONFIG: the
- * file is wrong. */
-dse_status card_system_fill_laws(card_system *s, dse_arena *a, dse_error *err);
-/* Reads the tables of the laws that are given, and puts them beside these. The settings are the card's (card_system_build). In the
- * arena. DSE_E_CONFIG: there is no such file, it is wrong, or it is another than the one that the card's hash is of. */
-dse_status card_system_load_tables(const card_system *s, dse_arena *a, sim_settings *set, dse_error *err);
+ * before. Nothing if there is no such file, or the card takes the roofline. They do not count as given. The names of
+ * tables get the hash of their text behind them. DSE_E_CONFIG: the file, or a table, is wrong. */
+dse_status card_system_fill_laws(card_system *s, card_tables *tables, dse_arena *a, dse_error *err);
+/* Puts the tables of the laws that are given beside these; reads those that were not read yet. The settings are the card's
+ * (card_system_build). DSE_E_CONFIG: there is no such file, it is wrong, or it is another than the one that the card's hash is
+ * of. */
+dse_status card_system_load_tables(const card_system *s, card_tables *tables, sim_settings *set, dse_error *err);
 
 /* Takes them out again. */
 void card_system_drop_laws(card_system *s);

@@ -99,6 +99,7 @@ static void add_neighbours(const sim_table *t, const wl_kernel *k, const sim_dev
 dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q, dse_arena *a,
                            drv_kernel *out, dse_error *err)
 {
+    card_tables tables = {.arena = a};
     card_system s = *system;
     sim_settings set;
     sim_device device;
@@ -109,9 +110,9 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
 
     *out = (drv_kernel){.class_name = wl_kernel_class_name(q->class), .law_us = NAN, .ratio = NAN};
     if ((st = make_kernel(q, &out->kernel, err)) != DSE_OK ||
-        (st = card_system_fill_laws(&s, a, err)) != DSE_OK ||
+        (st = card_system_fill_laws(&s, &tables, a, err)) != DSE_OK ||
         (st = card_system_build(&s, &net, &set, err)) != DSE_OK ||
-        (st = card_system_load_tables(&s, a, &set, err)) != DSE_OK)
+        (st = card_system_load_tables(&s, &tables, &set, err)) != DSE_OK)
         return st;
     law = &set.law[q->class];
     if (wl_kernel_is_low(q->class) && !(law->peak_ops_per_s > 0))

@@ -195,7 +195,9 @@ static dse_status run_training(const state *s, const candidate *c, scratch *mine
 
     if (mine->round != s->round) {
         dse_arena_reset(&mine->of_round);
-        st = drv_training_make(&s->study, &mine->of_round, &mine->training, err);
+        perturbed.tables.arena = &mine->of_round;
+        st = drv_training_make(&perturbed, &mine->of_round, err);
+        mine->training = perturbed.training;
         mine->round = st == DSE_OK ? s->round : 0;
     }
     perturbed.training = mine->training;

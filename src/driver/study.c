@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/names.h"
-#include "cards/device.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
 #include "driver/training.h"
@@ -66,20 +65,29 @@ dse_status drv_system_load(const char *name, const cfg_settings *settings, dse_a
     return card_name(path, a, stem, err);
 }
 
+/* Of cards that have their profile. `fills`: the laws of kernels are not yet the card's. */
+static dse_status make_training(drv_study *s, bool fills, dse_arena *a, dse_error *err)
+{
+    const bool trains = card_model_trains(&s->model);
+    dse_status st = DSE_OK;
+
+    s->training = NULL;
+    card_system_settle_profile(&s->system, trains);
+    if (trains && fills)
+        st = card_system_fill_laws(&s->system, &s->tables, a, err);
+    return trains && st == DSE_OK ? drv_training_make(s, a, err) : st;
+}
+
 /* The file must make sense and its symbols must have their parameters, whatever the point. */
 static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     wl_operators read;
     wl_symbols symbols;
-    dse_status st;
+    dse_status st = make_training(s, true, a, err);
 
-    s->training = NULL;
-    card_system_settle_profile(&s->system, card_model_trains(&s->model));
     s->engine = card_model_trains(&s->model) ? DRV_STEP_ENGINE : DRV_ENGINE;
-    if (card_model_trains(&s->model)) {
-        st = card_system_fill_laws(&s->system, a, err);
-        return st == DSE_OK ? drv_training_make(s, a, &s->training, err) : st;
-    }
+    if (card_model_trains(&s->model))
+        return st;
     card_system_drop_laws(&s->system); /* of a study of profile train that this one varies */
     st = wl_operators_read(&s->operators, a, &read, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
@@ -236,6 +244,7 @@ static dse_status begin_study(const cfg_settings *settings, dse_arena *a, drv_st
     *out = (drv_study){.engine = DRV_ENGINE,
                        .settings = print_settings("", settings, a),
                        .tag_base = WL_TAG_BASE,
+                       .tables = {.arena = a},
                        .shortcuts = SIM_ALL_SHORTCUTS};
     return settings ? check_paths(settings, err) : DSE_OK;
 }
@@ -311,19 +320,22 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
                           dse_error *err)
 {
     char covered[96];
-    bool of_system = false;
+    bool of_system = false, of_laws = false;
     dse_status st = DSE_OK;
 
     *out = *s;
+    out->tables.arena = a;
     for (size_t i = 0; i < settings->n; i++)
         if (find_covered(s->settings, settings->item[i].path, covered, sizeof covered))
             return dse_fail(err, DSE_E_CONFIG, "'%s' varies, and '%s' is set over the cards already",
                             settings->item[i].path, covered);
     for (size_t i = 0; st == DSE_OK && i < settings->n; i++)
-        if (cfg_table_has(&card_model_table, settings->item[i].path))
+        if (cfg_table_has(&card_model_table, settings->item[i].path)) {
             st = cfg_table_set(&card_model_table, &settings->item[i], &out->model, err);
-        else
+        } else {
             of_system = true;
+            of_laws |= card_laws_depend_on(settings->item[i].path);
+        }
     if (st == DSE_OK)
         st = card_model_settle_profile(&out->model, a, err);
     if (st == DSE_OK)
@@ -336,12 +348,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
     if (strcmp(out->model.operators, s->model.operators) != 0 ||
         card_model_trains(&out->model) != card_model_trains(&s->model))
         return load_operators(out, a, err);
-    card_system_settle_profile(&out->system, card_model_trains(&out->model));
-    if (!card_model_trains(&out->model))
-        return DSE_OK;
-    if (of_system) /* it may be another device's, or take the roofline */
-        st = card_system_fill_laws(&out->system, a, err);
-    return st == DSE_OK ? drv_training_make(out, a, &out->training, err) : st;
+    return make_training(out, of_laws, a, err); /* else its laws are those of the study that it varies */
 }
 
 /* ---- a point ------------------------------------------------------------------------------- */

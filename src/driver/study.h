@@ -6,8 +6,8 @@
 #ifndef DSE_DRIVER_STUDY_H
 #define DSE_DRIVER_STUDY_H
 
+#include "cards/device.h"
 #include "cards/model.h"
-#include "cards/system.h"
 #include "design/space.h"
 #include "schedule/compose.h"
 #include "sim/sim.h"
@@ -33,6 +33,7 @@ typedef struct {
     uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
     struct drv_training *training; /* of profile train (training.h); NULL: of profile stage */
     wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
+    card_tables tables;      /* of kernels, that were read for it and for the study that it varies */
     sched_keeper *orders;    /* of pipelines; the caller's. NULL: each point makes its own */
     uint32_t tag_base;
     sim_shortcuts shortcuts; /* all, unless the caller sets others; no result is a function of them */
@@ -108,9 +109,10 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
 
 /* Reads such texts, or requests, one after another; of a request whose study is the same as before, only the
  * point is read. The operators stay while their name and hash do, and with them their generator, which each
- * study gets: then their file is not looked at again, and may be gone. So does each the keeper of orders. */
+ * study gets: then their file is not looked at again, and may be gone. So does each the keeper of orders, and each table of
+ * kernels that was read. */
 typedef struct {
-    dse_arena study_arena, operators_arena;
+    dse_arena study_arena, operators_arena, tables_arena;
     dse_strbuf text; /* of the study that is kept; empty: none is */
     drv_study study;
     cfg_doc operators; /* that are kept, and of which file */
@@ -118,6 +120,7 @@ typedef struct {
     cfg_name operators_name;
     wl_generator *generator; /* of them; NULL: none are kept */
     sched_keeper *orders;
+    card_tables tables;
 } drv_study_reader;
 
 void drv_study_reader_init(drv_study_reader *r);

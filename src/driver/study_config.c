@@ -168,7 +168,7 @@ static dse_status load_operators(drv_study *s, const char *written_hash, dse_are
 
 static dse_status make_training(drv_study *s, dse_arena *a, dse_error *err)
 {
-    return card_model_trains(&s->model) ? drv_training_make(s, a, &s->training, err) : DSE_OK;
+    return card_model_trains(&s->model) ? drv_training_make(s, a, err) : DSE_OK;
 }
 
 /* In texts of older versions the model has what the point does not say. */
@@ -187,7 +187,7 @@ static dse_status read_text(const char *text, size_t n, dse_arena *a, drv_study 
     cfg_doc doc = {0};
     dse_status st = cfg_parse_json(source, text, n, a, &doc, err);
 
-    *out = (drv_study){.shortcuts = SIM_ALL_SHORTCUTS};
+    *out = (drv_study){.tables = {.arena = a}, .shortcuts = SIM_ALL_SHORTCUTS};
     if (st != DSE_OK || (st = check_keys(&doc, point != NULL, err)) != DSE_OK ||
         (st = read_cards(&doc, out, err)) != DSE_OK ||
         (st = read_names(&doc, out, operators_hash, err)) != DSE_OK)
@@ -213,6 +213,8 @@ void drv_study_reader_init(drv_study_reader *r)
     *r = (drv_study_reader){0};
     dse_arena_init(&r->study_arena);
     dse_arena_init(&r->operators_arena);
+    dse_arena_init(&r->tables_arena);
+    r->tables.arena = &r->tables_arena;
     dse_strbuf_init(&r->text);
     r->orders = sched_keeper_new();
 }
@@ -232,6 +234,7 @@ void drv_study_reader_free(drv_study_reader *r)
     dse_strbuf_free(&r->text);
     dse_arena_free(&r->study_arena);
     dse_arena_free(&r->operators_arena);
+    dse_arena_free(&r->tables_arena);
 }
 
 /* Gives the study the operators that are kept, if they are those of its configuration, or else keeps its
@@ -269,8 +272,10 @@ static dse_status keep_study(drv_study_reader *r, const char *text, size_t n, st
     st = read_text(text, n, &r->study_arena, &r->study, point, &operators_hash, err);
     if (st == DSE_OK)
         st = keep_operators(r, operators_hash, err);
+    r->study.tables = r->tables;
     if (st == DSE_OK)
         st = make_training(&r->study, &r->study_arena, err);
+    r->tables = r->study.tables;
     if (st == DSE_OK && !point)
         dse_strbuf_add(&r->text, text, n);
     return st;

@@ -26,24 +26,24 @@ static dse_status check_precision(const drv_study *s, dse_error *err)
                             s->model_name);
 }
 
-dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err)
+dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
 {
     drv_training *t = DSE_ARENA_NEW(a, drv_training, 1);
     wl_symbols symbols;
     dse_status st;
 
-    *out = NULL;
+    s->training = NULL;
     if (card_model_check(&s->model, s->model_name, NULL) != DSE_OK)
         return DSE_OK;
     if ((st = check_precision(s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
         (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
         (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK ||
-        (st = card_system_load_tables(&s->system, a, &t->settings, err)) != DSE_OK)
+        (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
     t->clock = step_clock_new(&t->settings, &t->net, a);
-    *out = t;
+    s->training = t;
     return DSE_OK;
 }
 

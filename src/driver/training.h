@@ -13,9 +13,9 @@ typedef struct drv_training {
     step_clock *clock;
 } drv_training;
 
-/* Of a study whose cards and file of layers have been read, and are complete; NULL in *out if the model still lacks
- * something that is to vary. In the arena. DSE_E_CONFIG. */
-dse_status drv_training_make(const drv_study *s, dse_arena *a, drv_training **out, dse_error *err);
+/* Sets s->training of a study whose cards and file of layers have been read, and are complete; NULL if the model still lacks
+ * something that is to vary. In the arena; tables of kernels in that of s->tables. DSE_E_CONFIG. */
+dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err);
 
 /* What the generator of the step takes of a point. */
 step_options drv_training_options(const drv_study *s, const strategy *p);

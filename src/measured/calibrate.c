@@ -533,13 +533,14 @@ dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *ru
 {
     calibration c = {.machine = machine, .run = run, .n = n, .n_threads = o->n_threads, .o = o};
     calibrate_parameter *parameter = NULL;
+    card_tables tables = {.arena = a};
     cmp_problem problem;
     cmp_fit_result fit;
     dse_status st;
 
     c.training = *machine;
     card_system_settle_profile(&c.training, true);
-    st = card_system_fill_laws(&c.training, a, err);
+    st = card_system_fill_laws(&c.training, &tables, a, err);
     if (st == DSE_OK)
         st = list_parameters(&c.training, o, a, &parameter, &c.p, err);
     c.parameter = parameter;

@@ -10,7 +10,8 @@ dse_status msr_point_run(const drv_study *s, const card_system *on, const strate
 
     if (on)
         own.system = *on;
+    own.tables.arena = a;
     if (s->training) /* it keeps the times of collectives, in the arena that it was made in */
-        st = drv_training_make(&own, a, &own.training, err);
+        st = drv_training_make(&own, a, err);
     return st == DSE_OK ? drv_point_run(&own, p, a, out, err) : st;
 }

@@ -31,11 +31,15 @@ void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32
 bool *sched_last_gradients(const sched_plan *p, uint32_t rank, dse_arena *a)
 {
     const sched_action *action = &p->action[p->first[rank]];
-    uint32_t n = p->first[rank + 1] - p->first[rank];
-    bool *is_last = DSE_ARENA_NEW(a, bool, n), *is_seen = DSE_ARENA_NEW(a, bool, p->n_directions * p->n_stages);
+    uint32_t n = p->first[rank + 1] - p->first[rank], n_stages = p->n_directions * p->n_stages, left = 0;
+    bool *is_last = DSE_ARENA_NEW(a, bool, n), *is_seen = DSE_ARENA_NEW(a, bool, n_stages);
 
-    for (uint32_t i = n; i-- > 0;)
-        if (sched_makes_gradients(action[i].kind) && !is_seen[action[i].stage])
+    for (uint32_t s = 0; s < n_stages; s++)
+        left += p->stage_rank[s] == rank;
+    for (uint32_t i = n; i-- > 0 && left;)
+        if (sched_makes_gradients(action[i].kind) && !is_seen[action[i].stage]) {
             is_last[i] = is_seen[action[i].stage] = true;
+            left--;
+        }
     return is_last;
 }

@@ -165,18 +165,23 @@ void step_chunk_reduce(const step_chunk *c, step_items *out)
 uint32_t *step_aligned_reductions(const sched_plan *p, uint32_t rank, const bool *is_last, dse_arena *a)
 {
     const sched_action *action = &p->action[p->first[rank]];
-    uint32_t n = p->first[rank + 1] - p->first[rank], n_passes = 0, at = 0; /* `rank` backward passes behind */
-    uint32_t *stage = DSE_ARENA_RAW(a, uint32_t, n);
+    const uint32_t n = p->first[rank + 1] - p->first[rank];
+    uint32_t *stage = DSE_ARENA_RAW(a, uint32_t, n), left = 0, behind = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         stage[i] = DSE_NONE;
-        if (!sched_makes_gradients(action[i].kind) || n_passes++ < rank)
+        left += is_last[i];
+    }
+    /* Backward from the end, where they are: `to` is `rank` backward passes behind `at`. */
+    for (uint32_t at = n, to = n; left; left -= is_last[at]) {
+        while (!sched_makes_gradients(action[--at].kind))
+            ;
+        if (behind++ < rank)
             continue;
-        while (!sched_makes_gradients(action[at].kind))
-            at++;
+        while (!sched_makes_gradients(action[--to].kind))
+            ;
         if (is_last[at])
-            stage[i] = action[at].stage;
-        at++;
+            stage[to] = action[at].stage;
     }
     return stage;
 }

@@ -88,21 +88,26 @@ static sim_alone time_of(maker *m, const step_collective *c)
     return alone;
 }
 
-/* Of gradients or parameters. DSE_NONE: nothing is sent. */
-static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
+/* Of the pass itself, not of a block's program. */
+static uint32_t put_collective(maker *m, const step_collective *c, step_unit unit)
 {
-    sim_alone alone;
+    const sim_alone alone = time_of(m, c);
 
-    if (!step_clock_takes_time(&m->out->ranks, c))
-        return DSE_NONE;
-    m->has_shard = true;
-    needs(m, after);
-    alone = time_of(m, c);
     return put(m, &(step_pass_operation){.name = wl_coll_type_name(c->type),
                                          .collective = dse_arena_copy(m->arena, c, 1, sizeof *c),
                                          .ticks = alone.ticks,
                                          .compute_share = alone.compute_share,
-                                         .unit = STEP_UNIT_SHARD});
+                                         .unit = (uint8_t)unit});
+}
+
+/* Of gradients or parameters. DSE_NONE: nothing is sent. */
+static uint32_t put_shard(maker *m, const step_collective *c, uint32_t after)
+{
+    if (!step_clock_takes_time(&m->out->ranks, c))
+        return DSE_NONE;
+    m->has_shard = true;
+    needs(m, after);
+    return put_collective(m, c, STEP_UNIT_SHARD);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -300,16 +305,8 @@ static uint32_t put_joining(maker *m, const step_chunk *c, sched_kind kind)
 {
     const bool comes_in = kind == SCHED_F ? !c->stage.has_embedding : kind != SCHED_W && !c->stage.has_head;
     const step_collective joining = step_joining_of(m->model, m->options);
-    sim_alone alone;
 
-    if (!comes_in || !joining.in_bytes)
-        return DSE_NONE;
-    alone = time_of(m, &joining);
-    return put(m, &(step_pass_operation){.name = wl_coll_type_name(joining.type),
-                                         .collective = dse_arena_copy(m->arena, &joining, 1, sizeof joining),
-                                         .ticks = alone.ticks,
-                                         .compute_share = alone.compute_share,
-                                         .unit = STEP_UNIT_LAYER});
+    return comes_in && joining.in_bytes ? put_collective(m, &joining, STEP_UNIT_LAYER) : DSE_NONE;
 }
 
 /* Parameters for the first block of a pass are gathered as it begins. */
@@ -423,25 +420,36 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return pass->pass;
 }
 
+/* Nearly all passes are neither first nor last, nor is anything reduced behind them: they are looked up by stage and kind. */
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
     const sched_action *action = &p->action[p->first[rank]];
-    uint32_t n = p->first[rank + 1] - p->first[rank];
+    const uint32_t n = p->first[rank + 1] - p->first[rank];
+    uint32_t *pass = &m->out->pass_of[p->first[rank]];
+    uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, p->n_stages, sizeof *middle);
     bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
     uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
+    memset(middle, 0xff, p->n_stages * sizeof *middle); /* DSE_NONE */
     for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
         const sched_action *a = &action[i];
-        bool is_first = a->kind == SCHED_F && !begun[a->stage];
-        step_chunk *c = reduced && reduced[i] != DSE_NONE ? &m->chunk[reduced[i]] : NULL;
+        uint32_t *same = &middle[a->stage][a->kind];
+        bool is_first;
+        step_chunk *c = NULL;
 
-        if (c && step_chunk_overlaps(c))
-            c = NULL;
-        if (c)
-            m->is_reduced[reduced[i]] = true;
+        if (reduced && reduced[i] != DSE_NONE) {
+            c = step_chunk_overlaps(&m->chunk[reduced[i]]) ? NULL : &m->chunk[reduced[i]];
+            m->is_reduced[reduced[i]] |= c != NULL;
+        } else if (*same != DSE_NONE && !is_last[i]) { /* nearly all */
+            pass[i] = *same;
+            continue;
+        }
+        is_first = a->kind == SCHED_F && !begun[a->stage];
         begun[a->stage] |= is_first;
-        m->out->pass_of[p->first[rank] + i] = pass_of(m, a, is_first, is_last[i], c);
+        pass[i] = pass_of(m, a, is_first, is_last[i], c);
+        if (m->options->zero != 3 && !is_first && !is_last[i] && !c)
+            *same = pass[i];
     }
 }
 

@@ -21,7 +21,7 @@ static dse_status fill(const char *text)
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("s.yaml", text, strlen(text), &arena, &doc, &err), &err);
     assert_ok(card_system_read(&doc, NULL, &card, &err), &err);
-    return card_system_fill_laws(&card, &arena, &err);
+    return card_system_fill_laws(&card, &(card_tables){.arena = &arena}, &arena, &err);
 }
 
 static void done(void) { dse_arena_free(&arena); }

@@ -322,6 +322,8 @@ CLAIM(attention_that_was_left_out_is_nearer_to_the_table_than_to_the_law)
 
 /* ---- on a card --------------------------------------------------------------------------------- */
 
+static card_tables tables;
+
 static dse_status settings_of(const char *laws, sim_settings *set, card_system *card)
 {
     static const char rest[] =
@@ -337,10 +339,11 @@ static dse_status settings_of(const char *laws, sim_settings *set, card_system *
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("s.yaml", text, strlen(text), &arena, &doc, &err), &err);
     assert_ok(card_system_read(&doc, NULL, card, &err), &err);
-    if ((st = card_system_fill_laws(card, &arena, &err)) != DSE_OK)
+    tables = (card_tables){.arena = &arena};
+    if ((st = card_system_fill_laws(card, &tables, &arena, &err)) != DSE_OK)
         return st;
     assert_ok(card_system_build(card, &net, set, &err), &err);
-    return card_system_load_tables(card, &arena, set, &err);
+    return card_system_load_tables(card, &tables, set, &err);
 }
 
 CLAIM(a_card_has_the_tables_of_its_device_and_their_hashes)
@@ -355,21 +358,21 @@ CLAIM(a_card_has_the_tables_of_its_device_and_their_hashes)
     assert_int_equal(strlen(card.kernels[WL_KERNEL_MATMUL_FP8].table),
                      strlen("nvidia_h100_matmul_fp8.csv#") + 16);
     card.kernels[WL_KERNEL_MATMUL_FP8].table[strlen("nvidia_h100_matmul_fp8.csv#")] ^= 1; /* another text */
-    assert_int_equal(card_system_load_tables(&card, &arena, &set, &err), DSE_E_CONFIG);
+    assert_int_equal(card_system_load_tables(&card, &tables, &set, &err), DSE_E_CONFIG);
     assert_non_null(
         strstr(err.text, "this table has changed since the configuration was written, which has the hash "));
     err = (dse_error)DSE_ERROR_INIT;
     snprintf(card.kernels[WL_KERNEL_MATMUL_FP8].table, CFG_NAME_MAX, "none.csv");
-    assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG, "",
+    assert_failure(card_system_load_tables(&card, &tables, &set, &err), &err, DSE_E_CONFIG, "",
                    "there is no table of kernels 'none.csv' in configs/devices");
     err = (dse_error)DSE_ERROR_INIT;
     snprintf(card.kernels[WL_KERNEL_MATMUL_FP8].table, CFG_NAME_MAX, "nvidia_h100_attention.csv");
-    assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG,
+    assert_failure(card_system_load_tables(&card, &tables, &set, &err), &err, DSE_E_CONFIG,
                    TEST_SOURCE "/configs/devices/nvidia_h100_attention.csv",
                    "this table is of the class attention, not matmul_fp8");
     err = (dse_error)DSE_ERROR_INIT;
     set.law[WL_KERNEL_MATMUL_FP8].is_given = false;
-    assert_failure(card_system_load_tables(&card, &arena, &set, &err), &err, DSE_E_CONFIG, "",
+    assert_failure(card_system_load_tables(&card, &tables, &set, &err), &err, DSE_E_CONFIG, "",
                    "kernels.matmul_fp8.table needs flop_factor: it is a factor of the law of its class");
     assert_ok(settings_of("affine", &set, &card), &err);
     assert_true(set.law[WL_KERNEL_MATMUL_FP8].is_given && !set.law[WL_KERNEL_MATMUL_FP8].table);

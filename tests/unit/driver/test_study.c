@@ -1,6 +1,6 @@
 /* A study and the generator that its owner may give it. */
 #include "base/fs.h"
-#include "driver/study.h"
+#include "driver/training.h"
 #include "unit/workload/same.h"
 
 static dse_arena arena;
@@ -80,12 +80,49 @@ CLAIM(the_engine_is_that_of_the_profile)
     dse_arena_free(&arena);
 }
 
+static drv_study with(const char *path, const char *value)
+{
+    cfg_setting one;
+    drv_study varied;
+
+    assert_ok(cfg_setting_parse(dse_arena_printf(&arena, "%s=%s", path, value), &arena, &one, &err), &err);
+    assert_ok(drv_study_vary(&study, &(cfg_settings){1, &one}, &arena, &varied, &err), &err);
+    assert_non_null(varied.training);
+    return varied;
+}
+
+static const struct sim_table *table_of(const drv_study *s) { return s->training->settings.law[WL_KERNEL_MATMUL_FP8].table; }
+
+/* A sweep of a bandwidth has hundreds of variants. */
+CLAIM(a_table_is_read_once)
+{
+    drv_study varied;
+
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(drv_study_load("gpt3-175b", "hgx_h100", NULL, &arena, &study, &err), &err);
+    assert_non_null(table_of(&study));
+    varied = with("network.bandwidth[1]", "20GB/s");
+    assert_ptr_equal(varied.tables.first, study.tables.first);
+    assert_ptr_equal(table_of(&varied), table_of(&study));
+    assert_memory_equal(varied.system.kernels, study.system.kernels, sizeof study.system.kernels);
+    varied = with("kernels.laws", "affine");
+    assert_null(table_of(&varied));
+    varied = with("device", "nvidia_b200");
+    assert_ptr_not_equal(varied.tables.first, study.tables.first);
+    assert_ptr_not_equal(table_of(&varied), table_of(&study));
+    varied = with("compute.peak_perf", "500TFLOPS");
+    assert_true(varied.system.peak_fp8 < study.system.peak_fp8);
+    dse_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_generator_changes_no_workload),
         cmocka_unit_test(a_generator_stays_with_its_operators),
         cmocka_unit_test(the_engine_is_that_of_the_profile),
+        cmocka_unit_test(a_table_is_read_once),
     };
     return RUN_TESTS(tests);
 }
