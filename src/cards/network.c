@@ -167,6 +167,10 @@ static dse_status build_reach(const card_system *s, uint32_t dim, const card_pla
                      .rails = count(&s->rails, dim),
                      .rails_per_group = count(&s->rails_per_group, dim),
                      .compute_share = entry(&s->compute_share, dim, 0)};
+    if (r->efficiency > 1 && strcmp(d->topology->name, "Ring") != 0)
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.efficiency").text,
+                           "dimension %" PRIu32 ": an efficiency of %g is for a Ring, whose collectives go both ways at "
+                           "once; a %s has 1 at most", dim, r->efficiency, d->topology->name);
     if (dim == 0 && (r->rails || r->rails_per_group))
         return dse_fail_at(err, DSE_E_CONFIG,
                            card_place(in, r->rails ? "network.rails" : "network.rails_per_group").text,

@@ -161,11 +161,12 @@ static const cfg_param rows[] = {
 
     /* Profile train (sim/collective_time.h). */
     {REACHED("efficiency", CFG_T_DOUBLE_LIST, efficiency),
-     COUNT(1e-6, 1),
+     COUNT(1e-6, 2),
      .bare = true,
      .help = "profile train: the bus bandwidth that large collectives reach in each dimension, over "
-             "`bandwidth`. Any of this key and the next thirteen has collectives last as long as "
-             "measured ones, 1 if absent; profile stage and ASTRA-sim do not read them"},
+             "`bandwidth`; above 1 in a Ring alone, whose collectives then go both ways at once. Any of this key and "
+             "the next thirteen has collectives last as long as measured ones, 1 if absent; profile stage and ASTRA-sim "
+             "do not read them"},
     {REACHED("collective_latency", CFG_T_DOUBLE_LIST, collective_latency),
      QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
      .bare = true,

@@ -4,13 +4,14 @@
 #include "base/names.h"
 #include "base/order.h"
 #include "base/units.h"
+#include "compare/groups.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL 0.05 /* on either side */
+#define TAIL ((1 - CMP_BAND_SHARE) / 2) /* on either side */
 
 const char *const cmp_size_name[CMP_SIZES] = {"below 10e9", "10e9 to 100e9", "above 100e9"};
 
@@ -203,24 +204,87 @@ static const char *say_whom(const cmp_bands *b, const cmp_band_key *key, cmp_ban
     return text;
 }
 
-static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, dse_arena *a)
-{
-    cmp_band band = {.level = level, .others_only = key->others_only};
-    size_t n = 0;
+/* The runs of a level, and the model of each by number. */
+typedef struct {
+    size_t n;
+    uint32_t models;
+    bool has_own; /* of the prediction's model */
     double *ratio;
+    uint32_t *model;
+} level_runs;
+
+static uint32_t model_of(const cmp_evidence **first, uint32_t *n, const cmp_evidence *e)
+{
+    uint32_t i = 0;
+
+    while (i < *n && strcmp(first[i]->model, e->model) != 0)
+        i++;
+    if (i == *n)
+        first[(*n)++] = e;
+    return i;
+}
+
+static level_runs runs_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, dse_arena *a)
+{
+    const cmp_evidence **first = DSE_ARENA_NEW(a, const cmp_evidence *, b->n);
+    level_runs r = {0};
 
     for (size_t i = 0; i < b->n; i++)
-        band.runs += is_of(&b->of[i], key, level) ? b->of[i].n : 0;
-    if (band.runs < CMP_BAND_LEAST)
+        r.n += is_of(&b->of[i], key, level) ? b->of[i].n : 0;
+    r.ratio = DSE_ARENA_NEW(a, double, r.n);
+    r.model = DSE_ARENA_NEW(a, uint32_t, r.n);
+    r.n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const cmp_evidence *e = &b->of[i];
+
+        for (size_t k = 0; is_of(e, key, level) && k < e->n; k++) {
+            r.model[r.n] = model_of(first, &r.models, e);
+            r.ratio[r.n++] = e->ratio[k];
+        }
+        r.has_own |= is_of(e, key, level) && !strcmp(e->model, key->model);
+    }
+    return r;
+}
+
+static void fill_by_models(const level_runs *r, dse_arena *a, cmp_band *band)
+{
+    double *error = DSE_ARENA_NEW(a, double, r->n), half;
+    cmp_new_group g;
+
+    for (size_t i = 0; i < r->n; i++)
+        error[i] = log(r->ratio[i]);
+    g = cmp_new_group_of(error, r->model, r->n, r->models);
+    half = cmp_new_group_half(&g, CMP_BAND_SHARE);
+    band->low = exp(g.mean - half);
+    band->high = exp(g.mean + half);
+}
+
+static void fill_by_runs(const level_runs *r, cmp_band *band)
+{
+    qsort(r->ratio, r->n, sizeof *r->ratio, dse_by_double);
+    band->low = quantile(r->ratio, r->n, band->is_worst ? 0 : TAIL);
+    band->high = quantile(r->ratio, r->n, band->is_worst ? 1 : 1 - TAIL);
+}
+
+/* The model is known by runs of its program, or of one with the same habits: what another program made of it says little.
+ * `models`: that a band for a new one needs. */
+static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, size_t models, dse_arena *a)
+{
+    const level_runs r = runs_at(b, key, level, a);
+    const bool is_new = !r.has_own || level > CMP_BAND_KIN;
+    cmp_band band = {.level = level,
+                     .runs = r.n,
+                     .models = r.models,
+                     .is_new = is_new,
+                     .is_worst = is_new ? r.models < CMP_BAND_MODELS : r.n < CMP_BAND_QUANTILES,
+                     .others_only = key->others_only};
+
+    if (r.n < CMP_BAND_LEAST || (is_new && r.models < models))
         return (cmp_band){.level = CMP_BAND_NONE};
-    ratio = DSE_ARENA_NEW(a, double, band.runs);
-    for (size_t i = 0; i < b->n; i++)
-        for (size_t k = 0; is_of(&b->of[i], key, level) && k < b->of[i].n; k++)
-            ratio[n++] = b->of[i].ratio[k];
-    qsort(ratio, n, sizeof *ratio, dse_by_double);
-    band.is_worst = n < CMP_BAND_QUANTILES;
-    band.low = quantile(ratio, n, band.is_worst ? 0 : TAIL);
-    band.high = quantile(ratio, n, band.is_worst ? 1 : 1 - TAIL);
+    if (is_new && !band.is_worst)
+        fill_by_models(&r, a, &band);
+    else
+        fill_by_runs(&r, &band);
     band.whom = say_whom(b, key, level, a);
     return band;
 }
@@ -240,10 +304,20 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
 
     if (!key->device || !*key->device || !has_bits(b, key))
         return band;
-    for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_KIN;
-         band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
-        band = band_at(b, key, (cmp_band_level)level, a);
+    for (size_t models = CMP_BAND_MODELS; models && band.level == CMP_BAND_NONE; models--)
+        for (int level = named ? CMP_BAND_ALIKE : CMP_BAND_KIN;
+             band.level == CMP_BAND_NONE && level <= CMP_BAND_DEVICE; level++)
+            band = band_at(b, key, (cmp_band_level)level, models, a);
     return band;
+}
+
+/* Of n runs, or models, that come in no order the next is as likely to be in any place among them, and in two of the n + 1
+ * places it lies outside of the extremes. */
+double cmp_band_share(const cmp_band *b)
+{
+    const double n = (double)(b->is_new ? b->models : b->runs);
+
+    return !b->is_worst ? CMP_BAND_SHARE : n > 1 ? (n - 1) / (n + 1) : NAN;
 }
 
 bool cmp_band_holds(const cmp_band *b, double measured, double simulated)

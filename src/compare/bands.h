@@ -10,8 +10,14 @@
  *   4  the device and the size                  5  the device
  *
  * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
- * program (--like any) begins with 3. Of a run that is itself evidence the band is honest only without the runs of its
- * model: others_only. */
+ * program (--like any) begins with 3.
+ *
+ * Where runs of the prediction's own model are among those of 1, 2 or 3, the band is where nine of ten of the runs lay. Most
+ * models are in no table, and runs of one model err alike: for a new one the models count and not the runs. Its band is a
+ * prediction interval of the logarithm, by the variance between models and within them (compare/groups.h), and of the
+ * nearest kind that has CMP_BAND_MODELS models. A device that has not so many gives what its runs have.
+ *
+ * Of a run that is itself evidence the band is honest only without the runs of its model: others_only. */
 #ifndef DSE_COMPARE_BANDS_H
 #define DSE_COMPARE_BANDS_H
 
@@ -21,6 +27,9 @@
  * as wide as the worst of them. */
 #define CMP_BAND_LEAST     5
 #define CMP_BAND_QUANTILES 20
+
+#define CMP_BAND_MODELS 3   /* for a new one: of two Student's t has one degree of freedom, and a band helps nobody */
+#define CMP_BAND_SHARE  0.9 /* that a band is to hold */
 
 #define CMP_RATIO_DIGITS 6 /* of a ratio in the file */
 
@@ -67,12 +76,17 @@ typedef enum {
 
 typedef struct {
     cmp_band_level level; /* NONE: there is no evidence; then the rest is not set */
-    size_t runs;
+    size_t runs, models;
     double low, high; /* factors of the simulated time; low may be above 1, high below */
+    bool is_new;      /* no run of the own model counts at this level: it is a band for one more model */
     bool is_worst;    /* of all runs; else nine of ten lie inside */
     bool others_only; /* as in the key */
     const char *whom; /* "66 of Megatron-DeepSpeed, 8 of Megatron-LM", the most first; in the arena */
 } cmp_band;
+
+/* The share of further runs that a band holds, runs of further models if it is for one more. NaN: not known, as all runs are of
+ * one model. */
+double cmp_band_share(const cmp_band *b);
 
 /* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with the place. All in the arena. */
 dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_error *err);

@@ -188,7 +188,7 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
         q->min = p->card / MSR_CALIBRATE_LEAST;
         q->max = p->card * o->max_rate;
         if (p->of->is_fraction)
-            q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE), 1);
+            q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE), p->card > 1 ? 2 : 1); /* 2: both ways of a ring */
     }
     q->start = fmin(fmax(known_start(o, p), q->min), q->max);
 }

@@ -248,37 +248,61 @@ static dse_status add_evidence(validating *v, const table *t, const char *path, 
     return st;
 }
 
-static report_validated_cover *cover_of(report_validated *r, const char *device)
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* n_covers: it is not there. */
+static size_t cover_place(const report_validated *r, const char *device)
 {
     size_t i = 0;
 
     while (i < r->n_covers && strcmp(r->cover[i].device, device) != 0)
         i++;
-    if (i == r->n_covers)
-        r->cover[r->n_covers++] = (report_validated_cover){.device = device};
-    return &r->cover[i];
+    return i;
 }
 
-/* How many of the runs lie in the bands that the runs of other models give. */
+static void add_cover(const cmp_evidence *e, const cmp_band *band, report_validated_cover *to)
+{
+    to->runs += e->n;
+    for (size_t k = 0; band->level != CMP_BAND_NONE && !band->is_worst && k < e->n; k++) {
+        to->width[to->with_band++] = band->high - band->low;
+        to->inside += cmp_band_holds(band, e->ratio[k], 1);
+    }
+}
+
+/* How many of the runs lie in the bands that the runs of other models give: of each device, and of all in the last row. */
 static void cover(validating *v)
 {
     const cmp_bands *b = &v->out->evidence;
+    report_validated *r = &v->out->report;
+    size_t runs = 0;
 
-    v->out->report.cover = DSE_ARENA_NEW(v->arena, report_validated_cover, b->n);
+    r->cover = DSE_ARENA_NEW(v->arena, report_validated_cover, b->n + 1);
+    for (size_t i = 0; i < b->n; i++)
+        runs += b->of[i].n;
+    for (size_t i = 0; i < b->n; i++)
+        if (cover_place(r, b->of[i].device) == r->n_covers)
+            r->cover[r->n_covers++] = (report_validated_cover){
+                .device = b->of[i].device, .width = DSE_ARENA_NEW(v->arena, double, runs)};
+    if (!b->n)
+        return;
+    r->cover[r->n_covers] = (report_validated_cover){.device = "all", .width = DSE_ARENA_NEW(v->arena, double, runs)};
     for (size_t i = 0; i < b->n; i++) {
-        const cmp_evidence *e = &b->of[i];
-        report_validated_cover *to = cover_of(&v->out->report, e->device);
         cmp_band_key key = v->key[i];
         cmp_band band;
 
         key.others_only = true;
         band = cmp_band_of(b, &key, v->arena);
-        to->runs += e->n;
-        for (size_t k = 0; band.level != CMP_BAND_NONE && k < e->n; k++) {
-            to->with_band++;
-            to->inside += cmp_band_holds(&band, e->ratio[k], 1);
-        }
+        add_cover(&b->of[i], &band, &r->cover[cover_place(r, b->of[i].device)]);
+        add_cover(&b->of[i], &band, &r->cover[r->n_covers]);
     }
+    r->n_covers++;
+    for (size_t i = 0; i < r->n_covers; i++)
+        qsort(r->cover[i].width, r->cover[i].with_band, sizeof(double), by_value);
 }
 
 /* ---- one table ------------------------------------------------------------------------------------- */

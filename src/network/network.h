@@ -16,7 +16,8 @@
 /* What collectives reach in a dimension, of a program that was measured. The two models above do not know of it; it
  * is sim/collective_time.h that turns it into a time. */
 typedef struct {
-    double efficiency; /* bus bandwidth of a large collective over the links'; above 0, at most 1 */
+    double efficiency; /* bus bandwidth of a large collective over the links'; above 0, at most 1. Above 1, at most 2: of a
+                        * Ring whose collectives go both ways at once, where a group has all of it */
     double latency_ns; /* of a collective that goes no further than this dimension, whatever its size */
     double step_ns;    /* of each step of a ring, from a box of the dimensions below to the next one */
     uint32_t rails;    /* network cards of such a box, which share its bandwidth; 0: one for each NPU */

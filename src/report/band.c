@@ -13,27 +13,37 @@ static const struct {
     [CMP_BAND_DEVICE] = {"device", "of any kind"},
 };
 
-/* The share of further runs of the kind that the band holds: of runs that come in no order, the next is as likely to be in
- * any place among n, and in two of the n + 1 places it lies outside of the extremes. Of quantiles, as they say. */
-static double next_inside(const cmp_band *b)
+/* "all 8 measured runs of this program on nvidia_a100 lay inside, as some 78 % of further ones would" */
+static void say_known(const cmp_band *b, const char *device, dse_strbuf *out)
 {
-    const double n = (double)b->runs;
+    if (b->is_worst)
+        dse_strbuf_addf(out, "all %zu", b->runs);
+    else
+        dse_strbuf_adds(out, "nine of ten");
+    dse_strbuf_addf(out, " measured runs %s on %s lay inside", levels[b->level].runs, device);
+    if (b->is_worst)
+        dse_strbuf_addf(out, ", as some %.0f %% of further ones would", cmp_band_share(b) * 100);
+}
 
-    return b->is_worst ? (n - 1) / (n + 1) : 0.9;
+/* "nine of ten runs of a new model would lie inside, by the 141 measured runs of this program on nvidia_a100, of 7 other
+ * models" */
+static void say_new(const cmp_band *b, const char *device, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "%s %zu measured runs %s on %s%s, of %zu other model%s",
+                    b->is_worst ? "all" : "nine of ten runs of a new model would lie inside, by the", b->runs,
+                    levels[b->level].runs, device, b->is_worst ? " lay inside" : "", b->models,
+                    b->models > 1 ? "s" : "");
+    if (b->is_worst && b->models > 1)
+        dse_strbuf_addf(out, ", as some %.0f %% of further models would", cmp_band_share(b) * 100);
+    else if (b->is_worst)
+        dse_strbuf_adds(out, ", which says little of a new one");
 }
 
 void report_band_say(const cmp_band *b, const char *device, double step_s, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%s .. %s: ", report_seconds(b->low * step_s).text,
                     report_seconds(b->high * step_s).text);
-    if (b->is_worst)
-        dse_strbuf_addf(out, "all %zu", b->runs);
-    else
-        dse_strbuf_adds(out, "nine of ten");
-    dse_strbuf_addf(out, " measured runs %s on %s%s lay inside", levels[b->level].runs, device,
-                    b->others_only ? ", all of other models," : "");
-    if (b->is_worst)
-        dse_strbuf_addf(out, ", as some %.0f %% of further ones would", next_inside(b) * 100);
+    (b->is_new ? say_new : say_known)(b, device, out);
     dse_strbuf_addf(out, ": %s", b->whom);
 }
 
@@ -45,7 +55,7 @@ void report_put_band(const cmp_band *b, double step_s, report_node *to)
     }
     report_put(report_object(to, "step_time_band"), V_REAL("low_s", b->low * step_s),
                V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word),
-               V_COUNT("runs", b->runs), V_TEXT("inside", b->is_worst ? "all" : "nine of ten"),
-               V_REAL("next_inside", next_inside(b)),
+               V_COUNT("runs", b->runs), V_COUNT("models", b->models), V_BOOL("for_new_model", b->is_new),
+               V_TEXT("inside", b->is_worst ? "all" : "nine of ten"), V_REAL("next_inside", cmp_band_share(b)),
                V_TEXT("of", b->whom), V_BOOL("other_models_only", b->others_only));
 }

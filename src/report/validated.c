@@ -70,29 +70,34 @@ static void choice_cells(const report_validated_table *t, report_node *row)
                V_CELL("regret", repeats ? percent(t->repeats.regret).text : "-"));
 }
 
-static report_validated_cover all_covers(const report_validated *v)
+static double median_width(const report_validated_cover *c)
 {
-    report_validated_cover all = {0};
+    return c->with_band ? (c->width[(c->with_band - 1) / 2] + c->width[c->with_band / 2]) / 2 : NAN;
+}
 
-    for (size_t i = 0; i < v->n_covers; i++) {
-        all.runs += v->cover[i].runs;
-        all.with_band += v->cover[i].with_band;
-        all.inside += v->cover[i].inside;
-    }
-    return all;
+static void cover_cells(const report_validated_cover *c, report_node *row)
+{
+    report_put(row, V_NOTE("device", c->device), V_AS("runs", V_COUNT(NULL, c->runs)),
+               V_AS("with a band", V_COUNT(NULL, c->with_band)), V_AS("inside", V_COUNT(NULL, c->inside)),
+               V_CELL("share", share(c->with_band ? (double)c->inside / (double)c->with_band : NAN).text),
+               V_CELL("median width", share(median_width(c)).text));
 }
 
 static void covers(const report_validated *v, dse_strbuf *out)
 {
-    const report_validated_cover all = all_covers(v);
+    if (v->n_covers)
+        dse_strbuf_adds(out, "\nError bands that are to hold nine of ten runs of a new model, each by the runs of other "
+                             "models on the device; where these are fewer than three there is none:\n\n");
+    for (size_t i = 0; i < v->n_covers; i++) {
+        report_tree tree;
+        report_node *row = report_tree_begin(&tree);
 
-    if (!all.runs)
-        return;
-    dse_strbuf_addf(out, "\nError bands of other models: %zu of %zu runs inside", all.inside, all.with_band);
-    if (all.with_band < all.runs)
-        dse_strbuf_addf(out, "; for %zu more too few runs of other models on their device are known",
-                        all.runs - all.with_band);
-    dse_strbuf_adds(out, ".\n");
+        cover_cells(&v->cover[i], row);
+        if (!i)
+            report_markdown_line(row, true, out);
+        report_markdown_line(row, false, out);
+        report_tree_free(&tree);
+    }
 }
 
 static void peers(const report_validated *v, dse_strbuf *out)
@@ -240,7 +245,8 @@ static void put_covers(const report_validated *v, report_node *to)
 
     for (size_t i = 0; i < v->n_covers; i++)
         report_row(list, V_TEXT("device", v->cover[i].device), V_COUNT("runs", v->cover[i].runs),
-                   V_COUNT("with_band", v->cover[i].with_band), V_COUNT("inside", v->cover[i].inside));
+                   V_COUNT("with_band", v->cover[i].with_band), V_COUNT("inside", v->cover[i].inside),
+                   V_REAL("median_width", median_width(&v->cover[i])));
 }
 
 void report_validated_json(const report_validated *v, dse_strbuf *out)

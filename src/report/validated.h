@@ -45,10 +45,12 @@ typedef struct {
     const report_left *left;
 } report_validated_table;
 
-/* The runs of a device, and how many lie in the error bands that runs of other models give. */
+/* The runs of a device, and how many lie in the error bands that runs of other models give: of those bands that are to hold
+ * nine of ten. */
 typedef struct {
     const char *device;
     size_t runs, with_band, inside;
+    double *width; /* of the band of each run with one, ascending: share of the step time */
 } report_validated_cover;
 
 typedef struct {

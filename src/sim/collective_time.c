@@ -88,13 +88,16 @@ static void share(const net_network *net, sharing *s, uint32_t dim, uint32_t npu
         s->used[dim][npu / net->dim[dim].stride] += rails_used(&net->dim[dim], members);
 }
 
-/* Bytes per ns that so many members of a group send out of the box of a NPU. */
+/* In one direction. */
+static double one_way(const net_reach *r) { return r->efficiency > 1 ? r->efficiency / 2 : r->efficiency; }
+
+/* Bytes per ns that so many members of a group send out of the box of a NPU, one way. */
 static double rate_of(const net_network *net, const sharing *s, uint32_t dim, uint32_t npu, uint32_t members)
 {
     const net_dimension *d = &net->dim[dim];
     const double rails = rails_of(d), used = s->used[dim] ? s->used[dim][npu / d->stride] : rails;
 
-    return d->reach.efficiency * d->bytes_per_ns * d->stride / rails * rails_used(d, members) *
+    return one_way(&d->reach) * d->bytes_per_ns * d->stride / rails * rails_used(d, members) *
            LEAST(1, rails / used);
 }
 
@@ -159,6 +162,14 @@ static double all_to_all_bytes(const span *s, uint32_t dim, double bytes)
     return inside * bytes * (joined - inside) / n;
 }
 
+/* A group that has all of a ring sends both ways; the ends of a line get all through one link, and two NPUs have one. */
+static double ways(const net_network *net, const span *s, uint32_t dim)
+{
+    const net_dimension *d = &net->dim[dim];
+
+    return d->reach.efficiency > 1 && d->shape.n > 2 && s->boxes[dim] == s->boxes[dim + 1] * d->shape.n ? 2 : 1;
+}
+
 /* The longest that any dimension takes, if `bytes` leave each of its boxes; of an all-to-all, if each NPU has them. */
 static double transfer_of(const net_network *net, const sharing *shared, const span *s,
                           const uint32_t *member, bool is_all_to_all, double bytes)
@@ -169,7 +180,7 @@ static double transfer_of(const net_network *net, const sharing *shared, const s
         if (!crosses(s, d))
             continue;
         ns = MOST(ns, (is_all_to_all ? all_to_all_bytes(s, d, bytes) : bytes) /
-                          rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d]));
+                          (ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d])));
     }
     return ns;
 }

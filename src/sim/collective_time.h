@@ -15,7 +15,9 @@
  *   rate    = efficiency x bandwidth of a NPU in d = 0. Above, a box has the bandwidth of all its NPUs, on its rails (network
  *           cards). Each member of the group uses rails / NPUs of the box, one at least, and at most rails_per_group
  *           together; if all groups of the kind use more than there are, each has its share. With a rail for each NPU: g/8
- *           of the bandwidth of a node of 8 for g members.
+ *           of the bandwidth of a node of 8 for g members. An efficiency above 1 is that of both directions of a ring (a
+ *           TPU's torus, JAX's "How to Scale Your Model": an all-gather takes bytes over the bandwidth of a link in both
+ *           directions): half of it for messages, for groups that have not all of the ring (a line), and for a ring of two
  *   message latency and one step of the highest dimension in which the two differ; its rate by the same rule, with all that
  *           send out of the box at the same time
  *

@@ -2,6 +2,7 @@
 #include "compare/bands.h"
 #include "unit/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 static dse_arena arena;
@@ -47,7 +48,7 @@ static const char *const *kin;
 
 static cmp_band band_of(const char *device, const char *program, double parameters)
 {
-    const cmp_band_key key = {.device = device, .program = program, .kin = kin, .size = cmp_size_of(parameters), .bits = 16};
+    const cmp_band_key key = {.device = device, .program = program, .kin = kin, .model = MODEL, .size = cmp_size_of(parameters), .bits = 16};
     cmp_bands b;
 
     assert_int_equal(parse(text, &b, NULL), DSE_OK);
@@ -79,8 +80,8 @@ CLAIM(of_too_few_runs_a_wider_kind_is_taken)
     assert_string_equal(b.whom, "5 of Megatron-LM, 4 of NeMo");
 }
 
-/* Without a program: 15 large ones; a program without runs, and a size without them: all 20, of which a twentieth is left out
- * on either side. Ascending 0.9 1.0 ..: the place 0.05 x 19 = 0.95 is 0.9 + 0.95 x 0.1 = 0.995; 0.95 x 19 = 18.05 is 3. */
+/* Without a program: 15 large ones; a program without runs, and a size without them: all 20. They are of the model, but of
+ * programs that the prediction is not of, and of that model alone. */
 CLAIM(without_a_program_the_size_counts_and_then_the_device)
 {
     cmp_band b = band_of("a", "any", 175e9);
@@ -93,9 +94,85 @@ CLAIM(without_a_program_the_size_counts_and_then_the_device)
     b = band_of("a", "torchtitan", 20e9);
     assert_int_equal(b.level, CMP_BAND_DEVICE);
     assert_int_equal(b.runs, 20);
-    assert_false(b.is_worst);
+    assert_int_equal(b.models, 1);
+    assert_true(b.is_new && b.is_worst);
+    assert_true(isnan(cmp_band_share(&b)));
+    assert_double(b.low, 0.9);
+    assert_double(b.high, 3);
+}
+
+/* Ascending 0.9 1.0 ..: the place 0.05 x 19 = 0.95 is 0.9 + 0.95 x 0.1 = 0.995; 0.95 x 19 = 18.05 is 3. */
+CLAIM(from_twenty_runs_of_a_known_model_on_a_twentieth_is_left_out_on_either_side)
+{
+    static const char twenty[] =
+        "runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0.9, 1, 1.1, 1.2, 1.3, 2, 2.1, 2.2, 2.3, 3, 3, 3, 3, 3, 3, 3, "
+                                                         "3, 3, 3, 3]}\n";
+    const cmp_band_key key = {.device = "a", .program = "p", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
+    cmp_bands of;
+    cmp_band b;
+
+    assert_int_equal(parse(twenty, &of, NULL), DSE_OK);
+    b = cmp_band_of(&of, &key, &arena);
+    assert_int_equal(b.runs, 20);
+    assert_false(b.is_new || b.is_worst);
+    assert_double(cmp_band_share(&b), 0.9);
     assert_true(fabs(b.low - 0.995) < 1e-12);
     assert_double(b.high, 3);
+}
+
+#define OF(program, model, ratios)                                                                           \
+    "  - {table: t, device: a, program: " program ", framework: f, model: " model                          \
+    ", size: below 10e9, ratios: " ratios "}\n"
+
+/* Models at 1/1.1, 1 and 1.1, without differences within: logarithms -d, 0, d with d = ln 1.1, so s_b = d^2, V = 4/3 d^2 with
+ * 2 degrees of freedom: 2.919986 x sqrt(4/3) = 3.371709 times d on either side of 0. The number of their runs is nothing. */
+CLAIM(a_new_model_has_the_interval_by_models)
+{
+    static const char three[] = "runs:\n" OF("p", "1x1", "[0.909090909090909]") OF("p", "2x2", "[1, 1, 1]")
+        OF("p", "3x3", "[1.1]") OF("q", "4x4", "[9, 9, 9, 9, 9]");
+    cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .bits = 16};
+    const double half = 3.371709 * log(1.1);
+    cmp_bands of;
+    cmp_band b;
+
+    assert_int_equal(parse(three, &of, NULL), DSE_OK);
+    b = cmp_band_of(&of, &key, &arena);
+    assert_int_equal(b.level, CMP_BAND_ALIKE);
+    assert_int_equal(b.models, 3);
+    assert_true(b.is_new && !b.is_worst);
+    assert_double(cmp_band_share(&b), 0.9);
+    assert_true(fabs(b.low - exp(-half)) < 1e-6);
+    assert_true(fabs(b.high - exp(half)) < 1e-6);
+    /* Known of its own program, it has the runs; of another's it is as new as others. */
+    key.model = "3x3";
+    b = cmp_band_of(&of, &key, &arena);
+    assert_true(!b.is_new && b.is_worst);
+    assert_double(b.high, 1.1);
+    key.model = "4x4";
+    assert_true(cmp_band_of(&of, &key, &arena).is_new);
+}
+
+/* Two of the program's size, four of the device's. */
+CLAIM(a_new_model_takes_the_nearest_kind_with_three_others)
+{
+    static const char four[] = "runs:\n" OF("p", "1x1", "[1, 1, 1]") OF("p", "2x2", "[2, 2, 2]") OF("q", "3x3", "[3]")
+        OF("q", "4x4", "[4]");
+    cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_LARGE, .bits = 16};
+    cmp_bands of;
+    cmp_band b;
+
+    assert_int_equal(parse(four, &of, NULL), DSE_OK);
+    b = cmp_band_of(&of, &key, &arena);
+    assert_int_equal(b.level, CMP_BAND_DEVICE);
+    assert_int_equal(b.models, 4);
+    /* Without two of them the program's two are the nearest again; of two one in three orders has the next between them. */
+    of.n = 2;
+    b = cmp_band_of(&of, &key, &arena);
+    assert_int_equal(b.level, CMP_BAND_PROGRAM);
+    assert_true(b.is_new && b.is_worst);
+    assert_double(b.low, 1);
+    assert_double(b.high, 2);
+    assert_true(fabs(cmp_band_share(&b) - 1.0 / 3) < 1e-12);
 }
 
 /* Before a size alone, and after a program's own runs; four large ones of Megatron are too few. */
@@ -197,6 +274,9 @@ int main(void)
         cmocka_unit_test(runs_of_the_device_the_program_and_the_size_come_first),
         cmocka_unit_test(of_too_few_runs_a_wider_kind_is_taken),
         cmocka_unit_test(without_a_program_the_size_counts_and_then_the_device),
+        cmocka_unit_test(from_twenty_runs_of_a_known_model_on_a_twentieth_is_left_out_on_either_side),
+        cmocka_unit_test(a_new_model_has_the_interval_by_models),
+        cmocka_unit_test(a_new_model_takes_the_nearest_kind_with_three_others),
         cmocka_unit_test(programs_with_the_same_habits_come_before_others),
         cmocka_unit_test(without_evidence_there_is_no_band),
         cmocka_unit_test(the_run_at_the_end_of_a_band_lies_in_it),

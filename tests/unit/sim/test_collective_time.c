@@ -182,6 +182,41 @@ CLAIM(the_slowest_group_counts)
     assert_u64(t.ticks, 1000 + 60 + 2000); /* 2/3 of 2400 by the card of one */
 }
 
+static void make_rings(double efficiency)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    begin(4);
+    for (int d = 0; d < 2; d++) {
+        net.dim[d].topology = net_topology_find("Ring");
+        net.dim[d].reach = (net_reach){.efficiency = efficiency};
+    }
+    assert_ok(net_network_finish(&net, &err), &err);
+}
+
+/* Of four, 3/4 of 4000 bytes at 8 a ns are 375; both ways at 0.9 of it 3000 / 14.4 = 208.3. A group of two in a ring of four
+ * is a line: 1/2 of 2000 bytes at 7.2 a ns are 138.9 (a time is truncated). A message, too: 720 bytes are 100. */
+CLAIM(a_whole_ring_may_go_both_ways)
+{
+    sim_pair pair = {0, 1};
+
+    (void)state;
+    make_rings(1);
+    assert_u64(time_of(4, 1, WL_REDUCE_SCATTER, 4000), 375);
+    make_rings(1.8);
+    assert_u64(time_of(4, 1, WL_REDUCE_SCATTER, 4000), 208);
+    assert_u64(time_of(2, 1, WL_REDUCE_SCATTER, 2000), 138);
+    assert_u64(sim_message_time(&net, &(sim_pairs){.n = 1, .pair = &pair}, 720, &arena).ticks, 100);
+    /* Along the second axis 3000 bytes at 1.8 a ns; over both the second takes longest: 15/16 of 4800 are 4500, at 14.4 in the first and
+     * 4 x 1.8 in the second. */
+    assert_u64(time_of(4, 4, WL_REDUCE_SCATTER, 4000), 1666);
+    assert_u64(time_of(16, 1, WL_REDUCE_SCATTER, 4800), 625);
+    /* Two have one link between them. */
+    net.dim[1].shape.n = 2;
+    net.n_npus = 8;
+    assert_u64(time_of(2, 4, WL_REDUCE_SCATTER, 1800), 1000);
+}
+
 /* Bytes over all that a group's links can carry is less than it takes, however many members it has. */
 CLAIM(no_collective_is_faster_than_its_links)
 {
@@ -208,6 +243,7 @@ int main(void)
         cmocka_unit_test_teardown(a_table_is_linear_between_its_sizes, end),
         cmocka_unit_test_teardown(a_message_has_its_share_of_the_cards, end),
         cmocka_unit_test_teardown(the_slowest_group_counts, end),
+        cmocka_unit_test_teardown(a_whole_ring_may_go_both_ways, end),
         cmocka_unit_test_teardown(no_collective_is_faster_than_its_links, end),
     };
 
