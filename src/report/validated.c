@@ -85,19 +85,15 @@ static void cover_cells(const report_validated_cover *c, report_node *row)
 
 static void covers(const report_validated *v, dse_strbuf *out)
 {
+    report_tree tree;
+    report_node *list = report_tree_begin(&tree);
+
     if (v->n_covers)
         dse_strbuf_adds(out, "\nError bands that are to hold nine of ten runs of a new model, each by the runs of other "
                              "models on the device; where these are fewer than three there is none:\n\n");
-    for (size_t i = 0; i < v->n_covers; i++) {
-        report_tree tree;
-        report_node *row = report_tree_begin(&tree);
-
-        cover_cells(&v->cover[i], row);
-        if (!i)
-            report_markdown_line(row, true, out);
-        report_markdown_line(row, false, out);
-        report_tree_free(&tree);
-    }
+    for (size_t i = 0; i < v->n_covers; i++)
+        cover_cells(&v->cover[i], report_object(list, NULL));
+    report_markdown_end(&tree, out);
 }
 
 static void peers(const report_validated *v, dse_strbuf *out)
