@@ -1,4 +1,4 @@
-/* One point of a study, as the options of `simulate` says it. */
+/* One point of a study, as the options of `simulate` and `launch` say it. */
 #ifndef DSE_CLI_ONE_POINT_H
 #define DSE_CLI_ONE_POINT_H
 
