@@ -36,8 +36,8 @@ dse_status one_point_settle(const strategy_options *o, const char *name, const d
     if (out->fp8_params && !out->fp8_recipe)
         return dse_fail(err, DSE_E_USAGE,
                         "--fp8-params keeps in 8 bits what --fp8-recipe scales; give that, too");
-    drv_training_settle(out);
     if (!name && !strategy_options_says(o, STRATEGY_dp))
         drv_training_fill_dp(s, out);
+    drv_training_settle(out); /* some parameters have an effect with dp above 1 alone */
     return DSE_OK;
 }
