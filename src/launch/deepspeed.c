@@ -77,7 +77,7 @@ static const launch_rule notes[] = {
      "Fill in the activation function: of the model's file of layers it is not known which it is."},
     {has_experts, "Fill in the balancing of experts (--moe-loss-coeff)."},
     {is_not_mixed, "The card's precision is of its own; this trains in bf16 with a master copy in 32 bits."},
-    {has_replicas, "MiCS needs deepspeed.zero.MiCS_Init in place of zero.Init in pretrain_gpt.py."},
+    {has_replicas, "MiCS needs deepspeed.zero.MiCS_Init where Megatron-DeepSpeed calls zero.Init."},
     {NULL, NULL},
 };
 

@@ -53,9 +53,12 @@ enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
 enum { CP_RING };
 
+static uint32_t n_replicas(const launch_job *j) { return j->point.zero == 3 ? j->point.replicas : j->point.dp; }
+
 static bool replicates_with_others(const launch_job *j)
 {
-    return !j->point.zero && j->point.dp > 1 && (j->point.tp > 1 || j->point.pp > 1);
+    return n_replicas(j) > 1 && n_replicas(j) == j->point.dp && j->point.cp == 1 &&
+           (j->point.tp > 1 || j->point.pp > 1);
 }
 static bool replicates_context(const launch_job *j) { return !j->point.zero && j->point.cp > 1; }
 static bool replicates_late(const launch_job *j)
@@ -65,6 +68,11 @@ static bool replicates_late(const launch_job *j)
 static bool says_sync(const launch_job *j)
 {
     return j->point.sync != SYNC_DEFAULT && !(j->point.sync == SYNC_EACH && j->point.pp == 1);
+}
+static bool loops_one_stage(const launch_job *j)
+{
+    return j->point.pp > 1 && j->point.vp == 1 &&
+           !strcmp(strategy_parameters[STRATEGY_schedule].choices[j->point.schedule], "looped-bfs");
 }
 static bool has_groups(const launch_job *j)
 {
@@ -82,8 +90,7 @@ static bool splits_experts_otherwise(const launch_job *j)
 }
 static bool spreads_experts_badly(const launch_job *j)
 {
-    const uint64_t ranks = (uint64_t)j->point.dp * j->point.cp * j->point.tp /
-                           (j->point.zero == 3 ? j->point.replicas : j->point.dp);
+    const uint64_t ranks = (uint64_t)j->point.dp / n_replicas(j) * j->point.cp * j->point.tp;
 
     return j->experts && (j->experts % j->ep || ranks % j->ep);
 }
@@ -92,6 +99,7 @@ static const launch_rule refused[] = {
     {replicates_context, "TorchTitan shards parameters over cp; take zero 3, or cp 1"},
     {says_sync, "TorchTitan reduces gradients in each micro-batch, or of a stage after its last; take sync "
                 "default"},
+    {loops_one_stage, "TorchTitan's looped schedules have two stages or more on each rank; take vp 2"},
     {has_groups, "TorchTitan has pp micro-batches in a virtual stage's turn; take group_size 0"},
     {recomputes_first, "TorchTitan recomputes all layers, or every so many-th; take recompute_layers 0"},
     {is_unfused, "TorchTitan's attention is fused; take attention fused"},
@@ -102,7 +110,7 @@ static const launch_rule refused[] = {
 
 static const launch_rule refused_by_v022[] = {
     {replicates_with_others,
-     "TorchTitan v0.2.2 replicates parameters (DDP) without any other degree alone; take zero 3"},
+     "TorchTitan v0.2.2 replicates parameters (DDP) without any other degree alone; take zero 3 with replicas below dp"},
     {replicates_late, "TorchTitan's DDP reduces under the backward pass; take overlap on"},
     {keeps_tokens_whole, "TorchTitan v0.2.2 has sequence parallelism with tp; take sequence_parallel on"},
     {splits_experts_otherwise, "TorchTitan splits experts over tp or not; take etp 1, or etp of tp"},
