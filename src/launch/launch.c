@@ -10,6 +10,9 @@ const launch_program *const launch_programs[] = {&launch_megatron,
                                                  &launch_deepspeed_json,
                                                  NULL};
 
+const char *const launch_names[] = {"megatron",  "bridge",         "torchtitan", "torchtitan-toml",
+                                    "deepspeed", "deepspeed-json", NULL};
+
 const launch_program *launch_find(const char *name)
 {
     for (const launch_program *const *p = launch_programs; *p; p++)

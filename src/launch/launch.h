@@ -55,6 +55,7 @@ typedef struct {
 } launch_program;
 
 extern const launch_program *const launch_programs[]; /* ended by NULL */
+extern const char *const launch_names[];              /* the same, for options */
 
 /* By name; NULL if there is none. */
 const launch_program *launch_find(const char *name);
