@@ -263,6 +263,7 @@ static const launch_option bridge_rows[] = {
     {"model.cuda_graph_impl", .fixed = "none"},
     LAUNCH_NEWLINE,
     {"ddp.use_distributed_optimizer", FACT(shards_optimizer), LAUNCH_SWITCH},
+    {"optimizer.use_distributed_optimizer", FACT(shards_optimizer), LAUNCH_SWITCH}, /* either switches both on */
     {"ddp.use_megatron_fsdp", FACT(fully_sharded), LAUNCH_SWITCH},
     {"ddp.data_parallel_sharding_strategy", FACT(full_sharding),
      WORDS({"2", "optim_grads"}, {"3", "optim_grads_params"})},
