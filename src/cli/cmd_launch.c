@@ -3,6 +3,8 @@
 #include "driver/launch.h"
 #include "report/tree.h"
 
+#include <string.h>
+
 typedef struct {
     const char *model, *system, *point, *program, *output;
     strategy_options strategy;
@@ -34,22 +36,21 @@ static const option options[] = {
      FIELD(json)},
 };
 
-/* What is left open is as the program has it, whose name may stand for --like. */
+/* What is left open is as the program has it, whose name may stand for --like; a point by its name says all. */
 static strategy_options with_defaults_of(const launch_program *p, const strategy_options *given,
-                                         bool has_name)
+                                         const char *name)
 {
-    static const uint32_t recomputation[] = {STRATEGY_recompute, STRATEGY_recompute_granularity,
-                                             STRATEGY_recompute_layers, STRATEGY_recompute_every};
+    const uint64_t recomputation =
+        UINT64_C(1) << STRATEGY_recompute | UINT64_C(1) << STRATEGY_recompute_granularity |
+        UINT64_C(1) << STRATEGY_recompute_layers | UINT64_C(1) << STRATEGY_recompute_every;
     strategy_options o = *given;
-    bool says = has_name;
 
-    if (!p)
+    if (!p || name)
         return o;
-    if (!has_name && !strategy_options_says(&o, STRATEGY_like))
+    if (!strategy_options_says(&o, STRATEGY_like))
         o.of[STRATEGY_like].text = p->like;
-    for (size_t i = 0; i < DSE_COUNT(recomputation); i++)
-        says = says || strategy_options_says(&o, recomputation[i]);
-    if (p->recompute && !says)
+    if (p->recompute && !strcmp(o.of[STRATEGY_like].text, p->like) &&
+        !(strategy_options_mask(&o) & recomputation))
         o.of[STRATEGY_recompute_granularity].text = p->recompute;
     return o;
 }
@@ -72,7 +73,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const launch_options *o = opts;
     const launch_program *program = o->program ? launch_find(o->program) : NULL;
-    const strategy_options of = with_defaults_of(program, &o->strategy, o->point != NULL);
+    const strategy_options of = with_defaults_of(program, &o->strategy, o->point);
     dse_strbuf text = dse_strbuf_in(r->arena);
     drv_study study;
     strategy point;
