@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
+#include "driver/launch.h"
 #include "driver/reproduce.h"
 #include "report/details.h"
 #include "report/rows.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *point, *db;
+    const char *point, *db, *launch;
     results_selection which;
     bool config, json;
 } show_options;
@@ -24,6 +25,8 @@ static const option options[] = {
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--config", OPT_FLAG, NULL, "false",
      "print the configurations alone, one a line, as 'ccldse worker' takes them", FIELD(config)},
+    {"--launch", OPT_STRING, "PROGRAM", "", "print what starts the point alone, as 'ccldse launch'",
+     .choices = launch_names, FIELD(launch)},
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON", FIELD(json)},
 };
 
@@ -112,18 +115,40 @@ static dse_status print_json(const show_options *o, const store_row *r, command_
     return DSE_OK;
 }
 
-static dse_status print_config(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+static dse_status require_cards(const show_options *o, const store_row *r, command_run *run, dse_error *err)
 {
     bool has_cards;
     dse_status st = drv_has_cards(r, run->arena, &has_cards, err);
 
-    if (st != DSE_OK)
+    if (st != DSE_OK || has_cards)
         return st;
-    if (!has_cards)
-        return dse_fail(err, DSE_E_CONFIG, "point '%s' of engine '%s' was imported and has no configuration",
-                        o->point, r->engine);
-    dse_strbuf_adds(run->out, r->config);
-    return DSE_OK;
+    return dse_fail(err, DSE_E_CONFIG, "point '%s' of engine '%s' was imported and has no configuration",
+                    o->point, r->engine);
+}
+
+static dse_status print_config(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+{
+    dse_status st = require_cards(o, r, run, err);
+
+    if (st == DSE_OK)
+        dse_strbuf_adds(run->out, r->config);
+    return st;
+}
+
+static dse_status print_launch(const show_options *o, const store_row *r, command_run *run, dse_error *err)
+{
+    const launch_program *program = launch_find(o->launch);
+    drv_study study;
+    strategy point;
+    launch_job job;
+    dse_status st;
+
+    /* What was imported is refused as it is for its configuration. */
+    if ((st = require_cards(o, r, run, err)) != DSE_OK ||
+        (st = drv_study_read_config(r->config, strlen(r->config), run->arena, &study, &point, err)) != DSE_OK ||
+        (st = drv_launch_job(&study, &point, program, 0, &job, err)) != DSE_OK)
+        return st;
+    return launch_write(&job, program, run->out, err);
 }
 
 /* How rows are printed, with the texts before, between and after them. */
@@ -133,12 +158,12 @@ typedef struct {
 } show_form;
 
 static const show_form text = {print_text, "", "\n\n", ""}, json = {print_json, "[\n", ",\n", "\n]\n"},
-                       config = {print_config, "", "\n", "\n"};
+                       config = {print_config, "", "\n", "\n"}, launch = {print_launch, "", "\n", ""};
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const show_options *o = opts;
-    const show_form *form = o->config ? &config : o->json ? &json : &text;
+    const show_form *form = o->config ? &config : o->launch ? &launch : o->json ? &json : &text;
     strategy p;
     store_row *rows;
     size_t n;
@@ -146,6 +171,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (o->config && o->json)
         return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
+    if (o->launch && (o->config || o->json))
+        return dse_fail(err, DSE_E_USAGE, "give either --launch or %s, not both", o->config ? "--config" : "--json");
     if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
         (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
         return st;

@@ -1,14 +1,12 @@
 /* One strategy of a model on a system, in memory. */
 #include "cli/command.h"
 #include "cli/external.h"
+#include "cli/one_point.h"
 #include "cli/shortcuts.h"
 #include "cli/simulated.h"
-#include "cli/sizing.h"
-#include "cli/strategy_options.h"
 #include "cli/training.h"
 #include "driver/emit.h"
 #include "driver/links.h"
-#include "driver/programs.h"
 #include "driver/timeline.h"
 #include "driver/training_timeline.h"
 #include "report/parts.h"
@@ -249,17 +247,10 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
 /* Loads the cards, and refuses options that do not go with them. */
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
-    cfg_settings settings;
-    option_list set;
-    dse_status st;
+    dse_status st = one_point_load(o->model, o->system, &o->sizing, &o->set, a, study, err);
 
-    if ((st = sizing_settings(&o->sizing, &o->system, 1, &o->set, a, &set, err)) != DSE_OK ||
-        (st = drv_settings_parse(set.item, set.n, a, &settings, err)) != DSE_OK ||
-        (st = drv_study_load(o->model, o->system, &settings, a, study, err)) != DSE_OK)
+    if (st != DSE_OK)
         return st;
-    if (study->model_note)
-        report_warning("%s", study->model_note);
-    report_unknown_keys(o->system, study->system.n_unknown_keys, study->system.unknown_key);
     study->tag_base = (uint32_t)o->tag_base;
     study->shortcuts = shortcuts_left(&o->shortcuts);
     return o->links || o->links_csv
@@ -291,7 +282,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const simulate_options *o = opts;
-    strategy base = strategy_default();
+    const strategy base = strategy_default();
     const drv_external *tools;
     simulated s;
     dse_status st;
@@ -299,21 +290,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     /* Bad options are refused before a card is read; the card may give what they leave open. */
     if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK ||
         (st = choose_engine(o, r->arena, &tools, err)) != DSE_OK ||
-        (st = load(o, r->arena, &s.study, err)) != DSE_OK)
+        (st = load(o, r->arena, &s.study, err)) != DSE_OK ||
+        (st = one_point_settle(&o->strategy, o->point, &s.study, &s.point, err)) != DSE_OK)
         return st;
-    base = card_model_strategy(&s.study.model);
-    if ((st = strategy_options_point(&o->strategy, o->point, &base, &s.point, err)) != DSE_OK)
-        return st;
-    if (s.study.training && s.point.recompute && strategy_options_says(&o->strategy, STRATEGY_recompute_granularity))
-        return dse_fail(err, DSE_E_USAGE, "give either --recompute, which is --recompute-granularity full, or that option");
-    if (s.study.training && !o->point)
-        drv_program_set_defaults(&s.point, strategy_options_mask(&o->strategy));
-    if (s.study.training && s.point.fp8_params && !s.point.fp8_recipe)
-        return dse_fail(err, DSE_E_USAGE, "--fp8-params keeps in 8 bits what --fp8-recipe scales; give that, too");
-    if (s.study.training)
-        drv_training_settle(&s.point);
-    if (s.study.training && !o->point && !strategy_options_says(&o->strategy, STRATEGY_dp))
-        drv_training_fill_dp(&s.study, &s.point);
     if (tools)
         return external_simulate(tools, &s.study, &s.point, o->json, r, err);
     if (s.study.training)

@@ -1,0 +1,135 @@
+#include "driver/launch.h"
+
+#include "base/array.h"
+#include "driver/training.h"
+#include "step/module.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the model --------------------------------------------------------------------------------- */
+
+/* The first module of a kind in a block; NULL: it has none. */
+static const step_module *find_module(const step_model *m, step_block_kind block,
+                                      const step_module_kind *kind)
+{
+    for (uint32_t i = 0; i < m->block[block].n; i++)
+        if (m->block[block].module[i].kind == kind)
+            return &m->block[block].module[i];
+    return NULL;
+}
+
+/* By the name that a file of configs/layers gives the module, as nothing else of it says which function it
+ * is. */
+static launch_activation activation_of(const step_module *m)
+{
+    static const struct {
+        const char *name;
+        bool is_gated;
+        launch_activation is;
+    } rows[] = {{"swiglu", true, LAUNCH_SWIGLU},
+                {"gelu", false, LAUNCH_GELU},
+                {"square", false, LAUNCH_SQUARED_RELU}};
+
+    for (size_t i = 0; m && i < DSE_COUNT(rows); i++)
+        if (!strcmp(m->name, rows[i].name) && m->is_gated == rows[i].is_gated)
+            return rows[i].is;
+    return LAUNCH_OTHER_ACTIVATION;
+}
+
+static launch_precision precision_of(const card_model *m)
+{
+    const wl_precision p = card_model_precision(m);
+
+    if (p.activations == 4)
+        return LAUNCH_FP32;
+    if (card_model_is_mixed(m))
+        return LAUNCH_MIXED;
+    return p.weights == 2 && p.gradients == 2 && p.optimizer == 4 ? LAUNCH_BF16
+                                                                  : LAUNCH_OTHER_PRECISION; /* two moments */
+}
+
+static void set_model(const drv_study *s, launch_job *j)
+{
+    const step_model *m = &s->training->model;
+    const step_module *norm = find_module(m, STEP_LAYER, &step_module_norm);
+    const step_module *attention = find_module(m, STEP_LAYER, &step_module_attention);
+    const step_module *activation = find_module(m, STEP_LAYER, &step_module_activation);
+    const step_module *linear = find_module(m, STEP_LAYER, &step_module_linear);
+
+    j->layers = m->n_layers;
+    j->hidden = m->hidden;
+    j->ffn = activation ? activation->in : (uint64_t)s->model.d_ff;
+    j->heads = attention ? attention->heads : (uint64_t)s->model.heads;
+    j->kv_heads = attention ? attention->kv_heads : j->heads;
+    j->head_size = attention ? attention->head_size : j->hidden / j->heads;
+    j->vocabulary = (uint64_t)s->model.vocabulary;
+    j->sequence = m->sequence;
+    j->batch = (uint64_t)s->model.batch;
+    j->activation = activation_of(activation);
+    j->is_rms = norm && !norm->has_mean;
+    j->has_biases = linear && linear->has_bias;
+    j->has_dropout = find_module(m, STEP_LAYER, &step_module_dropout) != NULL;
+    j->is_rotary = find_module(m, STEP_LAYER, &step_module_rotary) != NULL;
+    j->is_tied = m->is_tied;
+    j->rotary_base = NAN; /* no card has it */
+    j->precision = precision_of(&s->model);
+}
+
+/* ---- the machines ------------------------------------------------------------------------------ */
+
+/* GPUs of a host, where a dimension of the network joins more than one host. A compute tray of GB200 NVL72
+ * and GB300 NVL72 has 4: NVIDIA's data sheets, "36 Grace CPUs, 72 GPUs", of 18 trays. */
+static const struct {
+    const char *device;
+    uint32_t gpus;
+} hosts[] = {{"nvidia_gb200", 4}, {"nvidia_gb300", 4}, {"nvidia_dgx_spark", 1}};
+
+/* A machine is what the dimensions of the network below the last join; all, if there is one. */
+static uint32_t ranks_per_node(const card_system *s)
+{
+    uint64_t inner = 1;
+
+    for (size_t i = 0; i < DSE_COUNT(hosts); i++)
+        if (!strcmp(s->device, hosts[i].device) && card_system_npus(s) % hosts[i].gpus == 0)
+            return hosts[i].gpus;
+    for (uint32_t i = 0; i < s->npus_count.n && (i == 0 || i + 1 < s->npus_count.n); i++)
+        inner *= (uint64_t)s->npus_count.v[i];
+    return (uint32_t)inner;
+}
+
+static dse_status set_machines(const drv_study *s, uint32_t per_node, launch_job *j, dse_error *err)
+{
+    const uint64_t npus = card_system_npus(&s->system);
+
+    j->per_node = per_node ? per_node : ranks_per_node(&s->system);
+    if (npus % j->per_node)
+        return dse_fail(err, DSE_E_RANGE, "%u ranks of a machine do not divide the %llu of %s", j->per_node,
+                        (unsigned long long)npus, s->system_name);
+    j->nodes = (uint32_t)(npus / j->per_node);
+    j->is_blackwell = s->training->settings.law[WL_KERNEL_MATMUL_NVFP4].peak_ops_per_s >
+                      0; /* products in 4 bits came with it */
+    return DSE_OK;
+}
+
+/* ---- the job ----------------------------------------------------------------------------------- */
+
+dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_program *program,
+                          uint32_t per_node, launch_job *out, dse_error *err)
+{
+    launch_job j = {.model = s->model_name, .system = s->system_name, .point = *p, .ep = 1, .etp = 1};
+    dse_status st;
+
+    if (!s->training)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s has profile stage, which no program trains; give a model of profile train",
+                        s->model_name);
+    if ((st = strategy_parse(&strategy_parameters[STRATEGY_like], "like", program->like, &j.point.like,
+                             err)) != DSE_OK ||
+        (st = drv_point_check(s, &j.point, err)) != DSE_OK ||
+        (st = set_machines(s, per_node, &j, err)) != DSE_OK)
+        return st;
+    set_model(s, &j);
+    *out = j;
+    return DSE_OK;
+}

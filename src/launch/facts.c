@@ -1,0 +1,148 @@
+#include "launch/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *number(dse_arena *a, uint64_t v) { return dse_arena_printf(a, "%" PRIu64, v); }
+static const char *number_if(dse_arena *a, bool applies, uint64_t v) { return applies ? number(a, v) : NULL; }
+static const char *on_off(bool is_on) { return is_on ? "on" : "off"; }
+
+/* The value of a choice, as the strategy's table spells it. */
+static const char *choice(const strategy *p, uint32_t parameter)
+{
+    return strategy_parameters[parameter].choices[strategy_get(p, parameter)];
+}
+
+static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
+{
+    static const char *const activations[] = {[LAUNCH_GELU] = "gelu",
+                                              [LAUNCH_SWIGLU] = "swiglu",
+                                              [LAUNCH_SQUARED_RELU] = "squared-relu",
+                                              [LAUNCH_OTHER_ACTIVATION] = NULL};
+
+    f->layers = number(a, j->layers);
+    f->hidden = number(a, j->hidden);
+    f->ffn = number(a, j->ffn);
+    f->heads = number(a, j->heads);
+    f->grouped = on_off(j->kv_heads != j->heads);
+    f->kv_heads = number_if(a, j->kv_heads != j->heads, j->kv_heads);
+    f->head_size = number_if(a, j->head_size * j->heads != j->hidden, j->head_size);
+    f->vocabulary = number(a, j->vocabulary);
+    f->sequence = number(a, j->sequence);
+    f->positions = j->is_rotary ? "rotary" : "table";
+    f->rotary_base =
+        j->is_rotary && !isnan(j->rotary_base) ? dse_arena_printf(a, "%.15g", j->rotary_base) : NULL;
+    f->activation = activations[j->activation];
+    f->norm = j->is_rms ? "rms" : "layer";
+    f->biases = on_off(j->has_biases);
+    f->tied = on_off(j->is_tied);
+    f->dropout = on_off(j->has_dropout);
+    f->experts = number_if(a, j->experts, j->experts);
+    f->topk = number_if(a, j->experts, j->topk);
+    f->ep = number_if(a, j->experts, j->ep);
+    f->etp = number_if(a, j->experts, j->etp);
+    f->with_experts = j->experts ? "on" : NULL;
+}
+
+static void set_batch(const launch_job *j, dse_arena *a, launch_facts *f)
+{
+    const uint64_t of_rank = j->batch / j->point.dp;
+
+    f->batch = number(a, j->batch);
+    f->micro_batch = number(a, j->point.micro_batch);
+    f->micro_batches = number(a, of_rank / j->point.micro_batch);
+    f->local_batch = number(a, j->point.pp > 1 ? of_rank : j->point.micro_batch);
+    f->stage_batch = j->point.pp > 1 ? f->micro_batch : NULL;
+    f->stage_batches = j->point.pp > 1 ? f->micro_batches : NULL;
+    f->micro_tokens = number(a, j->point.micro_batch * j->sequence);
+    f->batch_tokens = number(a, j->batch * j->sequence);
+}
+
+static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
+{
+    const strategy *p = &j->point;
+    const uint64_t n_stages = (uint64_t)p->pp * p->vp;
+    const bool is_piped = p->pp > 1,
+               ends = j->layers % n_stages != 0; /* step/buckets.c: then these are a layer each */
+    const uint64_t of_stage = (j->layers + (ends ? 2 : 0)) / n_stages;
+
+    f->tp = number(a, p->tp);
+    f->pp = number(a, p->pp);
+    f->cp = number(a, p->cp);
+    f->sequence_parallel = p->tp > 1 ? choice(p, STRATEGY_sequence_parallel) : NULL;
+    f->cp_comm = p->cp > 1 ? choice(p, STRATEGY_cp_comm) : NULL;
+    f->dp_replicas = number(a, p->zero == 3 ? p->replicas : p->dp);
+    f->dp_shards = number(a, p->zero == 3 ? p->dp / p->replicas : 1);
+    f->vp = number_if(a, p->vp > 1, p->vp);
+    f->no_vp = p->vp > 1 ? NULL : "on";
+    f->stage_layers = number_if(a, is_piped, of_stage);
+    f->chunk_layers = number_if(a, p->vp > 1, of_stage);
+    f->ends_count = is_piped ? on_off(ends) : NULL;
+    f->end_layers = is_piped ? ends ? "1" : "0" : NULL;
+    f->schedule = !is_piped ? NULL : !p->schedule && p->vp > 1 ? "interleaved" : choice(p, STRATEGY_schedule);
+    f->group = number_if(a, p->group_size && p->group_size != p->pp, p->group_size);
+    f->overlap_p2p = p->vp > 1 ? on_off(strcmp(choice(p, STRATEGY_overlap_p2p), "off") != 0) : NULL;
+    f->one_stage = is_piped ? NULL : "on";
+}
+
+static void set_sharding(const strategy *p, dse_arena *a, launch_facts *f)
+{
+    const char *overlap = choice(p, STRATEGY_overlap); /* "on", "off", "gradients" */
+
+    f->zero = number(a, p->zero);
+    f->shards_optimizer = on_off(p->zero > 0);
+    f->fully_sharded = on_off(p->zero > 1);
+    f->full_sharding = number_if(a, p->zero > 1, p->zero);
+    f->replicas = number_if(a, p->replicas > 1, p->replicas);
+    f->shard_ranks = number_if(a, p->replicas > 1, (uint64_t)p->dp * p->cp / p->replicas);
+    f->reshard = choice(p, STRATEGY_reshard);
+    f->overlap_gradients = on_off(strcmp(overlap, "off") != 0);
+    f->overlap_parameters = on_off(!strcmp(overlap, "on") && p->zero > 0);
+}
+
+static void set_recompute(const strategy *p, dse_arena *a, launch_facts *f)
+{
+    const bool is_full = !strcmp(choice(p, STRATEGY_recompute_granularity), "full");
+    const bool is_part = p->recompute_layers > 0;
+
+    f->recompute = choice(p, STRATEGY_recompute_granularity);
+    f->recompute_modules = !strcmp(f->recompute, "selective") ? "core_attn" : NULL;
+    f->recompute_method = is_full ? is_part ? "block" : "uniform" : NULL;
+    f->recompute_count = number_if(a, is_full, is_part ? p->recompute_layers : 1);
+    f->checkpoints = !is_full                 ? f->recompute_modules ? "operators" : "none"
+                     : p->recompute_every > 1 ? "layers"
+                                              : "full";
+    f->checkpoint_every =
+        f->recompute_modules ? "op" : number_if(a, is_full && p->recompute_every > 1, p->recompute_every);
+}
+
+static void set_numbers(const launch_job *j, launch_facts *f)
+{
+    static const char *const precisions[] = {[LAUNCH_FP32] = "fp32",
+                                             [LAUNCH_MIXED] = "mixed",
+                                             [LAUNCH_BF16] = "bf16",
+                                             [LAUNCH_OTHER_PRECISION] = "mixed"};
+    const char *recipe = choice(&j->point, STRATEGY_fp8_recipe);
+    const bool is_fp4 = !strcmp(recipe, "nvfp4"), is_low = strcmp(recipe, "none") != 0;
+
+    f->precision = precisions[j->precision];
+    f->bf16 = on_off(j->precision != LAUNCH_FP32);
+    f->fp8 = is_low && !is_fp4 ? recipe : NULL;
+    f->fp4 = is_fp4 ? recipe : NULL;
+    f->low_recipe = j->precision == LAUNCH_FP32 ? "fp32" : recipe;
+    f->fp8_params = f->fp8 ? choice(&j->point, STRATEGY_fp8_params) : NULL;
+    f->scaled_alone = j->point.fp8_params ? NULL : f->fp8;
+    f->attention = choice(&j->point, STRATEGY_attention);
+}
+
+void launch_facts_of(const launch_job *j, dse_arena *a, launch_facts *out)
+{
+    *out = (launch_facts){0};
+    set_model(j, a, out);
+    set_batch(j, a, out);
+    set_degrees(j, a, out);
+    set_sharding(&j->point, a, out);
+    set_recompute(&j->point, a, out);
+    set_numbers(j, out);
+}
