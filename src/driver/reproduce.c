@@ -34,12 +34,13 @@ static void add_option(dse_strbuf *out, const char *name, const char *value)
     add_word(out, value);
 }
 
-static void write_simulate(const store_row *r, const cfg_settings *settings, dse_arena *a, dse_strbuf *out)
+static void write_simulate(const char *model, const char *system, const strategy *p, const cfg_settings *settings,
+                           dse_arena *a, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "ccldse simulate");
-    add_option(out, "--model", r->model);
-    add_option(out, "--system", r->system);
-    add_option(out, "--point", report_point_name(r).text);
+    add_option(out, "--model", model);
+    add_option(out, "--system", system);
+    add_option(out, "--point", report_strategy_name(p).text);
     for (size_t i = 0; i < settings->n; i++)
         add_option(out, "--set", dse_arena_printf(a, "%s=%s", settings->item[i].path, settings->item[i].value));
 }
@@ -63,6 +64,19 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         words[n++] = word;
     return drv_settings_parse(words, n, a, out, err);
+}
+
+dse_status drv_simulate_command(const drv_study *s, const strategy *p, dse_arena *a, const char **out, dse_error *err)
+{
+    dse_strbuf command = dse_strbuf_in(a);
+    cfg_settings settings;
+    dse_status st = read_settings(s->settings, a, &settings, err);
+
+    if (st != DSE_OK)
+        return st;
+    write_simulate(s->model_path, s->system_path, p, &settings, a, &command);
+    *out = command.data;
+    return DSE_OK;
 }
 
 /* DSE_OK: the row's cards still give its configuration. */
@@ -119,7 +133,7 @@ static void by_cards(const store_row *r, const cfg_settings *settings, drv_simul
 {
     dse_strbuf command = dse_strbuf_in(a);
 
-    write_simulate(r, settings, a, &command);
+    write_simulate(r->model, r->system, &r->strategy, settings, a, &command);
     out->note = "";
     if (!strcmp(r->engine, DRV_EXTERNAL_ENGINE)) {
         add_option(&command, "--engine", r->engine);

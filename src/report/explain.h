@@ -43,6 +43,9 @@ void report_explain(const report_study *s, dse_arena *a, report_explanation *out
  * which are wrapped at 80 columns. */
 void report_explain_print(const report_study *s, const report_explanation *e, dse_strbuf *out);
 
+/* The part of it that is about where the steps and memories of these go, without the trends and the peaks. */
+void report_explain_print_roles(const report_study *s, const report_explanation *e, dse_strbuf *out);
+
 /* The part of it that is about the trends; `p` is an empty paragraph. */
 void report_trends_print(const report_study *s, const report_explanation *e, dse_strbuf *p, dse_strbuf *out);
 

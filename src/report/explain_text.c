@@ -340,6 +340,33 @@ static void say_peak(const role *of, dse_strbuf *p, dse_strbuf *out)
     report_end_paragraph(p, out);
 }
 
+/* The table of the parts, and of each column's step a paragraph. */
+static void print_roles(const report_study *s, const report_explanation *e, const role *roles, size_t n, dse_strbuf *p,
+                        dse_strbuf *out)
+{
+    print_parts(roles, n, out);
+    if (e->winner)
+        say_winner(s, e->winner, p, out);
+    if (e->runner_up)
+        say_runner_up(e, p, out);
+    if (e->unlimited) {
+        say_unlimited(s, e, p, out);
+        say_what_would_fit(e, p, out);
+    }
+}
+
+void report_explain_print_roles(const report_study *s, const report_explanation *e, dse_strbuf *out)
+{
+    role roles[MAX_ROLES];
+    size_t n = list_roles(e, roles);
+    dse_strbuf p;
+
+    dse_strbuf_init(&p);
+    if (n)
+        print_roles(s, e, roles, n, &p, out);
+    dse_strbuf_free(&p);
+}
+
 void report_explain_print(const report_study *s, const report_explanation *e, dse_strbuf *out)
 {
     role roles[MAX_ROLES];
@@ -353,15 +380,7 @@ void report_explain_print(const report_study *s, const report_explanation *e, ds
         report_paragraph(
             out, "What follows is said of the %zu points that were run, not of the %" PRIu64 " skipped.",
             s->n, s->n_skipped);
-    print_parts(roles, n, out);
-    if (e->winner)
-        say_winner(s, e->winner, &p, out);
-    if (e->runner_up)
-        say_runner_up(e, &p, out);
-    if (e->unlimited) {
-        say_unlimited(s, e, &p, out);
-        say_what_would_fit(e, &p, out);
-    }
+    print_roles(s, e, roles, n, &p, out);
     for (size_t i = 0; i < n; i++)
         if (roles[i].row != e->runner_up)
             say_peak(&roles[i], &p, out);
