@@ -4,6 +4,7 @@
 #include "cli/exit.h"
 #include "cli/points.h"
 #include "cli/progress.h"
+#include "driver/launch.h"
 #include "driver/plan.h"
 #include "driver/sweep.h"
 #include "exec/pool.h"
@@ -133,19 +134,37 @@ static void print_command(const char *line, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* TODO(launch): the flags that start the winner, a point of the study: drv_launch_job and launch_write of
- * src/launch are to stand here, before the command that simulates it. */
-static void print_launch(const drv_study *study, const strategy *winner, const report_plan *p,
-                         dse_strbuf *out)
+/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says why. */
+static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
 {
-    (void)study;
-    (void)winner;
+    const strategy *winner = &p->why.winner->strategy;
+    const launch_program *program = launch_of(winner->like);
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_error why = DSE_ERROR_INIT;
+    launch_job job;
+
+    p->launch_program = program->title;
+    if (drv_launch_job(study, winner, program, 0, &job, &why) == DSE_OK &&
+        launch_write(&job, program, &text, &why) == DSE_OK)
+        p->launch = text.data;
+    else
+        p->why_no_launch = dse_arena_strdup(a, dse_error_say(&why).text);
+}
+
+static void print_launch(const report_plan *p, dse_strbuf *out)
+{
+    dse_strbuf_addf(out, "\nWHAT STARTS IT IN %s\n\n", p->launch_program);
+    if (p->launch) {
+        dse_strbuf_adds(out, p->launch);
+    } else {
+        dse_strbuf_add_wrapped(out, p->why_no_launch, 2, REPORT_WIDTH);
+        dse_strbuf_addc(out, '\n');
+    }
     dse_strbuf_adds(out, "\nTO SEE IT IN FULL\n\n");
     print_command(p->command, out);
 }
 
-static void print(const plan_options *o, const drv_study *study, const report_plan *p, const char *db,
-                  command_run *r)
+static void print(const plan_options *o, const report_plan *p, const char *db, command_run *r)
 {
     if (o->json) {
         report_plan_json(p, (size_t)o->top, r->out);
@@ -153,7 +172,7 @@ static void print(const plan_options *o, const drv_study *study, const report_pl
     }
     report_plan_print(p, (size_t)o->top, r->out);
     if (p->study->n_ranked)
-        print_launch(study, &p->why.winner->strategy, p, r->out);
+        print_launch(p, r->out);
     if (o->no_db)
         return;
     dse_strbuf_addc(r->out, '\n');
@@ -196,7 +215,9 @@ static dse_status make_plan(const plan_options *o, const char *db, const char *f
     if (st != DSE_OK)
         return st;
     plan.train_tokens = tokens;
-    print(o, given->space->study, &plan, db, r);
+    if (study.n_ranked)
+        find_launch(given->space->study, &plan, r->arena);
+    print(o, &plan, db, r);
     r->code = study.n_ranked ? EXIT_DONE : EXIT_NO;
     return DSE_OK;
 }

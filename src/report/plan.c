@@ -219,6 +219,8 @@ void report_plan_make_tree(const report_plan *p, size_t top, report_plan_tree *t
     if (s->n_ranked) {
         report_put_band(&p->band, report_plan_seconds(report_plan_winner(p)), root);
         report_put(root, V_TEXT("simulate", p->command));
+        report_put(report_object(root, "launch"), V_TEXT("program", p->launch_program),
+                   V_TEXT("text", p->launch), V_GIVEN(p->why_no_launch, V_TEXT("refused", p->why_no_launch)));
         if (!isnan(p->train_tokens))
             put_training_run(p, root);
         report_put_explanation(s, &p->why, report_object(root, "explanation"));
