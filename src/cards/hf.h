@@ -8,6 +8,7 @@
 #ifndef DSE_CARDS_HF_H
 #define DSE_CARDS_HF_H
 
+#include "base/strbuf.h"
 #include "cards/model.h"
 
 #define CARD_HF_MAX_NOTES 8
@@ -47,5 +48,10 @@ dse_status card_hf_check(const cfg_doc *card, const card_model *m, dse_error *er
 /* Turns the document of a model into a card of ours if it is a config, which may lack sizes; leaves a card as
  * it is. *note becomes a line about what the model is simulated without, or NULL. */
 dse_status card_hf_resolve(cfg_doc *doc, dse_arena *a, const char **note, dse_error *err);
+
+/* The card of a config as a file: its keys after a comment that says where it is from, what is not simulated, and how many
+ * parameters the model has. Appended. */
+void card_hf_write(const cfg_doc *config, const cfg_doc *card, const card_hf_notes *notes, uint64_t parameters,
+                   dse_strbuf *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/fs.h"
 #include "cards/hf.h"
-#include "step/count.h"
+#include "driver/count.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,28 +30,6 @@ static bool differs(const char *model, const char *what, uint64_t seen, uint64_t
         return false;
     printf("%s: %s %" PRIu64 ", not %" PRIu64 "\n", model, what, seen, expected);
     return true;
-}
-
-/* A model that is read from the config as if nothing but it were there. */
-static dse_status read_model(const cfg_doc *config, const char *sequence, dse_arena *a, step_model *out,
-                             dse_error *err)
-{
-    const cfg_setting given[] = {{"batch", "1"}, {"sequence", sequence}};
-    cfg_doc card, operators, layers;
-    wl_symbols symbols;
-    card_model m;
-    dse_status st;
-
-    if ((st = card_hf_card(config, a, &card, NULL, err)) != DSE_OK ||
-        (st = card_model_read(&card, &(cfg_settings){2, given}, &m, err)) != DSE_OK ||
-        (st = cfg_load(dse_arena_printf(a, "configs/layers/%s.yaml", m.operators), a, &operators, err)) !=
-            DSE_OK ||
-        (st = card_model_symbols(&m, &operators, &symbols, err)) != DSE_OK ||
-        (st = card_model_layers(&m, &operators, a, &layers, err)) != DSE_OK ||
-        (st = step_model_read(&layers, &symbols, (uint32_t)m.layers, a, out, err)) != DSE_OK)
-        return st;
-    out->is_tied = m.tied_embeddings;
-    return DSE_OK;
 }
 
 static bool check_parameters(const char *id, const step_count *c, const cfg_node *params)
@@ -105,15 +83,15 @@ static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
 
     for (int i = 0; i < 3; i++) {
         dse_error err = DSE_ERROR_INIT;
-        step_model m;
+        cfg_doc card;
         step_count c;
 
-        if (read_model(&doc, sequence[i], a, &m, &err) != DSE_OK) {
+        if (card_hf_card(&doc, a, &card, NULL, &err) != DSE_OK ||
+            drv_model_count(&card, strtoll(sequence[i], NULL, 10), a, &c, &err) != DSE_OK) {
             if (!i)
                 printf("refused: %s\n", err.text);
             return is_dense ? DIFFERENT : REFUSED;
         }
-        c = step_count_of(&m);
         wrong |= !i && check_parameters(id, &c, params);
         wrong |= check_operations(id, &c, sequence[i], cfg_get(row, "forward_flops"));
     }
