@@ -249,13 +249,14 @@ static const cfg_node *value_in(const cfg_node *root, const char *section, const
     return map->item[i];
 }
 
-/* The number of the first of some keys that the config has, or what it means without. */
+/* The number of a key, or what the config means that does not have it. No size is beyond what a card takes. */
 static int64_t number_or(const cfg_node *root, const char *key, int64_t otherwise)
 {
+    const int64_t most = 1000000000000000;
     uint32_t i = find(root, key);
     int64_t n;
 
-    return i != DSE_NONE && number(root->item[i], &n) ? n : otherwise;
+    return i != DSE_NONE && number(root->item[i], &n) && n >= 0 && n <= most ? n : otherwise;
 }
 
 const cfg_node *card_hf_text(const cfg_doc *doc)
@@ -487,7 +488,7 @@ static void read_head_dim(reading *r)
     const char *key = find(r->root, "head_dim") != DSE_NONE ? "head_dim" : "kv_channels";
     int64_t n = number_or(r->root, key, r->of.head_dim);
 
-    if (n && r->heads && (n * r->heads != r->d_model))
+    if (n && r->heads && (n > INT32_MAX || n * r->heads != r->d_model))
         add_number(r->card, "head_dim", place(r, key), n, r->arena);
 }
 
@@ -506,7 +507,7 @@ static void read_biases(reading *r)
         const char *key;
     } of[] = {{QKV, "bias.qkv"},
               {PROJECTION, "bias.projection"},
-              {FEED_FORWARD, "bias.feed_forward"},
+              {FEED_FORWARD, "bias.mlp"},
               {HEAD, "bias.head"}};
     unsigned biases = r->of.biases;
     const char *by = NULL;
@@ -664,11 +665,11 @@ static bool is_gated(const reading *r)
 }
 
 /* The family of a config; one that is none of ours is taken for a Llama with or without a gate. */
-static family find_family(const cfg_node *root, const cfg_node **at)
+static family find_family(const cfg_doc *doc, const cfg_node *root, const cfg_node **at)
 {
     uint32_t i = find(root, "model_type");
 
-    *at = i == DSE_NONE ? root : root->key[i];
+    *at = i == DSE_NONE ? doc->root->key[0] : root->key[i];
     for (size_t k = 0; i != DSE_NONE && k < DSE_COUNT(families); k++)
         if (says(root, "model_type", families[k].model_type))
             return families[k];
@@ -684,7 +685,8 @@ static int64_t size_in(const cfg_node *card, const char *key)
 }
 
 /* Where nothing but what every Llama may have is there, it is a Llama. */
-static void read_family(const cfg_node *root, cfg_node *card, dse_arena *a, card_hf_notes *notes)
+static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card, dse_arena *a,
+                        card_hf_notes *notes)
 {
     reading r = {.root = root,
                  .card = card,
@@ -696,7 +698,7 @@ static void read_family(const cfg_node *root, cfg_node *card, dse_arena *a, card
     const char *key, *value;
     cfg_node *operators;
 
-    r.of = find_family(root, &r.at);
+    r.of = find_family(doc, root, &r.at);
     if (!*r.of.model_type)
         add_note(notes, r.at, "what this 'model_type' has beyond a Llama's layers, as it is not known");
     add_text(card, "operators", r.at, DECODER, a);
@@ -746,7 +748,7 @@ dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_
     add_implied_width(root, card, a);
     for (size_t i = 0; i < N_SIZES; i++)
         add_implied(root, root, sizes[i].card, card, a);
-    read_family(root, card, a, notes);
+    read_family(doc, root, card, a, notes);
     note_ignored(root, notes);
     if (root != doc->root)
         note_ignored(doc->root, notes);

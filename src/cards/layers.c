@@ -29,7 +29,7 @@ static const char *const features[] = {"gate",
                                        "windowed_layers",
                                        "bias.qkv",
                                        "bias.projection",
-                                       "bias.feed_forward",
+                                       "bias.mlp",
                                        "bias.head"};
 
 /* ---- conditions: key, or key=word|word of the card ------------------------------------------------ */

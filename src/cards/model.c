@@ -147,7 +147,7 @@ static const cfg_param rows[] = {
      NUMBER(windowed_layers, "layers that have the window, of which each has the mean; 0: all")},
     {.key = "bias.qkv", SWITCH(bias.qkv, "false", "biases of queries, keys and values")},
     {.key = "bias.projection", SWITCH(bias.projection, "false", "a bias of the result of attention")},
-    {.key = "bias.feed_forward", SWITCH(bias.feed_forward, "false", "biases of the feed-forward network")},
+    {.key = "bias.mlp", SWITCH(bias.mlp, "false", "biases of the feed-forward network")},
     {.key = "bias.head", SWITCH(bias.head, "false", "a bias of the logits")},
     {.key = "profile",
      .type = CFG_T_NAME,

@@ -25,7 +25,7 @@ typedef struct {
     int64_t embedding_width;          /* 0: d_model */
     int64_t window, windowed_layers;  /* 0: none; 0: all layers */
     struct {
-        bool qkv, projection, feed_forward, head;
+        bool qkv, projection, mlp, head;
     } bias;
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;

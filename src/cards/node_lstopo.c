@@ -16,7 +16,8 @@
 #include <string.h>
 
 #define MAX_DEPTH   64
-#define MAX_VALUES  4096
+#define MAX_OBJECTS 64 /* GPUs and NVSwitches of a node */
+#define MAX_VALUES  (MAX_OBJECTS * MAX_OBJECTS)
 #define GPU_SUBTYPE "CUDA NVML RSMI"
 
 typedef struct {
@@ -123,7 +124,7 @@ static void use_values(scan *s)
 {
     const uint32_t n = s->n_objects;
 
-    if (!n || s->n_values < n * n)
+    if (!n || n > MAX_OBJECTS || s->n_values < n * n)
         return;
     s->out->is_switched = n > s->out->npus;
     for (uint32_t i = 1; i < n; i++)

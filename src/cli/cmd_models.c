@@ -180,14 +180,14 @@ static dse_status run_systems(const void *opts, command_run *r, dse_error *err)
 extern const command command_models, command_systems;
 const command command_models = {
     .name = "models",
-    .summary = "list the model cards that ship, or the keys of one; or write one of a Hugging Face config",
+    .summary = "list the model cards that ship, or the keys of one; write one of a config",
     .example = "ccldse models new llama/config.json -o llama.yaml",
     COMMAND_OPTIONS(model_options, list_options),
     .run = run_models,
 };
 const command command_systems = {
     .name = "systems",
-    .summary = "list the system cards that ship, or the keys of one; or write one of a node's description",
+    .summary = "list the system cards that ship, or the keys of one; write one of a node",
     .details = "'new' reads what nvidia-smi topo -m or lstopo say of a node, or takes its parts as options. "
                "What these do not "
                "say is given, or is a fact of the device: NVLink's rate of its data sheet, memory and peak "
