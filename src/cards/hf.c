@@ -33,39 +33,162 @@ static const char *const four_times[] = {
     "gpt2",   "gpt_bigcode", "gpt_neo",         "gptj", "codegen", "bloom",
     "falcon", "RefinedWeb",  "RefinedWebModel", "mpt"};
 
-/* More than one of these: the feed-forward network is a choice of experts. */
-static const char *const experts[] = {"num_local_experts", "n_routed_experts", "num_experts",
-                                      "moe_num_experts"};
+/* What is refused where it is there and more than `most`: the key, and what it says. */
+static const struct {
+    const char *section, *key; /* section NULL: of the config itself */
+    int64_t most;
+    const char *what;
+} refused[] = {
+    {NULL, "num_local_experts", 1, "a mixture of experts"},
+    {NULL, "n_routed_experts", 1, "a mixture of experts"},
+    {NULL, "num_experts", 1, "a mixture of experts"},
+    {NULL, "moe_num_experts", 1, "a mixture of experts"},
+    {"ffn_config", "moe_num_experts", 1, "a mixture of experts"},
+    {NULL, "kv_lora_rank", 0, "multi-head latent attention"},
+    {NULL, "linear_num_value_heads", 0, "linear attention"},
+    {NULL, "attn_type_list", 0, "linear attention"},
+    {NULL, "state_size", 0, "a state-space model"},
+    {NULL, "ssm_cfg", 0, "a state-space model"},
+    {NULL, "mamba_d_state", 0, "a state-space model"},
+    {NULL, "cross_attention_layers", 0, "attention to images"},
+};
+
+/* What makes no difference that is simulated: little time, but not none. */
+typedef enum { IF_TRUE, IF_THERE, IF_BELOW_1 } noted_if;
+static const struct {
+    const char *key;
+    noted_if noted;
+    const char *text;
+} ignored[] = {
+    {"attn_logit_softcapping", IF_THERE, "the cap of scores"},
+    {"final_logit_softcapping", IF_THERE, "the cap of logits"},
+    {"partial_rotary_factor", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
+    {"rotary_pct", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
+    {"rotary_dim", IF_THERE, "that heads are rotated in part (they are whole)"},
+    {"qk_layernorm", IF_TRUE, "the norms of queries and keys"},
+    {"use_qk_norm", IF_TRUE, "the norms of queries and keys"},
+    {"vision_config", IF_THERE, "the model of images"},
+    {"audio_config", IF_THERE, "the model of sounds"},
+};
 
 /* Heads of keys and values, if they are fewer than those of the queries; and the switch without which the
  * number does not count (chatglm). */
 static const struct {
-    const char *key, *needs;
+    const char *section, *key, *needs;
 } kv_heads[] = {
-    {"num_key_value_heads", NULL},
-    {"num_kv_heads", NULL},
-    {"n_head_kv", NULL},
-    {"multi_query_group_num", "multi_query_attention"},
+    {NULL, "num_key_value_heads", NULL}, {NULL, "num_kv_heads", NULL},
+    {NULL, "n_head_kv", NULL},           {NULL, "multi_query_group_num", "multi_query_attention"},
+    {"attn_config", "kv_n_heads", NULL},
 };
 
-/* Feed-forward networks of three matrices, one of them a gate. */
+/* Feed-forward networks of three matrices, one of them a gate, of models of no family below. */
 static const struct {
     const char *key, *value;
 } gated[] = {
-    {"hidden_act", "silu"},          {"hidden_act", "swiglu"},  {"hidden_activation", "silu"},
-    {"activation_function", "silu"}, {"model_type", "gemma"},   {"model_type", "gemma2"},
-    {"model_type", "gemma3_text"},   {"model_type", "chatglm"},
+    {"hidden_act", "silu"},
+    {"hidden_act", "swiglu"},
+    {"hidden_activation", "silu"},
+    {"activation_function", "silu"},
 };
 
-#define LLAMA "llama" /* configs/layers/llama.yaml: groups of heads, a gate */
+enum { QKV = 1, PROJECTION = 2, FEED_FORWARD = 4, HEAD = 8, ALL_BUT_HEAD = 7 };
 
-/* Architectures whose training step configs/layers has; all others are simulated as STAGE's transformer, with notes.
- * `is_tied`: whether the output embedding is the input embedding where the config leaves `tie_word_embeddings` out. */
+/* Keys that say which biases there are; `no`: that there are none. */
 static const struct {
-    const char *model_type, *operators;
-    bool is_tied;
-} families[] = {{"llama", LLAMA, false}, {"mistral", LLAMA, false}, {"gpt2", "gpt", true}};
-#define MORE_KEYS 3 /* of a family: operators, kv_heads, tied_embeddings */
+    const char *key;
+    unsigned biases;
+    bool no;
+} bias_keys[] = {
+    {"attention_bias", QKV | PROJECTION, false},
+    {"mlp_bias", FEED_FORWARD, false},
+    {"bias", ALL_BUT_HEAD, false},
+    {"use_bias", ALL_BUT_HEAD, false},
+    {"enable_bias", ALL_BUT_HEAD, false},
+    {"add_bias_linear", ALL_BUT_HEAD, false},
+    {"no_bias", ALL_BUT_HEAD, true},
+    {"use_qkv_bias", QKV, false},
+    {"qkv_bias", QKV, false},
+    {"add_qkv_bias", QKV, false},
+};
+
+/* Keys of the rows of a table of positions, and of the fraction of the hidden state that is dropped. */
+static const char *const position_keys[] = {"n_positions", "max_position_embeddings", "max_seq_len"};
+static const char *const dropout_keys[] = {"resid_pdrop", "dropout", "hidden_dropout", "hidden_dropout_prob",
+                                           "residual_dropout"};
+
+typedef enum {
+    WINDOW_OF_ALL,  /* every layer has the window of the config */
+    WINDOW_SWITCHED /* use_sliding_window: layers from max_window_layers on */
+} window_rule;
+
+#define LLAMA   "llama"   /* configs/layers/llama.yaml: groups of heads, a gate, no choice */
+#define DECODER "decoder" /* configs/layers/decoder.yaml: all choices */
+
+/* Architectures, as words of a card (NULL: the card's default) and what a config means that leaves a key out. */
+typedef struct {
+    const char *model_type, *norm, *norms, *block, *qk_norm, *position;
+    bool gate, is_tied, embedding_norm, drops;
+    unsigned biases, never; /* where no key says so; that a key does not mean */
+    int64_t head_dim;       /* 0: hidden size / heads */
+    window_rule rule;
+    int64_t window, every;  /* every nth layer has none; 0: see rule */
+    int64_t more_positions; /* rows of the table of positions beyond the key's */
+} family;
+
+static const family families[] = {
+    {"llama", .gate = true},
+    {"mistral", .gate = true},
+    {"ministral", .gate = true, .rule = WINDOW_OF_ALL},
+    {"granite", .gate = true},
+    {"smollm3", .gate = true, .is_tied = true},
+    {"phi3", .gate = true},
+    {"qwen2", .gate = true, .biases = QKV, .rule = WINDOW_SWITCHED},
+    {"qwen2_vl", .gate = true, .biases = QKV, .rule = WINDOW_SWITCHED},
+    {"qwen3", .gate = true, .qk_norm = "head", .head_dim = 128, .rule = WINDOW_SWITCHED},
+    {"gemma", .gate = true, .is_tied = true, .head_dim = 256},
+    {"gemma2", .gate = true, .is_tied = true, .norms = "both", .head_dim = 256, .window = 4096, .every = 2},
+    {"gemma3_text", .gate = true, .is_tied = true, .norms = "both", .qk_norm = "head", .head_dim = 256,
+     .window = 4096, .every = 6},
+    {"olmo", .gate = true, .norm = "plain"},
+    {"olmo2", .gate = true, .norms = "after", .qk_norm = "all"},
+    {"olmo3", .gate = true, .norms = "after", .qk_norm = "all", .window = 4096, .every = 4},
+    {"glm", .gate = true, .biases = QKV, .never = PROJECTION, .head_dim = 128},
+    {"glm4", .gate = true, .norms = "both", .biases = QKV, .never = PROJECTION, .head_dim = 128},
+    {"chatglm", .gate = true, .biases = QKV, .never = PROJECTION},
+    {"stablelm", .gate = true, .norm = "layer"},
+    {"cohere", .gate = true, .is_tied = true, .norm = "layer_unbiased", .block = "parallel"},
+    {"cohere2", .gate = true, .is_tied = true, .norm = "layer_unbiased", .block = "parallel", .window = 4096,
+     .every = 4},
+    {"gpt2", .is_tied = true, .norm = "layer", .position = "learned", .biases = ALL_BUT_HEAD, .drops = true},
+    {"gpt_bigcode", .is_tied = true, .norm = "layer", .position = "learned", .biases = ALL_BUT_HEAD,
+     .drops = true},
+    {"opt", .is_tied = true, .norm = "layer", .position = "learned", .biases = ALL_BUT_HEAD, .drops = true,
+     .more_positions = 2},
+    {"bloom", .is_tied = true, .norm = "layer", .position = "none", .biases = ALL_BUT_HEAD,
+     .embedding_norm = true},
+    {"gptj", .norm = "layer", .block = "parallel", .biases = FEED_FORWARD | HEAD},
+    {"codegen", .norm = "layer", .block = "parallel", .biases = FEED_FORWARD | HEAD},
+    {"phi", .norm = "layer", .block = "parallel", .biases = ALL_BUT_HEAD | HEAD},
+    {"gpt_neox", .norm = "layer", .block = "parallel_two_norms", .biases = ALL_BUT_HEAD},
+    {"falcon", .is_tied = true, .norm = "layer", .block = "parallel"},
+    {"RefinedWeb", .is_tied = true, .norm = "layer", .block = "parallel"},
+    {"RefinedWebModel", .is_tied = true, .norm = "layer", .block = "parallel"},
+    {"mpt", .is_tied = true, .norm = "layer", .position = "learned", .biases = ALL_BUT_HEAD},
+    {"nemotron", .norm = "layer"},
+    {"starcoder2", .is_tied = true, .norm = "layer", .biases = ALL_BUT_HEAD},
+};
+
+/* Sizes of the configuration class, which published configs of these leave out. */
+static const struct {
+    const char *model_type, *card;
+    int64_t n;
+} implied[] = {
+    {"gemma2", "vocabulary", 256000},
+    {"gemma3_text", "vocabulary", 262208},
+    {"gemma3_text", "heads", 8},
+    {"gemma3_text", "kv_heads", 4},
+};
+#define MORE_KEYS 24 /* of a card, besides the sizes */
 
 /* ---- looking at the config ----------------------------------------------------------------- */
 
@@ -112,28 +235,74 @@ static bool number(const cfg_node *node, int64_t *out)
     return node->kind == CFG_SCALAR && !node->quoted && dse_parse_int(node->text, out, NULL) == DSE_OK;
 }
 
-/* ---- refusals ------------------------------------------------------------------------------ */
-
-static dse_status check_architecture(const cfg_doc *doc, dse_error *err)
+/* The value of a key that says something, in a section of the config or itself; NULL. *key is where it stands. */
+static const cfg_node *value_in(const cfg_node *root, const char *section, const char *name,
+                                const cfg_node **key)
 {
-    const cfg_node *root = doc->root;
-    uint32_t i = find(root, "is_encoder_decoder");
+    const cfg_node *map = section ? cfg_get(root, section) : root;
+    uint32_t i = map && map->kind == CFG_MAP ? find(map, name) : DSE_NONE;
+
+    if (i == DSE_NONE)
+        return NULL;
+    if (key)
+        *key = map->key[i];
+    return map->item[i];
+}
+
+/* The number of a key, or what the config means that does not have it. No size is beyond what a card takes. */
+static int64_t number_or(const cfg_node *root, const char *key, int64_t otherwise)
+{
+    const int64_t most = 1000000000000000;
+    uint32_t i = find(root, key);
     int64_t n;
 
-    if (says(root, "is_encoder_decoder", "true"))
-        return cfg_fail(err, doc, root->key[i],
+    return i != DSE_NONE && number(root->item[i], &n) && n >= 0 && n <= most ? n : otherwise;
+}
+
+const cfg_node *card_hf_text(const cfg_doc *doc)
+{
+    const cfg_node *text = cfg_get(doc->root, "text_config");
+
+    return text && text->kind == CFG_MAP ? text : doc->root;
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+/* Layers of other kinds than attention, all of it or within a window. */
+static const cfg_node *other_layer(const cfg_node *root)
+{
+    const cfg_node *types = cfg_get(root, "layer_types");
+
+    for (uint32_t i = 0; types && types->kind == CFG_LIST && i < types->n; i++)
+        if (types->item[i]->kind != CFG_SCALAR || (strcmp(types->item[i]->text, "full_attention") != 0 &&
+                                                   strcmp(types->item[i]->text, "sliding_attention") != 0))
+            return types->item[i];
+    return NULL;
+}
+
+static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, dse_error *err)
+{
+    const cfg_node *key, *value;
+    uint32_t i = find(doc->root, "is_encoder_decoder");
+    int64_t n;
+
+    if (says(doc->root, "is_encoder_decoder", "true"))
+        return cfg_fail(err, doc, doc->root->key[i],
                         "an encoder with a decoder; the operators are those of a decoder alone");
-    for (size_t k = 0; k < DSE_COUNT(experts); k++) {
-        i = find(root, experts[k]);
-        if (i != DSE_NONE && (!number(root->item[i], &n) || n > 1))
-            return cfg_fail(err, doc, root->key[i],
-                            "'%s': a mixture of experts; the operators are those of a dense transformer",
-                            experts[k]);
+    for (size_t k = 0; k < DSE_COUNT(refused); k++) {
+        value = value_in(root, refused[k].section, refused[k].key, &key);
+        if (value && (!number(value, &n) || n > refused[k].most))
+            return cfg_fail(
+                err, doc, key,
+                "'%s': %s, which is not simulated; the operators are those of a dense transformer",
+                refused[k].key, refused[k].what);
     }
-    i = find(root, "text_config");
-    if (i != DSE_NONE)
-        return cfg_fail(err, doc, root->key[i],
-                        "a model of several parts; put its 'text_config' into a file of its own");
+    value = other_layer(root);
+    if (value)
+        return cfg_fail(err, doc, value,
+                        "'layer_types': layers of %.60s, which are not simulated; full_attention and "
+                        "sliding_attention are",
+                        value->kind == CFG_SCALAR ? value->text : "another kind");
     return DSE_OK;
 }
 
@@ -145,74 +314,27 @@ static void add_note(card_hf_notes *notes, const cfg_node *key, const char *text
         notes->item[notes->n++] = (card_hf_note){key, text};
 }
 
-/* The entry that says how many heads keys and values have; DSE_NONE. */
-static uint32_t find_kv_heads(const cfg_node *root, int64_t *out)
+static bool is_noted(const cfg_node *value, noted_if when)
 {
-    for (size_t k = 0; k < DSE_COUNT(kv_heads); k++) {
-        uint32_t i = find(root, kv_heads[k].key);
+    double v;
 
-        if (i != DSE_NONE && number(root->item[i], out) &&
-            !(kv_heads[k].needs && says(root, kv_heads[k].needs, "false")))
-            return i;
+    switch (when) {
+    case IF_TRUE: return value->kind == CFG_SCALAR && !strcmp(value->text, "true");
+    case IF_BELOW_1:
+        return value->kind == CFG_SCALAR && dse_parse_double(value->text, &v, NULL) == DSE_OK && v < 1;
+    case IF_THERE: break;
     }
-    return DSE_NONE;
+    return true;
 }
 
-static void note_kv_heads(const cfg_node *root, int64_t heads, dse_arena *a, card_hf_notes *notes)
+static void note_ignored(const cfg_node *root, card_hf_notes *notes)
 {
-    uint32_t i;
-    int64_t n;
+    for (size_t k = 0; k < DSE_COUNT(ignored); k++) {
+        uint32_t i = find(root, ignored[k].key);
 
-    /* falcon: whatever num_kv_heads says */
-    if (says(root, "multi_query", "true") && !says(root, "new_decoder_architecture", "true")) {
-        add_note(notes, root->key[find(root, "multi_query")],
-                 dse_arena_printf(a, "keys and values have one head, not %" PRId64, heads));
-        return;
+        if (i != DSE_NONE && is_noted(root->item[i], ignored[k].noted))
+            add_note(notes, root->key[i], ignored[k].text);
     }
-    i = find_kv_heads(root, &n);
-    if (i != DSE_NONE && n < heads)
-        add_note(notes, root->key[i],
-                 dse_arena_printf(a, "keys and values have %" PRId64 " heads, not %" PRId64, n, heads));
-}
-
-static void note_gate(const cfg_node *root, dse_arena *a, card_hf_notes *notes)
-{
-    for (size_t k = 0; k < DSE_COUNT(gated); k++) {
-        if (!says(root, gated[k].key, gated[k].value))
-            continue;
-        add_note(notes, root->key[find(root, gated[k].key)],
-                 dse_arena_printf(a, "the feed-forward network has a gate, a third matrix ('%s' is %s)",
-                                  gated[k].key, gated[k].value));
-        return;
-    }
-}
-
-static void note_head_size(const cfg_node *root, int64_t d_model, int64_t heads, dse_arena *a,
-                           card_hf_notes *notes)
-{
-    uint32_t i = find(root, "head_dim");
-    int64_t n;
-
-    if (i != DSE_NONE && number(root->item[i], &n) && heads >= 1 && n != d_model / heads)
-        add_note(notes, root->key[i],
-                 dse_arena_printf(a, "a head is %" PRId64 " wide, not d_model / heads", n));
-}
-
-static void take_notes(const cfg_node *root, const cfg_node *card, dse_arena *a, card_hf_notes *notes)
-{
-    const cfg_node *operators = cfg_get(card, "operators");
-    const bool has_groups = cfg_get(card, "kv_heads") != NULL,
-               has_gate = operators && !strcmp(operators->text, LLAMA);
-    const cfg_node *d_model = cfg_get(card, "d_model"), *heads = cfg_get(card, "heads");
-    int64_t width, n;
-    const bool has_heads = heads && number(heads, &n);
-
-    if (has_heads && !has_groups)
-        note_kv_heads(root, n, a, notes);
-    if (!has_gate)
-        note_gate(root, a, notes);
-    if (has_heads && d_model && number(d_model, &width))
-        note_head_size(root, width, n, a, notes);
 }
 
 /* ---- the card ------------------------------------------------------------------------------ */
@@ -277,26 +399,332 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
     add_text(card, "d_ff", d_model, dse_arena_printf(a, "%" PRId64, width * times), a);
 }
 
-static void add_family(const cfg_node *root, cfg_node *card, dse_arena *a)
+static void add_number(cfg_node *card, const char *key, const cfg_node *at, int64_t n, dse_arena *a)
 {
-    uint32_t tied = find(root, "tie_word_embeddings"), kv;
+    add_text(card, key, at, dse_arena_printf(a, "%" PRId64, n), a);
+}
+
+/* A size that the config leaves out, and its architecture has. */
+static void add_implied(const cfg_node *root, const cfg_node *at, const char *card_key, cfg_node *card,
+                        dse_arena *a)
+{
+    for (size_t i = 0; i < DSE_COUNT(implied); i++)
+        if (!strcmp(implied[i].card, card_key) && says(root, "model_type", implied[i].model_type) &&
+            !cfg_get(card, card_key))
+            add_number(card, card_key, at, implied[i].n, a);
+}
+
+/* What a config is read into: the card, the place to name where nothing else says so, and the family. */
+typedef struct {
+    const cfg_node *root, *at;
+    family of;
+    int64_t d_model, heads, layers; /* 0: not known */
+    cfg_node *card;
+    bool has_choices; /* that decoder alone has */
+    dse_arena *arena;
+    card_hf_notes *notes;
+} reading;
+
+static const cfg_node *place(const reading *r, const char *key)
+{
+    uint32_t i = key ? find(r->root, key) : DSE_NONE;
+
+    return i == DSE_NONE ? r->at : r->root->key[i];
+}
+
+/* A choice of a decoder, unless it is the card's default. `key`: of the config, which says so; NULL. */
+static void choose(reading *r, const char *name, const char *value, const char *key)
+{
+    const cfg_param *p = cfg_param_find(&card_model_table, name);
+
+    if (!value || !strcmp(value, p->fallback))
+        return;
+    add_text(r->card, name, place(r, key), value, r->arena);
+    r->has_choices = true;
+}
+
+static void choose_number(reading *r, const char *name, int64_t n, const char *key)
+{
+    choose(r, name, dse_arena_printf(r->arena, "%" PRId64, n), key);
+}
+
+static bool is_of(const reading *r, const char *type) { return !strcmp(r->of.model_type, type); }
+
+static bool is_falcon(const reading *r)
+{
+    return is_of(r, "falcon") || !strncmp(r->of.model_type, "RefinedWeb", 10);
+}
+
+/* Whatever its other keys say, falcon has one head of keys and values, unless it is of the new decoder or has multi_query
+ * false; gpt_bigcode, too. */
+static void read_kv_heads(reading *r)
+{
+    const bool is_new = says(r->root, "new_decoder_architecture", "true");
+    const bool is_one =
+        !says(r->root, "multi_query", "false") && ((is_falcon(r) && !is_new) || is_of(r, "gpt_bigcode"));
+    const cfg_node *value = NULL, *key = NULL;
     int64_t n;
 
-    for (size_t i = 0; i < DSE_COUNT(families); i++) {
-        if (!says(root, "model_type", families[i].model_type))
-            continue;
-        add_text(card, "operators", root->key[find(root, "model_type")], families[i].operators, a);
-        kv = find_kv_heads(root, &n);
-        if (kv != DSE_NONE && !strcmp(families[i].operators, LLAMA))
-            add(card, "kv_heads", root->key[kv], root->item[kv], a);
-        if (tied == DSE_NONE ? families[i].is_tied : says(root, "tie_word_embeddings", "true"))
-            add_text(card, "tied_embeddings", root->key[tied == DSE_NONE ? find(root, "model_type") : tied],
-                     "true", a);
+    if (is_one) {
+        add_text(r->card, "kv_heads", place(r, "multi_query"), "1", r->arena);
+        return;
     }
+    if (is_falcon(r) && !is_new)
+        return;
+    for (size_t k = 0; !value && k < DSE_COUNT(kv_heads); k++)
+        if (!kv_heads[k].needs || !says(r->root, kv_heads[k].needs, "false"))
+            value = value_in(r->root, kv_heads[k].section, kv_heads[k].key, &key);
+    if (value && (!number(value, &n) || n != r->heads))
+        add(r->card, "kv_heads", key, value, r->arena);
+    else if (!value)
+        add_implied(r->root, r->at, "kv_heads", r->card, r->arena);
+}
+
+static void read_head_dim(reading *r)
+{
+    const char *key = find(r->root, "head_dim") != DSE_NONE ? "head_dim" : "kv_channels";
+    int64_t n = number_or(r->root, key, r->of.head_dim);
+
+    if (n && r->heads && (n > INT32_MAX || n * r->heads != r->d_model))
+        add_number(r->card, "head_dim", place(r, key), n, r->arena);
+}
+
+static void read_tied(reading *r)
+{
+    uint32_t i = find(r->root, "tie_word_embeddings");
+
+    if (i == DSE_NONE ? r->of.is_tied : says(r->root, "tie_word_embeddings", "true"))
+        add_text(r->card, "tied_embeddings", place(r, "tie_word_embeddings"), "true", r->arena);
+}
+
+static void read_biases(reading *r)
+{
+    static const struct {
+        unsigned bias;
+        const char *key;
+    } of[] = {{QKV, "bias.qkv"},
+              {PROJECTION, "bias.projection"},
+              {FEED_FORWARD, "bias.mlp"},
+              {HEAD, "bias.head"}};
+    unsigned biases = r->of.biases;
+    const char *by = NULL;
+
+    for (size_t i = 0; i < DSE_COUNT(bias_keys); i++) {
+        const bool yes = says(r->root, bias_keys[i].key, "true"),
+                   no = says(r->root, bias_keys[i].key, "false");
+
+        if (!yes && !no)
+            continue;
+        if (yes != bias_keys[i].no)
+            biases |= bias_keys[i].biases & ~r->of.never;
+        else
+            biases &= ~bias_keys[i].biases;
+        by = bias_keys[i].key;
+    }
+    for (size_t i = 0; i < DSE_COUNT(of); i++)
+        if (biases & of[i].bias)
+            choose(r, of[i].key, "true", by);
+}
+
+static const char *norm_of(const reading *r, const char **key)
+{
+    const cfg_node *type = cfg_get(r->root, "norm_type");
+
+    *key = is_of(r, "mpt") ? type ? "norm_type" : "no_bias" : NULL;
+    if (!is_of(r, "mpt"))
+        return r->of.norm;
+    if (type && type->kind == CFG_SCALAR && strstr(type->text, "rms"))
+        return "rms";
+    return says(r->root, "no_bias", "true") ? "layer_unbiased" : "layer";
+}
+
+static const char *block_of(const reading *r, const char **key)
+{
+    const bool is_new = says(r->root, "new_decoder_architecture", "true");
+
+    *key = is_falcon(r) ? is_new ? "new_decoder_architecture" : "parallel_attn" : "use_parallel_residual";
+    if (is_falcon(r) && is_new)
+        return number_or(r->root, "num_ln_in_parallel_attn", 2) == 1 ? "parallel" : "parallel_two_norms";
+    if (is_falcon(r) && says(r->root, "parallel_attn", "false"))
+        return "serial";
+    if (is_of(r, "gpt_neox") && says(r->root, "use_parallel_residual", "false"))
+        return "serial";
+    return is_of(r, "stablelm") && says(r->root, "use_parallel_residual", "true") ? "parallel" : r->of.block;
+}
+
+static const char *position_of(const reading *r)
+{
+    const cfg_node *alibi = value_in(r->root, "attn_config", "alibi", NULL);
+    const bool has_alibi =
+        says(r->root, "alibi", "true") || (alibi && alibi->text && !strcmp(alibi->text, "true"));
+
+    return has_alibi || says(r->root, "learned_pos_emb", "false") ? "none" : r->of.position;
+}
+
+static void read_positions(reading *r)
+{
+    const char *position = position_of(r);
+
+    choose(r, "position", position, NULL);
+    for (size_t i = 0; position && !strcmp(position, "learned") && i < DSE_COUNT(position_keys); i++) {
+        const int64_t n = number_or(r->root, position_keys[i], 0);
+
+        if (n < 1)
+            continue;
+        choose_number(r, "positions", n + r->of.more_positions, position_keys[i]);
+        return;
+    }
+}
+
+/* Of so many layers. */
+static int64_t windowed_layers(const reading *r)
+{
+    const cfg_node *types = cfg_get(r->root, "layer_types");
+    const int64_t every = number_or(r->root, "sliding_window_pattern", r->of.every);
+    int64_t n = 0;
+
+    if (types && types->kind == CFG_LIST) {
+        for (uint32_t i = 0; i < types->n; i++)
+            n += types->item[i]->kind == CFG_SCALAR && !strcmp(types->item[i]->text, "sliding_attention");
+        return n;
+    }
+    if (r->of.rule == WINDOW_SWITCHED)
+        n = says(r->root, "use_sliding_window", "true")
+                ? r->layers - number_or(r->root, "max_window_layers", r->layers)
+                : 0;
+    else
+        n = every > 0 ? r->layers - r->layers / every : r->layers;
+    return n > 0 ? n : 0;
+}
+
+/* A window of null is none; one that is left out, the family's. */
+static void read_window(reading *r)
+{
+    const int64_t w =
+        cfg_get(r->root, "sliding_window") ? number_or(r->root, "sliding_window", 0) : r->of.window;
+    const int64_t n = w > 0 && !says(r->root, "use_sliding_window", "false") ? windowed_layers(r) : 0;
+
+    if (n < 1 || w < 1)
+        return;
+    choose_number(r, "window", w, "sliding_window");
+    if (n >= r->layers)
+        return;
+    choose_number(r, "windowed_layers", n, "sliding_window");
+    add_note(r->notes, place(r, "sliding_window"),
+             dse_arena_printf(r->arena,
+                              "which layers have the window of %" PRId64 " (%" PRId64 " of %" PRId64
+                              "; each is simulated with the mean)",
+                              w, n, r->layers));
+}
+
+static void read_dropout(reading *r)
+{
+    bool drops = r->of.drops;
+    const char *key = NULL;
+    double v;
+
+    for (size_t i = 0; i < DSE_COUNT(dropout_keys); i++) {
+        uint32_t at = find(r->root, dropout_keys[i]);
+
+        if (at == DSE_NONE ||
+            dse_parse_double(r->root->item[at]->text ? r->root->item[at]->text : "", &v, NULL) != DSE_OK)
+            continue;
+        drops = v > 0;
+        key = dropout_keys[i];
+    }
+    if (drops)
+        choose(r, "dropout", "true", key);
+}
+
+/* OPT: embeddings of another width; norms after what they were before, and then none at the end. */
+static void read_opt(reading *r)
+{
+    const int64_t width = number_or(r->root, "word_embed_proj_dim", r->d_model);
+    const bool after = says(r->root, "do_layer_norm_before", "false");
+
+    if (!is_of(r, "opt"))
+        return;
+    if (width != r->d_model)
+        choose_number(r, "embedding_width", width, "word_embed_proj_dim");
+    if (after)
+        choose(r, "norms", "after", "do_layer_norm_before");
+    if (after || says(r->root, "_remove_final_layer_norm", "true"))
+        choose(r, "final_norm", "false", after ? "do_layer_norm_before" : "_remove_final_layer_norm");
+}
+
+static bool is_gated(const reading *r)
+{
+    bool gate = r->of.gate;
+
+    for (size_t k = 0; !*r->of.model_type && k < DSE_COUNT(gated); k++)
+        gate |= says(r->root, gated[k].key, gated[k].value);
+    return gate;
+}
+
+/* The family of a config; one that is none of ours is taken for a Llama with or without a gate. */
+static family find_family(const cfg_doc *doc, const cfg_node *root, const cfg_node **at)
+{
+    uint32_t i = find(root, "model_type");
+
+    *at = i == DSE_NONE ? doc->root->key[0] : root->key[i];
+    for (size_t k = 0; i != DSE_NONE && k < DSE_COUNT(families); k++)
+        if (says(root, "model_type", families[k].model_type))
+            return families[k];
+    return (family){.model_type = "", .rule = WINDOW_SWITCHED};
+}
+
+static int64_t size_in(const cfg_node *card, const char *key)
+{
+    const cfg_node *value = cfg_get(card, key);
+    int64_t n;
+
+    return value && number(value, &n) && n > 0 && n < INT32_MAX ? n : 0;
+}
+
+/* Where nothing but what every Llama may have is there, it is a Llama. */
+static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card, dse_arena *a,
+                        card_hf_notes *notes)
+{
+    reading r = {.root = root,
+                 .card = card,
+                 .arena = a,
+                 .notes = notes,
+                 .d_model = size_in(card, "d_model"),
+                 .heads = size_in(card, "heads"),
+                 .layers = size_in(card, "layers")};
+    const char *key, *value;
+    cfg_node *operators;
+
+    r.of = find_family(doc, root, &r.at);
+    if (!*r.of.model_type)
+        add_note(notes, r.at, "what this 'model_type' has beyond a Llama's layers, as it is not known");
+    add_text(card, "operators", r.at, DECODER, a);
+    operators = card->item[card->n - 1];
+    read_kv_heads(&r);
+    read_head_dim(&r);
+    read_tied(&r);
+    value = norm_of(&r, &key);
+    choose(&r, "norm", value, key);
+    choose(&r, "norms", r.of.norms, NULL);
+    value = block_of(&r, &key);
+    choose(&r, "block", value, key);
+    choose(&r, "qk_norm", r.of.qk_norm, NULL);
+    choose(&r, "embedding_norm", r.of.embedding_norm ? "true" : "false", NULL);
+    read_positions(&r);
+    read_biases(&r);
+    read_window(&r);
+    read_opt(&r);
+    read_dropout(&r);
+    if (!is_gated(&r) || r.has_choices)
+        choose(&r, "gate", is_gated(&r) ? "true" : "false", NULL);
+    else
+        operators->text = LLAMA;
 }
 
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)
 {
+    const cfg_node *root = card_hf_text(doc);
+    const cfg_doc text = {doc->path, (cfg_node *)root};
     cfg_node *card = DSE_ARENA_NEW(a, cfg_node, 1);
     card_hf_notes unused;
     dse_status st;
@@ -309,14 +737,18 @@ dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_
                        .column = doc->root->column,
                        .key = DSE_ARENA_NEW(a, cfg_node *, N_SIZES + MORE_KEYS),
                        .item = DSE_ARENA_NEW(a, cfg_node *, N_SIZES + MORE_KEYS)};
-    st = check_architecture(doc, err);
+    st = check_architecture(doc, root, err);
     for (size_t i = 0; st == DSE_OK && i < N_SIZES; i++)
-        st = add_size(doc, i, card, a, err);
+        st = add_size(&text, i, card, a, err);
     if (st != DSE_OK)
         return st;
-    add_implied_width(doc->root, card, a);
-    add_family(doc->root, card, a);
-    take_notes(doc->root, card, a, notes);
+    add_implied_width(root, card, a);
+    for (size_t i = 0; i < N_SIZES; i++)
+        add_implied(root, root, sizes[i].card, card, a);
+    read_family(doc, root, card, a, notes);
+    note_ignored(root, notes);
+    if (root != doc->root)
+        note_ignored(doc->root, notes);
     *out = (cfg_doc){doc->path, card};
     return DSE_OK;
 }

@@ -61,6 +61,22 @@ static dse_status check_stages(const char *text, dse_error *err)
 #define STAGE "stage"
 static const char *const profiles[] = {TRAIN, STAGE, NULL};
 
+/* What operators with conditions alone have: not given unless another family has it. */
+#define OF_DECODER " (operators: decoder)"
+#define SWITCH(f, value, ...)                                                                                \
+    .type = CFG_T_BOOL, FIELD(f), .fallback = value, .omit_default = true, .help = __VA_ARGS__ OF_DECODER
+#define CHOICE(f, first, words, ...)                                                                         \
+    .type = CFG_T_NAME, FIELD(f), .fallback = first, .choices = words, .omit_default = true, .help = __VA_ARGS__ OF_DECODER
+#define NUMBER(f, ...)                                                                                       \
+    .type = CFG_T_INT, .min = 0, .max = 1e15, FIELD(f), .fallback = "0", .omit_default = true,               \
+    .help = __VA_ARGS__ OF_DECODER
+
+static const char *const norm_words[] = {"rms", "layer", "layer_unbiased", "plain", NULL};
+static const char *const norms_words[] = {"before", "after", "both", NULL};
+static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
+static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
+static const char *const position_words[] = {"rotary", "learned", "none", NULL};
+
 #define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
 
 static const cfg_param rows[] = {
@@ -90,7 +106,7 @@ static const cfg_param rows[] = {
      .fallback = "0",
      .omit_default = true,
      .help =
-         "keys and values, each shared by heads / kv_heads of the heads (operators: llama); 0: one a head"},
+         "keys and values, each shared by heads / kv_heads of the heads (operators: llama, nemotron, decoder); 0: one a head"},
     {.key = "head_dim",
      .type = CFG_T_INT,
      .min = 0,
@@ -98,13 +114,41 @@ static const cfg_param rows[] = {
      FIELD(head_dim),
      .fallback = "0",
      .omit_default = true,
-     .help = "features of a head, where they are not d_model / heads (operators: llama, nemotron; profile train); 0: they are"},
+     .help = "features of a head, where they are not d_model / heads (operators: llama, nemotron, decoder; profile train); 0: they are"},
     {.key = "tied_embeddings",
      .type = CFG_T_BOOL,
      FIELD(tied_embeddings),
      .fallback = "false",
      .omit_default = true,
      .help = "whether the output embedding is the input embedding (profile train)"},
+    {.key = "gate", SWITCH(gate, "false", "whether the feed-forward network has a third matrix, a gate")},
+    {.key = "norm",
+     CHOICE(norm, "rms", norm_words, "RMSNorm; LayerNorm, with a bias or without; or LayerNorm without any parameter")},
+    {.key = "norms",
+     CHOICE(norms, "before", norms_words,
+            "where the norms of a layer are: before attention and feed-forward network, after them, or both")},
+    {.key = "block",
+     CHOICE(block, "serial", block_words,
+            "attention and feed-forward network one after the other, or both of the layer's input, behind one norm or "
+            "one each")},
+    {.key = "qk_norm",
+     CHOICE(qk_norm, "none", qk_norm_words, "a norm of queries and keys: over each head, or over all heads")},
+    {.key = "position",
+     CHOICE(position, "rotary", position_words, "rotated queries and keys, a table of positions, or neither (ALiBi)")},
+    {.key = "positions", NUMBER(positions, "rows of the table of positions; 0: tokens of a sequence")},
+    {.key = "embedding_width",
+     NUMBER(embedding_width, "width of the embeddings, with a matrix on both sides of the model; 0: d_model")},
+    {.key = "dropout", SWITCH(dropout, "false", "whether hidden states are dropped after embedding, attention and feed-forward network")},
+    {.key = "embedding_norm", SWITCH(embedding_norm, "false", "whether a norm follows the embedding")},
+    {.key = "final_norm", SWITCH(final_norm, "true", "whether a norm precedes the output embedding")},
+    {.key = "window",
+     NUMBER(window, "tokens that a token attends to, itself and those before it; 0: all before it")},
+    {.key = "windowed_layers",
+     NUMBER(windowed_layers, "layers that have the window, of which each has the mean; 0: all")},
+    {.key = "bias.qkv", SWITCH(bias.qkv, "false", "biases of queries, keys and values")},
+    {.key = "bias.projection", SWITCH(bias.projection, "false", "a bias of the result of attention")},
+    {.key = "bias.mlp", SWITCH(bias.mlp, "false", "biases of the feed-forward network")},
+    {.key = "bias.head", SWITCH(bias.head, "false", "a bias of the logits")},
     {.key = "profile",
      .type = CFG_T_NAME,
      FIELD(profile),
@@ -247,6 +291,10 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
 
     if (p->offset == offsetof(card_model, head_dim) && !v)
         return m->d_model / m->heads;
+    if (p->offset == offsetof(card_model, positions) && !v)
+        return m->sequence;
+    if (p->offset == offsetof(card_model, embedding_width) && !v)
+        return m->d_model;
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
 }
 

@@ -19,6 +19,14 @@ typedef struct {
     int64_t kv_heads;   /* 0: as many as heads */
     int64_t head_dim;   /* 0: d_model / heads */
     bool tied_embeddings; /* the output embedding is the input embedding */
+    bool gate, dropout, embedding_norm, final_norm; /* of operators: decoder, as all to `bias` */
+    cfg_name norm, norms, block, qk_norm, position;
+    int64_t positions;                /* 0: as many as the sequence has */
+    int64_t embedding_width;          /* 0: d_model */
+    int64_t window, windowed_layers;  /* 0: none; 0: all layers */
+    struct {
+        bool qkv, projection, mlp, head;
+    } bias;
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */
@@ -59,6 +67,12 @@ dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean
  * others. Profile stage is left empty, as it was before there were profiles. */
 card_model card_model_spelled_out(const card_model *m);
+
+/* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold are left out, and
+ * names of conditions in what is said of a module are replaced by yes, no or the card's number (configs/layers/decoder.yaml). What
+ * lies in the arena; a file without conditions is left as it is. DSE_E_CONFIG if the card gives what only such a file
+ * has. */
+dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out, dse_error *err);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG
  * if it names a parameter that the card does not have. */

@@ -1,21 +1,40 @@
-/* Lists the cards in configs/models and configs/systems, and the keys of a card. */
+/* Lists the cards in configs/models and configs/systems, and the keys of a card; writes a new one. */
 #include "cards/locate.h"
 #include "cli/command.h"
+#include "cli/new_card.h"
 #include "driver/study.h"
 #include "report/tree.h"
 
 #include <math.h>
 
 typedef struct {
+    const char *mode;
     bool keys, names;
+    new_model_options model;
+    new_system_options system;
 } list_options;
 
 #define FIELD(f) .offset = offsetof(list_options, f)
 
-static const option options[] = {
-    {"--keys", OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",
-     FIELD(keys)},
-    {"--names", OPT_FLAG, NULL, "false", "print the names alone, one a line", FIELD(names)},
+static const char *const modes[] = {"new", NULL};
+
+#define LIST_ROWS                                                                                            \
+    {"--keys",   OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",     \
+     FIELD(keys)},                                                                                           \
+    {                                                                                                        \
+        "--names", OPT_FLAG, NULL, "false", "print the names alone, one a line", FIELD(names)                \
+    }
+
+static const option model_options[] = {
+    {"MODE", OPT_STRING, NULL, "", "write a card of a Hugging Face config", .choices = modes, FIELD(mode)},
+    OPTION_GROUP(new_model_rows, model),
+    LIST_ROWS,
+};
+
+static const option system_options[] = {
+    {"MODE", OPT_STRING, NULL, "", "write a card of a node's description", .choices = modes, FIELD(mode)},
+    LIST_ROWS,
+    OPTION_GROUP(new_system_rows, system),
 };
 
 /* "50,25"; "-" where there is none. */
@@ -120,8 +139,12 @@ static dse_status list_cards(const listing *l, bool bare, command_run *r, dse_er
     return st;
 }
 
-static dse_status list(const listing *l, const list_options *o, command_run *r, dse_error *err)
+static dse_status list(const listing *l, const list_options *o, const char *given, command_run *r,
+                       dse_error *err)
 {
+    if (given)
+        return dse_fail(err, DSE_E_USAGE, "%s is for 'new': ccldse %s new", given,
+                        l == &models ? "models" : "systems");
     if (o->keys && o->names)
         return dse_fail(err, DSE_E_USAGE, "give either --keys or --names, not both");
     if (!o->keys)
@@ -130,28 +153,48 @@ static dse_status list(const listing *l, const list_options *o, command_run *r, 
     return DSE_OK;
 }
 
+static dse_status check_new(const list_options *o, dse_error *err)
+{
+    return o->keys || o->names ? dse_fail(err, DSE_E_USAGE, "--keys and --names list cards; 'new' writes one")
+                               : DSE_OK;
+}
+
 static dse_status run_models(const void *opts, command_run *r, dse_error *err)
 {
-    return list(&models, opts, r, err);
+    const list_options *o = opts;
+
+    if (!o->mode)
+        return list(&models, o, new_model_given(&o->model), r, err);
+    return check_new(o, err) == DSE_OK ? new_model_card(&o->model, r, err) : DSE_E_USAGE;
 }
 
 static dse_status run_systems(const void *opts, command_run *r, dse_error *err)
 {
-    return list(&systems, opts, r, err);
+    const list_options *o = opts;
+
+    if (!o->mode)
+        return list(&systems, o, new_system_given(&o->system), r, err);
+    return check_new(o, err) == DSE_OK ? new_system_card(&o->system, r, err) : DSE_E_USAGE;
 }
 
 extern const command command_models, command_systems;
 const command command_models = {
     .name = "models",
-    .summary = "list the model cards that ship, or the keys of one",
-    .example = "ccldse models --keys",
-    COMMAND_OPTIONS(options, list_options),
+    .summary = "list the model cards that ship, or the keys of one; write one of a config",
+    .example = "ccldse models new llama/config.json -o llama.yaml",
+    COMMAND_OPTIONS(model_options, list_options),
     .run = run_models,
 };
 const command command_systems = {
     .name = "systems",
-    .summary = "list the system cards that ship, or the keys of one",
-    .example = "ccldse systems --keys",
-    COMMAND_OPTIONS(options, list_options),
+    .summary = "list the system cards that ship, or the keys of one; write one of a node",
+    .details = "'new' reads what nvidia-smi topo -m or lstopo say of a node, or takes its parts as options. "
+               "What these do not "
+               "say is given, or is a fact of the device: NVLink's rate of its data sheet, memory and peak "
+               "of the cards that "
+               "ship for it where they agree.",
+    .example = "ccldse systems new --topo topo.txt --device nvidia_h100 --memory 80GB --nodes 4 --nic "
+               "400Gb/s -o mine.yaml",
+    COMMAND_OPTIONS(system_options, list_options),
     .run = run_systems,
 };

@@ -30,6 +30,7 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
 {
     drv_training *t = DSE_ARENA_NEW(a, drv_training, 1);
     wl_symbols symbols;
+    cfg_doc layers;
     dse_status st;
 
     s->training = NULL;
@@ -37,7 +38,8 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
         return DSE_OK;
     if ((st = check_precision(s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK ||
-        (st = step_model_read(&s->operators, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
+        (st = card_model_layers(&s->model, &s->operators, a, &layers, err)) != DSE_OK ||
+        (st = step_model_read(&layers, &symbols, (uint32_t)s->model.layers, a, &t->model, err)) != DSE_OK ||
         (st = card_system_build(&s->system, &t->net, &t->settings, err)) != DSE_OK ||
         (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;

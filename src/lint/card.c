@@ -384,13 +384,17 @@ static void hf_key(lint *l, const cfg_doc *made, const cfg_node *key, const cfg_
 void lint_hf_config(lint *l, const cfg_doc *doc)
 {
     dse_error why = DSE_ERROR_INIT;
+    const cfg_node *text = card_hf_text(doc);
     card_hf_notes notes = {0};
     card_model values;
     cfg_doc sizes;
     bool accepted = card_hf_card(doc, l->arena, &sizes, &notes, &why) == DSE_OK;
 
     for (uint32_t i = 0; i < doc->root->n; i++)
-        hf_key(l, accepted ? &sizes : NULL, doc->root->key[i], doc->root->item[i], &notes);
+        if (doc->root->item[i] != text)
+            hf_key(l, accepted ? &sizes : NULL, doc->root->key[i], doc->root->item[i], &notes);
+    for (uint32_t i = 0; text != doc->root && i < text->n; i++)
+        hf_key(l, accepted ? &sizes : NULL, text->key[i], text->item[i], &notes);
     for (uint32_t i = 0; accepted && i < sizes.root->n; i++) {
         const cfg_param *p = cfg_param_find(&card_model_table, sizes.root->key[i]->text);
         dse_error wrong = DSE_ERROR_INIT;

@@ -55,11 +55,6 @@ static bool is_table(const step_block *b, uint32_t module)
     return b->module[module].kind == &step_module_embedding;
 }
 
-static bool is_output(const step_block *b, uint32_t module)
-{
-    return b->module[module].kind == &step_module_linear;
-}
-
 /* In the order of definition. A tied embedding is defined once on a stage. */
 static parameters parameters_of(const step_model *m, const step_options *o, const step_stage *s, dse_arena *a)
 {
@@ -76,7 +71,7 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
         for (uint32_t j = 0; j < b->n_parameters; j++) {
             const step_parameter *p = &b->parameter[j];
             bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
-                          (kind == STEP_HEAD && is_output(b, p->module));
+                          (kind == STEP_HEAD && step_is_output(b, p));
 
             if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
                 continue;
@@ -319,8 +314,8 @@ uint64_t step_whole_elements(const step_model *m, const step_stage *s)
 
         for (uint32_t j = 0; j < b->n_parameters; j++) {
             const step_module *of = &b->module[b->parameter[j].module];
-            bool is_whole =
-                of->kind == &step_module_norm || (of->split == STEP_SPLIT_ROW && !b->parameter[j].is_split);
+            bool is_norm = of->kind == &step_module_norm || of->kind == &step_module_head_norm;
+            bool is_whole = (is_norm || of->split == STEP_SPLIT_ROW) && !b->parameter[j].is_split;
 
             sum += is_whole ? step_parameter_elements(&b->parameter[j]) : 0;
         }

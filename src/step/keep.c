@@ -10,6 +10,10 @@ void step_keep_tensor(step_keeper *k, uint64_t features, step_layout layout, dou
     const step_shape *s = k->shape;
     uint64_t tokens = layout == STEP_KEPT_HIDDEN ? s->split_tokens : s->tokens;
 
+    if (k->has_input) { /* the tensor of another module */
+        k->has_input = false;
+        return;
+    }
     if (layout == STEP_KEPT_SPLIT)
         features /= s->options->tp;
     step_keep_bytes(k, element_bytes * (double)tokens * (double)features);
@@ -33,7 +37,7 @@ uint64_t step_kept_bytes(const step_block *b, const step_shape *s, bool recomput
 static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), const step_module *m,
                         const step_shape *s)
 {
-    step_keeper k = {.shape = s};
+    step_keeper k = {.shape = s, .has_input = m->is_shared};
 
     if (keep)
         keep(&k, m);

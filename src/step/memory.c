@@ -65,7 +65,7 @@ static mem_held tied_of(const step_memory *s)
     mem_unit u = {0};
 
     for (uint32_t i = 0; s->model->is_tied && i < b->n_parameters; i++)
-        if (b->module[b->parameter[i].module].kind == &step_module_linear)
+        if (step_is_output(b, &b->parameter[i]))
             mem_add_parameter(&u, &b->parameter[i], s->options);
     return mem_state_of(s, u.elements, u.padded, u.share);
 }

@@ -7,6 +7,7 @@
 typedef struct {
     const cfg_doc *doc;
     const wl_symbols *symbols;
+    uint32_t n_layers;
     dse_arena *arena;
     dse_error *err;
 } reader;
@@ -99,7 +100,7 @@ static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_modu
     if (st != DSE_OK)
         return st;
     m->in = size[0];
-    if (m->kind == &step_module_attention || m->kind == &step_module_rotary) {
+    if (m->kind == &step_module_attention || m->kind == &step_module_rotary || m->kind == &step_module_head_norm) {
         if (n != 3)
             return fail(
                 r, at,
@@ -132,14 +133,25 @@ static dse_status read_split(const reader *r, const cfg_node *map, step_module *
     return DSE_OK;
 }
 
-static dse_status read_number(const reader *r, const cfg_node *map, const char *key, double *out)
+static dse_status read_number(const reader *r, const cfg_node *map, const char *key, int64_t max, uint64_t *out)
 {
     const cfg_node *at = cfg_get(map, key);
     int64_t v;
-    dse_status st = at ? cfg_int(r->doc, at, key, 0, 1000, &v, r->err) : DSE_OK;
+    dse_status st = at ? cfg_int(r->doc, at, key, 0, max, &v, r->err) : DSE_OK;
 
     if (at && st == DSE_OK)
-        *out = (double)v;
+        *out = (uint64_t)v;
+    return st;
+}
+
+/* The window of an attention, and how many of the layers have it: all, if nothing is said. */
+static dse_status read_window(const reader *r, const cfg_node *map, step_module *m)
+{
+    uint64_t n = 0;
+    dse_status st = read_number(r, map, "window", INT64_MAX, &m->window);
+
+    if (st == DSE_OK && (st = read_number(r, map, "windowed", INT64_MAX, &n)) == DSE_OK && m->window)
+        m->n_layers = r->n_layers, m->n_windowed = n && n < r->n_layers ? n : r->n_layers;
     return st;
 }
 
@@ -166,9 +178,16 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split",  "bias",  "mean",       "gated",
-                                       "causal", "again", "operations", "kv_heads"};
+    static const char *const keys[] = {"split", "bias",       "mean",     "unbiased", "plain",  "whole",  "gated",
+                                       "causal", "again",     "operations", "kv_heads", "window", "windowed", "shared"};
+    const struct {
+        const char *key;
+        bool *flag;
+    } flags[] = {{"bias", &m->has_bias},   {"mean", &m->has_mean},    {"unbiased", &m->is_unbiased},
+                 {"plain", &m->is_plain},  {"whole", &m->is_whole},   {"gated", &m->is_gated},
+                 {"causal", &m->is_causal}, {"again", &m->is_again},  {"shared", &m->is_shared}};
     const cfg_node *kv;
+    uint64_t operations = 1;
     dse_status st;
 
     if (map->kind != CFG_MAP || !map->n)
@@ -177,16 +196,16 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     if (!m->kind)
         return fail(r, map->key[0], "there is no such kind of module; configs/layers/gpt.yaml lists them");
     m->n_parts = 1;
-    m->operations = 1;
     st =
         m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
-    if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK &&
-        (st = read_split(r, map, m)) == DSE_OK && (st = read_flag(r, map, "bias", &m->has_bias)) == DSE_OK &&
-        (st = read_flag(r, map, "mean", &m->has_mean)) == DSE_OK &&
-        (st = read_flag(r, map, "gated", &m->is_gated)) == DSE_OK &&
-        (st = read_flag(r, map, "causal", &m->is_causal)) == DSE_OK &&
-        (st = read_flag(r, map, "again", &m->is_again)) == DSE_OK &&
-        (st = read_number(r, map, "operations", &m->operations)) == DSE_OK && (kv = cfg_get(map, "kv_heads")))
+    if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK)
+        st = read_split(r, map, m);
+    for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof *flags; i++)
+        st = read_flag(r, map, flags[i].key, flags[i].flag);
+    if (st == DSE_OK && (st = read_window(r, map, m)) == DSE_OK)
+        st = read_number(r, map, "operations", 1000, &operations);
+    m->operations = (double)operations;
+    if (st == DSE_OK && (kv = cfg_get(map, "kv_heads")))
         st = read_size(r, kv, &m->kv_heads);
     return st;
 }
@@ -252,7 +271,7 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
 {
     static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define"};
     static const char *const names[STEP_N_BLOCKS] = {"embedding", "layer", "head"};
-    const reader r = {doc, symbols, a, err};
+    const reader r = {doc, symbols, n_layers, a, err};
     const cfg_node *blocks = cfg_get(doc->root, "blocks"), *define = cfg_get(doc->root, "define");
     const cfg_node *sequence = cfg_get(doc->root, "sequence"), *hidden = cfg_get(doc->root, "hidden");
     dse_status st = DSE_OK;
@@ -275,6 +294,12 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
     if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
         st = read_size(&r, hidden, &out->hidden);
     return st;
+}
+
+bool step_is_output(const step_block *b, const step_parameter *p)
+{
+    return b->module[p->module].kind == &step_module_linear && p->columns > 1 && p->module + 1 < b->n &&
+           b->module[p->module + 1].kind == &step_module_loss;
 }
 
 step_parameter step_parameter_on(const step_parameter *p, uint32_t tp)

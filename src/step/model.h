@@ -14,7 +14,7 @@ typedef struct step_module_kind step_module_kind;
 typedef enum { STEP_SPLIT_NONE, STEP_SPLIT_COLUMN, STEP_SPLIT_ROW } step_split;
 
 #define STEP_MAX_PARTS      3 /* matrices side by side that a linear module multiplies by at once */
-#define STEP_MAX_PARAMETERS 2 /* of a module: a weight, a bias */
+#define STEP_MAX_PARAMETERS 2 /* of a module: a weight, a bias; or of two weights */
 
 typedef struct {
     const char *name;
@@ -24,14 +24,21 @@ typedef struct {
     uint64_t out[STEP_MAX_PARTS];
     step_split split;
     bool has_bias;
-    bool has_mean;       /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm */
+    bool has_mean;       /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm; */
+    bool is_unbiased;    /* without that bias; */
+    bool is_plain;       /* without any parameter */
+    bool is_whole;       /* of a norm of heads: over all heads at once, with a parameter for each of their features */
     bool is_gated;       /* of an activation: of two inputs, the one times a function of the other */
     double operations;   /* of an element-wise module, for each element of the result, forward */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
     bool is_added;       /* of a dropout: the next module adds to what it makes, */
     bool is_dropped;     /* and of that addition: both are one kernel */
     bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
-    bool is_causal;      /* a token attends to those before it alone */
+    bool is_causal;      /* a token attends to those before it alone, */
+    uint64_t window;     /* itself and those before it, so many; 0: to all. In so many of the layers, */
+    uint64_t n_windowed; /* which are, */
+    uint64_t n_layers;   /* the others attend to all */
+    bool is_shared;      /* another module keeps its input, which is the same tensor */
     bool is_again;       /* selective recomputation makes it again in the backward pass */
     bool is_of_layer;    /* and not of the embedding or the head */
 } step_module;
@@ -64,6 +71,9 @@ typedef struct {
  * place. */
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
+
+/* Whether it is the matrix that makes the logits; `b` is the head. */
+bool step_is_output(const step_block *b, const step_parameter *p);
 
 /* The part of a parameter that a rank of a tensor parallel group has: rows or columns, rounded up. */
 step_parameter step_parameter_on(const step_parameter *p, uint32_t tp);

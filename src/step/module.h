@@ -15,6 +15,7 @@ typedef enum {
 typedef struct {
     const step_shape *shape;
     uint64_t bytes;
+    bool has_input; /* the next tensor, which is the module's input, is kept already */
 } step_keeper;
 
 struct step_module_kind {
@@ -36,7 +37,7 @@ struct step_module_kind {
 };
 
 extern const step_module_kind step_module_embedding, step_module_positions; /* module_embedding.c */
-extern const step_module_kind step_module_norm;                             /* module_norm.c */
+extern const step_module_kind step_module_norm, step_module_head_norm;      /* module_norm.c */
 extern const step_module_kind step_module_linear;                           /* module_linear.c */
 extern const step_module_kind step_module_attention;                        /* module_attention.c */
 extern const step_module_kind step_module_rotary, step_module_activation, step_module_dropout,

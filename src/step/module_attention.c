@@ -73,6 +73,19 @@ static void unfused(step_builder *b, const step_module *m, double pairs, double 
         product(b, m, pairs, part);
 }
 
+/* Of all pairs, those that a kernel which skips hidden ones makes: half of them if tokens attend to those before them alone;
+ * with a window W of a sequence S those of W S - W^2 / 2. Layers are alike here: one has the mean of those with a window and
+ * those without. */
+static double visible(const step_module *m, const step_shape *s, double pairs)
+{
+    const double share = s->whole_sequence ? (double)m->window / (double)s->whole_sequence : 0;
+    const double all = m->is_causal ? pairs / 2 : pairs;
+
+    if (!m->window || share >= 1 || !m->is_causal)
+        return all;
+    return all + (double)m->n_windowed / (double)m->n_layers * (pairs * (share - share * share / 2) - all);
+}
+
 /* With a part of the keys. */
 static void attend(step_builder *b, const step_module *m, bool is_backward, double part)
 {
@@ -80,7 +93,7 @@ static void attend(step_builder *b, const step_module *m, bool is_backward, doub
     double pairs = (double)s->tokens * (double)s->whole_sequence * part;
 
     if (s->options->fused_attention)
-        fused(b, m, m->is_causal ? pairs / 2 : pairs, part, is_backward);
+        fused(b, m, visible(m, s, pairs), part, is_backward);
     else
         unfused(b, m, pairs, part, is_backward);
 }

@@ -3,9 +3,9 @@
 #include "step/module.h"
 
 const step_module_kind *const step_module_kinds[] = {
-    &step_module_embedding, &step_module_positions, &step_module_norm, &step_module_linear, &step_module_attention,
-    &step_module_rotary,    &step_module_activation, &step_module_dropout, &step_module_add, &step_module_loss,
-    NULL};
+    &step_module_embedding, &step_module_positions, &step_module_norm,       &step_module_head_norm,
+    &step_module_linear,    &step_module_attention, &step_module_rotary,     &step_module_activation,
+    &step_module_dropout,   &step_module_add,       &step_module_loss,       NULL};
 
 step_shape step_shape_of(const step_model *m, const step_options *o)
 {

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         card_hf_is_config(&doc) && fuzz_ok(card_hf_card(&doc, &arena, &card, &notes, &err), &err)) {
         ENSURE(notes.n <= CARD_HF_MAX_NOTES);
         for (uint32_t i = 0; i < notes.n; i++)
-            ENSURE(cfg_get(doc.root, notes.item[i].key->text));
+            ENSURE(cfg_get(doc.root, notes.item[i].key->text) ||
+                   cfg_get(card_hf_text(&doc), notes.item[i].key->text));
         if (fuzz_ok(card_hf_resolve(&doc, &arena, &note, &err), &err)) {
             ENSURE((note != NULL) == (notes.n > 0));
             if (fuzz_ok(card_model_read(&doc, &settings, &m, &err), &err))

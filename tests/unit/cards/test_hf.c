@@ -57,17 +57,26 @@ CLAIM(llama_has_its_groups_of_heads_and_its_gate)
     assert_string_equal(cfg_get(card.root, "tied_embeddings")->text, "true");
 }
 
-CLAIM(what_no_family_has_is_simulated_without_grouped_heads_and_gate)
+static const char *word_of(const char *key)
+{
+    const cfg_node *node = cfg_get(card.root, key);
+
+    return node ? node->text : "";
+}
+
+CLAIM(a_model_of_no_known_family_is_taken_for_a_llama_and_that_is_said)
 {
     assert_ok(load("{\"model_type\": \"other\", \"hidden_act\": \"silu\", \"hidden_size\": 8192,"
                    "\"num_attention_heads\": 64, \"num_key_value_heads\": 8}"),
               &err);
-    assert_null(cfg_get(card.root, "operators"));
-    assert_int_equal(notes.n, 2);
-    assert_string_equal(notes.item[0].text, "keys and values have 8 heads, not 64");
-    assert_string_equal(notes.item[0].key->text, "num_key_value_heads");
-    assert_string_equal(notes.item[1].text,
-                        "the feed-forward network has a gate, a third matrix ('hidden_act' is silu)");
+    assert_string_equal(word_of("operators"), "llama");
+    assert_int_equal(size_of("kv_heads"), 8);
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "what this 'model_type' has beyond a Llama's layers, as it is not known");
+    assert_string_equal(notes.item[0].key->text, "model_type");
+    assert_ok(load("{\"model_type\": \"other\", \"hidden_act\": \"gelu\"}"), &err);
+    assert_string_equal(word_of("operators"), "decoder");
+    assert_string_equal(word_of("gate"), "");
 }
 
 CLAIM(gpt2_defines_its_feed_forward_width)
@@ -102,8 +111,8 @@ CLAIM(opt_and_bloom_and_falcon_and_mpt_are_read)
                    "\"num_kv_heads\": 71, \"vocab_size\": 65024}"),
               &err);
     assert_sizes(65024, 4544, 18176, 71, 32); /* 4 * 4544 */
-    assert_int_equal(notes.n, 1);
-    assert_string_equal(notes.item[0].text, "keys and values have one head, not 71");
+    assert_int_equal(size_of("kv_heads"), 1);
+    assert_int_equal(notes.n, 0);
 
     assert_ok(load("{\"model_type\": \"mpt\", \"d_model\": 4096, \"n_heads\": 32, \"n_layers\": 32,"
                    "\"expansion_ratio\": 3, \"vocab_size\": 50432}"),
@@ -118,22 +127,19 @@ CLAIM(a_switch_decides_which_number_of_heads_counts)
     assert_ok(load("{\"model_type\": \"falcon\", \"num_attention_heads\": 128, \"multi_query\": true,"
                    "\"new_decoder_architecture\": true, \"num_kv_heads\": 8}"),
               &err);
-    assert_int_equal(notes.n, 1);
-    assert_string_equal(notes.item[0].text, "keys and values have 8 heads, not 128");
+    assert_int_equal(size_of("kv_heads"), 8);
+    assert_string_equal(word_of("block"), "parallel_two_norms");
 
     assert_ok(
         load("{\"model_type\": \"chatglm\", \"num_attention_heads\": 32, \"multi_query_attention\": true,"
              "\"multi_query_group_num\": 2}"),
         &err);
-    assert_int_equal(notes.n, 2);
-    assert_string_equal(notes.item[0].text, "keys and values have 2 heads, not 32");
-    assert_string_equal(notes.item[1].text,
-                        "the feed-forward network has a gate, a third matrix ('model_type' is chatglm)");
+    assert_int_equal(size_of("kv_heads"), 2);
 
     assert_ok(load("{\"model_type\": \"glm\", \"num_attention_heads\": 32, \"multi_query_attention\": false,"
                    "\"multi_query_group_num\": 1}"),
               &err);
-    assert_int_equal(notes.n, 0);
+    assert_int_equal(size_of("kv_heads"), -1);
 }
 
 CLAIM(all_heads_of_their_own_and_a_plain_width_need_no_note)
@@ -146,8 +152,54 @@ CLAIM(all_heads_of_their_own_and_a_plain_width_need_no_note)
     assert_ok(
         load("{\"model_type\": \"x\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 32}"),
         &err);
-    assert_int_equal(notes.n, 1);
-    assert_string_equal(notes.item[0].text, "a head is 32 wide, not d_model / heads");
+    assert_int_equal(size_of("head_dim"), 32);
+}
+
+CLAIM(what_a_family_has_is_said_by_the_card)
+{
+    assert_ok(load("{\"model_type\": \"qwen2\", \"num_hidden_layers\": 28, \"num_attention_heads\": 12,"
+                   "\"num_key_value_heads\": 2, \"use_sliding_window\": false, \"sliding_window\": 4096}"),
+              &err);
+    assert_string_equal(word_of("operators"), "decoder");
+    assert_string_equal(word_of("gate"), "true");
+    assert_string_equal(word_of("bias.qkv"), "true");
+    assert_string_equal(word_of("bias.projection"), "");
+    assert_int_equal(size_of("window"), -1);
+    assert_int_equal(notes.n, 0);
+
+    assert_ok(load("{\"model_type\": \"opt\", \"hidden_size\": 1024, \"word_embed_proj_dim\": 512,"
+                   "\"max_position_embeddings\": 2048, \"do_layer_norm_before\": false}"),
+              &err);
+    assert_int_equal(size_of("positions"), 2050);
+    assert_int_equal(size_of("embedding_width"), 512);
+    assert_string_equal(word_of("norms"), "after");
+    assert_string_equal(word_of("final_norm"), "false");
+    assert_string_equal(word_of("dropout"), "true");
+    assert_int_equal(notes.n, 0);
+
+    assert_ok(load("{\"model_type\": \"mpt\", \"no_bias\": true, \"attn_config\": {\"alibi\": true}}"), &err);
+    assert_string_equal(word_of("norm"), "layer_unbiased");
+    assert_string_equal(word_of("position"), "none");
+    assert_string_equal(word_of("bias.qkv"), "");
+}
+
+/* A model of images and text has the sizes of its text in `text_config`, some of them those of the architecture. */
+CLAIM(a_text_config_is_read_and_windows_of_some_layers_are_told)
+{
+    assert_ok(load("{\"model_type\": \"gemma3\", \"vision_config\": {\"hidden_size\": 1152},\n"
+                   " \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"num_hidden_layers\": 34,"
+                   "\"intermediate_size\": 10240, \"sliding_window\": 1024}}"),
+              &err);
+    assert_sizes(262208, 2560, 10240, 8, 34);
+    assert_int_equal(size_of("kv_heads"), 4);
+    assert_int_equal(size_of("head_dim"), 256);
+    assert_int_equal(size_of("window"), 1024);
+    assert_int_equal(size_of("windowed_layers"), 29);
+    assert_string_equal(word_of("qk_norm"), "head");
+    assert_int_equal(notes.n, 2);
+    assert_string_equal(notes.item[0].text,
+                        "which layers have the window of 1024 (29 of 34; each is simulated with the mean)");
+    assert_string_equal(notes.item[1].text, "the model of images");
 }
 
 CLAIM(a_width_is_not_guessed_for_others)
@@ -161,7 +213,7 @@ CLAIM(experts_and_encoders_are_refused)
     assert_failure(
         load("{\"model_type\": \"mixtral\",\n \"num_local_experts\": 8}"), &err, DSE_E_CONFIG,
         "m/config.json:2:2",
-        "'num_local_experts': a mixture of experts; the operators are those of a dense transformer");
+        "'num_local_experts': a mixture of experts, which is not simulated; the operators are those of a dense transformer");
     assert_says(load("{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 256}"), &err, DSE_E_CONFIG,
                 "'n_routed_experts'");
     assert_ok(load("{\"model_type\": \"x\", \"num_experts\": 1}"), &err);
@@ -169,8 +221,10 @@ CLAIM(experts_and_encoders_are_refused)
     assert_failure(load("{\"model_type\": \"t5\", \"is_encoder_decoder\": true}"), &err, DSE_E_CONFIG,
                    "m/config.json:1:22",
                    "an encoder with a decoder; the operators are those of a decoder alone");
-    assert_says(load("{\"model_type\": \"llava\", \"text_config\": {\"hidden_size\": 4096}}"), &err,
-                DSE_E_CONFIG, "'text_config'");
+    assert_says(load("{\"model_type\": \"x\", \"kv_lora_rank\": 512}"), &err, DSE_E_CONFIG,
+                "'kv_lora_rank': multi-head latent attention, which is not simulated");
+    assert_says(load("{\"model_type\": \"x\", \"layer_types\": [\"full_attention\", \"linear_attention\"]}"), &err,
+                DSE_E_CONFIG, "layers of linear_attention, which are not simulated");
 }
 
 CLAIM(two_spellings_must_agree)
@@ -244,11 +298,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llama_has_its_groups_of_heads_and_its_gate),
-        cmocka_unit_test(what_no_family_has_is_simulated_without_grouped_heads_and_gate),
+        cmocka_unit_test(a_model_of_no_known_family_is_taken_for_a_llama_and_that_is_said),
         cmocka_unit_test(gpt2_defines_its_feed_forward_width),
         cmocka_unit_test(opt_and_bloom_and_falcon_and_mpt_are_read),
         cmocka_unit_test(a_switch_decides_which_number_of_heads_counts),
         cmocka_unit_test(all_heads_of_their_own_and_a_plain_width_need_no_note),
+        cmocka_unit_test(what_a_family_has_is_said_by_the_card),
+        cmocka_unit_test(a_text_config_is_read_and_windows_of_some_layers_are_told),
         cmocka_unit_test(a_width_is_not_guessed_for_others),
         cmocka_unit_test(experts_and_encoders_are_refused),
         cmocka_unit_test(two_spellings_must_agree),

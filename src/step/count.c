@@ -1,0 +1,75 @@
+#include "step/count.h"
+
+#include "step/module.h"
+
+/* The first matrix of a layer leads to attention, and so does the next behind it. */
+static step_count_group group_of(step_block_kind kind, const step_block *b, uint32_t module)
+{
+    const step_module *m = &b->module[module];
+
+    if (m->kind == &step_module_norm || m->kind == &step_module_head_norm)
+        return STEP_COUNT_NORMS;
+    if (m->kind == &step_module_embedding)
+        return STEP_COUNT_EMBEDDING;
+    if (m->kind == &step_module_positions)
+        return STEP_COUNT_POSITIONS;
+    if (kind == STEP_HEAD && module + 1 < b->n && b->module[module + 1].kind == &step_module_loss)
+        return STEP_COUNT_HEAD;
+    if (kind != STEP_LAYER)
+        return STEP_COUNT_OTHER;
+    return m->kv_heads || (module && b->module[module - 1].kind == &step_module_attention)
+               ? STEP_COUNT_ATTENTION
+               : STEP_COUNT_FEED_FORWARD;
+}
+
+static uint64_t pairs_of(uint64_t sequence, uint64_t window)
+{
+    return window && window < sequence ? window * (window + 1) / 2 + (sequence - window) * window
+                                       : sequence * (sequence + 1) / 2;
+}
+
+static void count_attention(const step_module *m, const step_model *of, step_count *c)
+{
+    const uint64_t s = of->sequence, n = m->window ? m->n_windowed : 0;
+    const uint64_t pairs = m->is_causal ? n * pairs_of(s, m->window) + (of->n_layers - n) * pairs_of(s, 0)
+                                        : of->n_layers * s * s;
+
+    c->scores += 2 * m->heads * m->head_size * pairs;
+}
+
+static void count_products(const step_module *m, step_count_group group, uint64_t times, step_count *c)
+{
+    for (uint32_t i = 0; i < m->n_parts; i++) {
+        const uint64_t n = 2 * times * m->in * m->out[i];
+
+        c->operations[group] += n;
+        if (group == STEP_COUNT_ATTENTION && m->kv_heads)
+            *(i ? &c->keys : &c->queries) += n;
+    }
+}
+
+step_count step_count_of(const step_model *m)
+{
+    step_count c = {0};
+
+    for (int kind = 0; kind < STEP_N_BLOCKS; kind++) {
+        const step_block *b = &m->block[kind];
+        const uint64_t times = kind == STEP_LAYER ? m->n_layers : 1;
+
+        for (uint32_t i = 0; i < b->n_parameters; i++) {
+            const step_parameter *p = &b->parameter[i];
+
+            if (!(m->is_tied && kind == STEP_HEAD && step_is_output(b, p)))
+                c.parameters[group_of((step_block_kind)kind, b, p->module)] +=
+                    times * step_parameter_elements(p);
+        }
+        for (uint32_t i = 0; i < b->n; i++)
+            if (b->module[i].kind == &step_module_linear)
+                count_products(&b->module[i], group_of((step_block_kind)kind, b, i), times, &c);
+            else if (b->module[i].kind == &step_module_attention)
+                count_attention(&b->module[i], m, &c);
+    }
+    for (int i = 0; i < STEP_N_COUNTS; i++)
+        c.total += c.parameters[i];
+    return c;
+}

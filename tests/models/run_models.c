@@ -1,0 +1,140 @@
+/* Hugging Face configs of published models against what transformers counts of them: parameters by group and operations of a
+ * forward pass, to the digit. A model that is not dense must be refused.
+ *
+ *   run_models FOLDER     with models.jsonl, a model a line; 77 if it is not there */
+#include "base/alloc.h"
+#include "base/fs.h"
+#include "cards/hf.h"
+#include "driver/count.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const cfg_node *map, const char *key)
+{
+    const cfg_node *value = cfg_get(map, key);
+
+    return value && value->kind == CFG_SCALAR ? value->text : "";
+}
+
+static uint64_t number_of(const cfg_node *map, const char *key)
+{
+    return strtoull(text_of(map, key), NULL, 10);
+}
+
+static bool differs(const char *model, const char *what, uint64_t seen, uint64_t expected)
+{
+    if (seen == expected)
+        return false;
+    printf("%s: %s %" PRIu64 ", not %" PRIu64 "\n", model, what, seen, expected);
+    return true;
+}
+
+static bool check_parameters(const char *id, const step_count *c, const cfg_node *params)
+{
+    static const char *const name[STEP_N_COUNTS] = {
+        [STEP_COUNT_EMBEDDING] = "embedding", [STEP_COUNT_POSITIONS] = "position_embedding",
+        [STEP_COUNT_ATTENTION] = "attention", [STEP_COUNT_FEED_FORWARD] = "dense_mlp",
+        [STEP_COUNT_NORMS] = "norms",         [STEP_COUNT_HEAD] = "head",
+        [STEP_COUNT_OTHER] = "other"};
+    const cfg_node *groups = cfg_get(params, "by_group");
+    bool wrong = differs(id, "parameters", c->total, number_of(params, "total"));
+
+    for (int i = 0; i < STEP_N_COUNTS; i++)
+        wrong |= differs(id, name[i], c->parameters[i], number_of(groups, name[i]));
+    return wrong;
+}
+
+static bool check_operations(const char *id, const step_count *c, const char *sequence, const cfg_node *flops)
+{
+    const cfg_node *terms = cfg_get(flops, "linear_terms_per_token");
+    const cfg_node *at = cfg_get(cfg_get(cfg_get(flops, "by_sequence"), sequence), "causal");
+    const uint64_t attention = c->operations[STEP_COUNT_ATTENTION];
+    uint64_t linear = 0;
+    bool wrong = differs(id, "lm_head", c->operations[STEP_COUNT_HEAD], number_of(terms, "lm_head"));
+
+    wrong |= differs(id, "q_proj", c->queries, number_of(terms, "q_proj"));
+    wrong |= differs(id, "kv_proj", c->keys, number_of(terms, "kv_proj"));
+    wrong |= differs(id, "out_proj", attention - c->queries - c->keys, number_of(terms, "out_proj"));
+    wrong |= differs(id, "dense_mlp", c->operations[STEP_COUNT_FEED_FORWARD], number_of(terms, "dense_mlp"));
+    wrong |= differs(id, "other", c->operations[STEP_COUNT_OTHER], number_of(terms, "other"));
+    for (int i = 0; i < STEP_N_COUNTS; i++)
+        linear += c->operations[i];
+    wrong |= differs(id, "scores", c->scores, number_of(at, "scores_per_sequence"));
+    return wrong |
+           differs(id, "operations of a sequence", linear * strtoull(sequence, NULL, 10) + 2 * c->scores,
+                   number_of(at, "total_per_sequence"));
+}
+
+typedef enum { EQUAL, REFUSED, DIFFERENT } outcome;
+
+/* One line. The config is read as it was translated; as it was found, too, where that is one of transformers. */
+static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
+{
+    static const char *const sequence[] = {"1", "2048", "8192"};
+    const cfg_node *config = cfg_get(row, key), *params = cfg_get(row, "params");
+    const cfg_node *groups = cfg_get(params, "by_group");
+    const cfg_doc doc = {text_of(row, "id"), (cfg_node *)config};
+    const char *id = doc.path;
+    const bool is_dense = !number_of(groups, "experts") && cfg_get(row, "mla")->kind != CFG_MAP;
+    bool wrong = false;
+
+    for (int i = 0; i < 3; i++) {
+        dse_error err = DSE_ERROR_INIT;
+        cfg_doc card;
+        step_count c;
+
+        if (card_hf_card(&doc, a, &card, NULL, &err) != DSE_OK ||
+            drv_model_count(&card, strtoll(sequence[i], NULL, 10), a, &c, &err) != DSE_OK) {
+            if (!i)
+                printf("refused: %s\n", err.text);
+            return is_dense ? DIFFERENT : REFUSED;
+        }
+        wrong |= !i && check_parameters(id, &c, params);
+        wrong |= check_operations(id, &c, sequence[i], cfg_get(row, "forward_flops"));
+    }
+    if (!is_dense)
+        printf("%s: taken for a dense model\n", id);
+    return wrong || !is_dense ? DIFFERENT : EQUAL;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t n[3] = {0}, n_found[3] = {0};
+    dse_strbuf text;
+    dse_arena a = {0};
+    dse_error err = DSE_ERROR_INIT;
+    char path[4096];
+
+    if (argc != 2)
+        return 2;
+    snprintf(path, sizeof path, "%s/models.jsonl", argv[1]);
+    dse_strbuf_init(&text);
+    if (dse_read_file(path, 64u << 20, &text, &err) != DSE_OK) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
+        cfg_doc row;
+        const char *format;
+
+        if (cfg_parse_json("models.jsonl", line, (size_t)(end - line), &a, &row, &err) != DSE_OK) {
+            printf("%s\n", err.text);
+            return 1;
+        }
+        format = text_of(cfg_get(row.root, "source"), "format");
+        n[check_model(row.root, "config_used", &a)]++;
+        if (!strncmp(format, "hf config", 9) && cfg_get(cfg_get(row.root, "config_as_found"), "model_type"))
+            n_found[check_model(row.root, "config_as_found", &a)]++;
+        dse_arena_reset(&a);
+    }
+    printf("%" PRIu32 " models: %" PRIu32 " equal, %" PRIu32 " refused, %" PRIu32 " different\n",
+           n[0] + n[1] + n[2], n[EQUAL], n[REFUSED], n[DIFFERENT]);
+    printf("configs as found: %" PRIu32 " equal, %" PRIu32 " refused, %" PRIu32 " different\n",
+           n_found[EQUAL], n_found[REFUSED], n_found[DIFFERENT]);
+    dse_strbuf_free(&text);
+    dse_arena_free(&a);
+    return n[DIFFERENT] || n_found[DIFFERENT] ? 1 : 0;
+}
