@@ -77,7 +77,7 @@ chart_number chart_tick_text(const chart_axis *a, double v)
     const int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
     chart_number number;
 
-    snprintf(number.text, sizeof number.text, "%.*f", decimals < 12 ? decimals : 12, v);
+    snprintf(number.text, sizeof number.text, "%.*f", decimals < 12 ? decimals : 12, v + 0.0); /* no "-0" */
     return number;
 }
 
@@ -143,7 +143,7 @@ void chart_line(const char *class, double x1, double y1, double x2, double y2, d
     dse_strbuf_adds(out, "/>\n");
 }
 
-void chart_begin(const char *title, double w, double h, dse_strbuf *out)
+void chart_begin(const char *title, const char *subtitle, double w, double h, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"");
     draw_attribute("width", w, out);
@@ -157,13 +157,24 @@ void chart_begin(const char *title, double w, double h, dse_strbuf *out)
     dse_strbuf_addf(out, "</title>\n%s", style);
     draw_rect("page", (draw_point){0, 0}, w, h, 0, out);
     chart_text("title", CHART_START, CHART_MARGIN, CHART_MARGIN + 8, title, out);
+    if (subtitle)
+        chart_put_short("", CHART_START, CHART_MARGIN, CHART_MARGIN + CHART_TITLE - 2, subtitle, w - 2 * CHART_MARGIN, out);
+}
+
+void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w, dse_strbuf *out)
+{
+    const size_t most = (size_t)(w / CHART_LETTER);
+    char text[160];
+
+    snprintf(text, sizeof text, "%.*s%s", (int)(most < 150 ? most : 150), name, strlen(name) > most ? "…" : "");
+    chart_text(class, anchor, x, y, text, out);
 }
 
 void chart_end(dse_strbuf *out) { dse_strbuf_adds(out, "</svg>\n"); }
 
-size_t chart_legend_places(const char *const *name, size_t n, draw_point *at)
+size_t chart_legend_places(const char *const *name, size_t n, double y, draw_point *at)
 {
-    draw_point next = {CHART_MARGIN, CHART_MARGIN + CHART_TITLE};
+    draw_point next = {CHART_MARGIN, y};
     size_t lines = n ? 1 : 0;
 
     for (size_t i = 0; i < n; i++) {

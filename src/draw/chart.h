@@ -28,6 +28,7 @@ typedef struct {
 
 typedef struct {
     const char *title, *x_label, *y_label;
+    const char *subtitle; /* what is drawn; NULL: none. What does not fit is left out */
     bool log_x, log_y; /* else an axis begins at 0 */
     size_t n_series;
     const draw_series *series;
@@ -42,6 +43,7 @@ void draw_xy_svg(const draw_xy *c, dse_strbuf *out);
 /* Horizontal bars, the first on top, each made of parts in their order. */
 typedef struct {
     const char *title, *label; /* of the axis */
+    const char *subtitle;      /* as above */
     size_t n_bars, n_parts;
     const char *const *bar, *const *part; /* names; a single part has no legend */
     const double *value;                  /* [bar * n_parts + part], not negative */

@@ -63,29 +63,20 @@ static void put_one(const draw_bars *c, size_t bar, const chart_axis *x, double 
     chart_text("", CHART_START, chart_at(x, sum) + 5, y + BAR / 2 + 4, chart_value_text(sum).text, out);
 }
 
-/* What fits beside a bar. */
-static void put_name(const char *name, double right, double y, dse_strbuf *out)
-{
-    const size_t most = (size_t)(MAX_NAME / CHART_LETTER);
-    char text[80];
-
-    snprintf(text, sizeof text, "%.*s%s", (int)most, name, strlen(name) > most ? "…" : "");
-    chart_text("e", CHART_END, right, y, text, out);
-}
-
 void draw_bars_svg(const draw_bars *c, dse_strbuf *out)
 {
     draw_point at[DRAW_PARTS];
     const size_t n_legend = c->n_parts > 1 ? (c->n_parts < DRAW_PARTS ? c->n_parts : DRAW_PARTS) : 0;
-    const double lines = (double)chart_legend_places(c->part, n_legend, at);
-    const double top = CHART_MARGIN + CHART_TITLE + (n_legend ? 6 : -8) + CHART_LEGEND * lines;
+    const double legend = CHART_MARGIN + CHART_TITLE + (c->subtitle ? CHART_SUBTITLE : 0);
+    const double lines = (double)chart_legend_places(c->part, n_legend, legend, at);
+    const double top = legend + (n_legend ? 6 : -8) + CHART_LEGEND * lines;
     const double bottom = top + (BAR + BAR_GAP) * (double)c->n_bars + BAR_GAP;
     chart_axis x = {.from = CHART_MARGIN + widest(c->bar, c->n_bars) + 8, .to = CHART_WIDTH - CHART_MARGIN - 44};
 
     for (size_t i = 0; i < c->n_bars; i++)
         x.high = fmax(x.high, sum_of(c, i));
     x.high = x.high > 0 ? x.high : 1;
-    chart_begin(c->title, CHART_WIDTH, bottom + 44, out);
+    chart_begin(c->title, c->subtitle, CHART_WIDTH, bottom + 44, out);
     for (size_t i = 0; i < n_legend; i++) {
         put_coloured(draw_part_colours[i], at[i].x, at[i].y - 10, 12, 12, NULL, out);
         chart_text("", CHART_START, at[i].x + 18, at[i].y, c->part[i], out);
@@ -94,7 +85,7 @@ void draw_bars_svg(const draw_bars *c, dse_strbuf *out)
     for (size_t i = 0; i < c->n_bars; i++) {
         const double y = top + BAR_GAP + (BAR + BAR_GAP) * (double)i;
 
-        put_name(c->bar[i], x.from - 8, y + BAR / 2 + 4, out);
+        chart_put_short("e", CHART_END, x.from - 8, y + BAR / 2 + 4, c->bar[i], MAX_NAME, out);
         put_one(c, i, &x, y, out);
     }
     chart_end(out);
@@ -141,7 +132,7 @@ void draw_heat_svg(const draw_heat *c, dse_strbuf *out)
         low = fmin(low, c->value[i]);
         high = fmax(high, c->value[i]);
     }
-    chart_begin(c->title, CHART_WIDTH, top + CELL_H * (double)c->n_y + 20, out);
+    chart_begin(c->title, NULL, CHART_WIDTH, top + CELL_H * (double)c->n_y + 20, out);
     chart_text("", CHART_START, CHART_MARGIN, CHART_MARGIN + CHART_TITLE, c->label, out);
     chart_text("e", CHART_END, left - 8, top - 10, c->y_label, out);
     chart_text("", CHART_START, left, top - 26, c->x_label, out);

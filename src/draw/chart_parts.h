@@ -32,7 +32,9 @@ chart_number chart_tick_text(const chart_axis *a, double v);
 chart_number chart_value_text(double v); /* three digits or four */
 
 /* "<svg ...>" with title, style and background, of so many pixels. */
-void chart_begin(const char *title, double w, double h, dse_strbuf *out);
+/* A subtitle (NULL: none) takes CHART_SUBTITLE pixels. */
+#define CHART_SUBTITLE 20.0
+void chart_begin(const char *title, const char *subtitle, double w, double h, dse_strbuf *out);
 void chart_end(dse_strbuf *out);
 
 /* A text whose x is its left end, its middle or its right end. */
@@ -44,7 +46,10 @@ void chart_line(const char *class, double x1, double y1, double x2, double y2, d
 void chart_put_x_axis(const chart_axis *a, double top, double bottom, const char *label, dse_strbuf *out);
 void chart_put_y_axis(const chart_axis *a, double left, double right, const char *label, dse_strbuf *out);
 
-/* Entries of a legend in lines; `width` says how wide one is. Gives the place of each, and returns the lines. */
-size_t chart_legend_places(const char *const *name, size_t n, draw_point *at);
+/* A name of at most `w` pixels, its end cut off. */
+void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w, dse_strbuf *out);
+
+/* Entries of a legend in lines, the first at `y`. Gives the place of each, and returns the lines. */
+size_t chart_legend_places(const char *const *name, size_t n, double y, draw_point *at);
 
 #endif

@@ -184,6 +184,7 @@ void draw_xy_svg(const draw_xy *c, dse_strbuf *out)
 {
     picture p = {.c = c, .out = out};
     const char *name[MAX_LEGEND];
+    const double legend = CHART_MARGIN + CHART_TITLE + (c->subtitle ? CHART_SUBTITLE : 0);
     draw_point at[MAX_LEGEND];
     size_t of[MAX_LEGEND], n = 0;
     double top;
@@ -193,11 +194,11 @@ void draw_xy_svg(const draw_xy *c, dse_strbuf *out)
             name[n] = c->series[i].name;
             of[n++] = i;
         }
-    top = CHART_MARGIN + CHART_TITLE + 22 + CHART_LEGEND * (double)chart_legend_places(name, n, at);
+    top = legend + 22 + CHART_LEGEND * (double)chart_legend_places(name, n, legend, at);
     p.x = (chart_axis){.from = LEFT, .to = CHART_WIDTH - CHART_MARGIN};
     p.y = (chart_axis){.from = top + PLOT_HEIGHT, .to = top};
     find_ranges(&p);
-    chart_begin(c->title, CHART_WIDTH, top + PLOT_HEIGHT + 44, out);
+    chart_begin(c->title, c->subtitle, CHART_WIDTH, top + PLOT_HEIGHT + 44, out);
     put_legend(&p, name, of, at, n);
     chart_put_x_axis(&p.x, top, top + PLOT_HEIGHT, c->x_label, out);
     chart_put_y_axis(&p.y, LEFT, p.x.to, c->y_label, out);
