@@ -116,13 +116,12 @@ static dse_status read_point(const store_row *r, dse_arena *a, chosen_point *out
     return DSE_OK;
 }
 
-static dse_status run_step(const pictures *p, const char *what, dse_arena *a, chosen_point *c, step_result *step, dse_error *err)
+static dse_status run_step(const pictures *p, dse_arena *a, chosen_point *c, step_result *step, dse_error *err)
 {
     dse_status st = read_point(p->chosen, a, c, err);
 
     if (st == DSE_OK && !c->study.training)
-        return dse_fail(err, DSE_E_CONFIG, "%s of points of profile train; %s is one of profile stage", what,
-                        p->chosen->model);
+        return dse_fail(err, DSE_E_CONFIG, "it needs a point of profile train, and %s has profile stage", p->chosen->model);
     return st == DSE_OK ? drv_training_on(&c->study, &c->point, STEP_UNITS, a, step, err) : st;
 }
 
@@ -132,7 +131,7 @@ static dse_status draw_timeline(const pictures *p, const picture_details *d, dse
     chosen_point c;
     step_result *step = DSE_ARENA_NEW(a, step_result, 1);
     uint64_t until;
-    dse_status st = run_step(p, "there are timelines of pipelines", a, &c, step, err);
+    dse_status st = run_step(p, a, &c, step, err);
 
     if (st != DSE_OK)
         return st;
@@ -178,7 +177,7 @@ static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, 
     uint32_t n;
     double limit;
     bool is_long;
-    dse_status st = run_step(p, "memory over time is known", a, &c, step, err);
+    dse_status st = run_step(p, a, &c, step, err);
 
     if (st != DSE_OK)
         return st;
@@ -220,7 +219,7 @@ static dse_status read_congested(const pictures_options *o, const pictures *p, d
         }
     if (st == DSE_OK && !has_congestion(out))
         return dse_fail(err, DSE_E_CONFIG,
-                        "there are loads of links with congestion alone; sweep with --set network.backend=congestion_aware");
+                        "only links with congestion have a load; sweep with --set network.backend=congestion_aware");
     return st;
 }
 

@@ -47,6 +47,7 @@ typedef struct {
     size_t n_bars, n_parts;
     const char *const *bar, *const *part; /* names; a single part has no legend */
     const double *value;                  /* [bar * n_parts + part], not negative */
+    const uint32_t *colour; /* of each part, below DRAW_PARTS; NULL: in their order */
 } draw_bars;
 
 void draw_bars_svg(const draw_bars *c, dse_strbuf *out);

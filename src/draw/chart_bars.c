@@ -20,6 +20,11 @@ static double widest(const char *const *name, size_t n)
 
 /* ---- bars ------------------------------------------------------------------------------------- */
 
+static const char *colour_of_part(const draw_bars *c, size_t i)
+{
+    return draw_part_colours[(c->colour ? c->colour[i] : i) % DRAW_PARTS];
+}
+
 static double sum_of(const draw_bars *c, size_t bar)
 {
     double sum = 0;
@@ -58,7 +63,7 @@ static void put_one(const draw_bars *c, size_t bar, const chart_axis *x, double 
             continue;
         sum += v;
         snprintf(tooltip, sizeof tooltip, "%.160s: %s", c->part[i], chart_value_text(v).text);
-        put_coloured(draw_part_colours[i % DRAW_PARTS], from, y, chart_at(x, sum) - from, BAR, tooltip, out);
+        put_coloured(colour_of_part(c, i), from, y, chart_at(x, sum) - from, BAR, tooltip, out);
     }
     chart_text("", CHART_START, chart_at(x, sum) + 5, y + BAR / 2 + 4, chart_value_text(sum).text, out);
 }
@@ -78,7 +83,7 @@ void draw_bars_svg(const draw_bars *c, dse_strbuf *out)
     x.high = x.high > 0 ? x.high : 1;
     chart_begin(c->title, c->subtitle, CHART_WIDTH, bottom + 44, out);
     for (size_t i = 0; i < n_legend; i++) {
-        put_coloured(draw_part_colours[i], at[i].x, at[i].y - 10, 12, 12, NULL, out);
+        put_coloured(colour_of_part(c, i), at[i].x, at[i].y - 10, 12, 12, NULL, out);
         chart_text("", CHART_START, at[i].x + 18, at[i].y, c->part[i], out);
     }
     chart_put_x_axis(&x, top, bottom, c->label, out);

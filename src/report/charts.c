@@ -143,6 +143,14 @@ dse_status report_chart_tradeoff(const report_points *p, dse_arena *a, dse_strbu
 
 /* ---- where the step goes ---------------------------------------------------------------------- */
 
+static bool any_has_part(const report_points *p, const uint32_t *at, size_t n, const report_part *part)
+{
+    for (size_t i = 0; i < n; i++)
+        if (report_part_of(&p->row[at[i]]->metrics, part))
+            return true;
+    return false;
+}
+
 dse_status report_chart_parts(const report_points *p, const store_column *by, size_t top, dse_arena *a, dse_strbuf *out,
                               dse_error *err)
 {
@@ -151,31 +159,39 @@ dse_status report_chart_parts(const report_points *p, const store_column *by, si
     const char **bar = DSE_ARENA_NEW(a, const char *, n_ranked + 1), *part[REPORT_N_STEP_PARTS];
     double *value = DSE_ARENA_NEW(a, double, (n_ranked + 1) * REPORT_N_STEP_PARTS), most = 0;
     const store_column *time = store_column_find("wall_time");
-    size_t n = 0;
+    report_points shown = *p; /* names say what differs among the bars */
+    uint32_t colour[REPORT_N_STEP_PARTS];
+    size_t n = 0, n_parts = 0;
     unit u;
 
     for (size_t i = 0; i < n_ranked && n < top; i++)
         if (store_has_step(&p->row[ranked[i]]->metrics)) {
             most = fmax(most, (double)p->row[ranked[i]]->metrics.wall_time);
-            bar[n] = report_points_say(p, ranked[i], a);
             ranked[n++] = ranked[i];
         }
     if (!n)
         return dse_fail(err, DSE_E_CONFIG, "of no point that fits in memory it is known where its step goes");
     u = unit_of(time, most);
-    for (size_t k = 0; k < REPORT_N_STEP_PARTS; k++)
-        part[k] = report_part_label(&report_step_parts[k], &p->row[ranked[0]]->metrics);
+    shown.varied = report_points_varied(p, ranked, n);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < REPORT_N_STEP_PARTS; k++)
-            value[i * REPORT_N_STEP_PARTS + k] =
-                (double)report_part_of(&p->row[ranked[i]]->metrics, &report_step_parts[k]) / u.per;
+        bar[i] = report_points_say(&shown, ranked[i], a);
+    for (uint32_t k = 0; k < REPORT_N_STEP_PARTS; k++)
+        if (any_has_part(p, ranked, n, &report_step_parts[k])) {
+            part[n_parts] = report_part_label(&report_step_parts[k], &p->row[ranked[0]]->metrics);
+            colour[n_parts++] = k;
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_parts; k++)
+            value[i * n_parts + k] =
+                (double)report_part_of(&p->row[ranked[i]]->metrics, &report_step_parts[colour[k]]) / u.per;
     draw_bars_svg(&(draw_bars){.title = "Where the step goes",
                                .label = label_with("step time", u, a),
                                .n_bars = n,
-                               .n_parts = REPORT_N_STEP_PARTS,
+                               .n_parts = n_parts,
                                .bar = bar,
                                .part = part,
-                               .value = value},
+                               .value = value,
+                               .colour = colour},
                   out);
     return DSE_OK;
 }

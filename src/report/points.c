@@ -137,6 +137,17 @@ report_points report_points_of(const report_study *study, size_t n, dse_arena *a
     return p;
 }
 
+uint64_t report_points_varied(const report_points *p, const uint32_t *at, size_t n)
+{
+    uint64_t varied = 0;
+
+    for (size_t i = 1; i < n; i++)
+        for (uint32_t k = 0; k < STRATEGY_N; k++)
+            if (strategy_get(&p->row[at[i]]->strategy, k) != strategy_get(&p->row[at[0]]->strategy, k))
+                varied |= (uint64_t)1 << k;
+    return varied;
+}
+
 typedef struct {
     double value;
     uint32_t at;

@@ -18,6 +18,9 @@ typedef struct {
 /* In the arena. */
 report_points report_points_of(const report_study *study, size_t n, dse_arena *a);
 
+/* A bit for each parameter that is not the same in these. */
+uint64_t report_points_varied(const report_points *p, const uint32_t *at, size_t n);
+
 /* "gpt on fast: dp 8, tp 1": the study where there are several, and what varies. */
 const char *report_points_say(const report_points *p, size_t i, dse_arena *a);
 
