@@ -293,7 +293,7 @@ static dse_status draw_compared(const pictures_options *o, dse_arena *a, dse_str
     if (!o->compared)
         return dse_fail(err, DSE_E_CONFIG, "measured runs are not in a results database; give --compare a file of 'ccldse compare --json'");
     st = cfg_load(o->compared, a, &doc, err);
-    *note = "On the dotted line both are equal; a bar is the error band of a simulated step time.";
+    *note = "On the dotted line both are equal. A bar is the error band of a simulated step time: where it meets the line, it holds the measured one.";
     return st == DSE_OK ? report_chart_compared(&doc, a, out, err) : st;
 }
 

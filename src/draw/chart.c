@@ -85,7 +85,8 @@ chart_number chart_value_text(double v)
 {
     chart_number number;
 
-    snprintf(number.text, sizeof number.text, fabs(v) >= 1000 ? "%.0f" : "%.3g", v);
+    snprintf(number.text, sizeof number.text, fabs(v) >= 100 ? "%.0f" : fabs(v) >= 10 ? "%.1f" : fabs(v) >= 1 ? "%.2f" : "%.3g",
+             v);
     return number;
 }
 

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const char *title, *x_label, *y_label;
     const char *subtitle; /* what is drawn; NULL: none. What does not fit is left out */
-    bool log_x, log_y; /* else an axis begins at 0 */
+    bool log_x, log_y; /* else the y axis begins at 0, and that of x unless all values are far from it */
     size_t n_series;
     const draw_series *series;
     double limit; /* a dashed line across, on the y axis; NaN: none */

@@ -29,7 +29,7 @@ typedef struct {
     char text[32];
 } chart_number;
 chart_number chart_tick_text(const chart_axis *a, double v);
-chart_number chart_value_text(double v); /* three digits or four */
+chart_number chart_value_text(double v); /* three digits, or more of a larger number */
 
 /* "<svg ...>" with title, style and background, of so many pixels. */
 /* A subtitle (NULL: none) takes CHART_SUBTITLE pixels. */

@@ -26,15 +26,16 @@ static void widen(double v, bool is_log, double *low, double *high)
     *high = isnan(*high) || v > *high ? v : *high;
 }
 
-static void set_range(chart_axis *a, double low, double high, bool is_log)
+/* A linear axis begins at 0; that of x with the values if these are all far from it. */
+static void set_range(chart_axis *a, double low, double high, bool is_log, bool is_x)
 {
     a->is_log = is_log;
     if (isnan(low) || !(high > 0)) {
         low = is_log ? 1 : 0;
         high = is_log ? 10 : 1;
     }
-    a->low = is_log ? low / 1.15 : 0;
-    a->high = is_log ? high * 1.15 : high * 1.05;
+    a->low = is_log ? low / 1.15 : low > high / 3 && is_x ? low - (high - low) * 0.05 : 0;
+    a->high = is_log ? high * 1.15 : high + (high - a->low) * 0.05;
 }
 
 static void find_ranges(picture *p)
@@ -63,8 +64,8 @@ static void find_ranges(picture *p)
         y[0] = x[0];
         y[1] = x[1];
     }
-    set_range(&p->x, x[0], x[1], c->log_x);
-    set_range(&p->y, y[0], y[1], c->log_y);
+    set_range(&p->x, x[0], x[1], c->log_x, true);
+    set_range(&p->y, y[0], y[1], c->log_y, false);
 }
 
 /* ---- series ----------------------------------------------------------------------------------- */
@@ -81,10 +82,10 @@ static void put_bar(const picture *p, const draw_series *s, size_t i)
     if (isnan(low) || isnan(high) || (p->c->log_y && !(low > 0)))
         return;
     dse_strbuf_adds(p->out, "<path class=\"axis\" fill=\"none\" d=\"M");
-    draw_number(x, p->out);
+    draw_number(x - 3, p->out);
     dse_strbuf_addc(p->out, ' ');
     draw_number(chart_at(&p->y, low), p->out);
-    dse_strbuf_adds(p->out, "V");
+    dse_strbuf_adds(p->out, "h6m-3 0V");
     draw_number(chart_at(&p->y, high), p->out);
     dse_strbuf_adds(p->out, "m-3 0h6\"/>\n");
 }

@@ -45,6 +45,8 @@ static double largest(const report_points *p, const store_column *c)
 
 /* ---- step time against memory ----------------------------------------------------------------- */
 
+#define SPREAD 20 /* of the largest to the smallest value: then an axis is logarithmic */
+
 typedef struct {
     double time, memory;
     uint32_t study;
@@ -111,28 +113,39 @@ static double common_limit(const report_points *p)
 dse_status report_chart_tradeoff(const report_points *p, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const store_column *time = store_column_find("wall_time"), *memory = store_column_find("peak_memory");
-    const unit t = unit_of(time, largest(p, time)), b = unit_of(memory, largest(p, memory));
+    const unit t = unit_of(time, largest(p, time));
     const double limit = common_limit(p);
     dot *d = DSE_ARENA_NEW(a, dot, p->n + 1);
     draw_series series[DRAW_COLOURS];
     size_t n = 0, n_series;
+    double least = INFINITY, most = 0;
+    bool log_y;
+    unit b;
     draw_xy c;
 
     for (size_t i = 0; i < p->n; i++) {
         const double x = store_value(&p->row[i]->metrics, time), y = store_value(&p->row[i]->metrics, memory);
 
-        if (!isnan(x) && !isnan(y))
-            d[n++] = (dot){x / t.per, y / b.per, p->of[i]};
+        if (!isnan(x) && !isnan(y)) {
+            d[n++] = (dot){x / t.per, y, p->of[i]};
+            least = fmin(least, y);
+            most = fmax(most, y);
+        }
     }
     if (!n)
         return dse_fail(err, DSE_E_CONFIG, "no point has a known step time and memory");
+    log_y = most > SPREAD * least && least > 0;
+    b = unit_of(memory, log_y ? sqrt(least * most) : most); /* of the middle of the axis */
+    for (size_t i = 0; i < n; i++)
+        d[i].memory /= b.per;
     qsort(d, n, sizeof *d, by_time);
     n_series = add_studies(p, d, n, a, series);
     series[n_series++] = front_of(d, n, a);
     c = (draw_xy){.title = "Step time against memory",
                   .x_label = label_with("step time", t, a),
                   .y_label = label_with("memory of the NPU that needs most", b, a),
-                  .log_x = d[n - 1].time > 20 * d[0].time && d[0].time > 0,
+                  .log_x = d[n - 1].time > SPREAD * d[0].time && d[0].time > 0,
+                  .log_y = log_y,
                   .n_series = n_series,
                   .series = series,
                   .limit = limit / b.per,

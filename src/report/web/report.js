@@ -324,6 +324,7 @@ const largest = (c) => view.reduce((most, i) => (c.values[i] > most ? c.values[i
 
 /* So many dots that they cover each other are drawn once for each small square. */
 const MANY = 20000;
+const SPREAD = 20; /* of the largest to the smallest value: then an axis is logarithmic */
 function thin(points, x, y) {
     const seen = new Set(), mostX = largest(x), mostY = largest(y);
     if (points.length <= MANY) return points;
@@ -341,9 +342,12 @@ function front(points, x, y) {
 function drawScatter() {
     const x = column("wall_time"), y = column("peak_memory");
     if (!x || !y) return;
-    const [xUnit, xPer] = unitFor(x, largest(x)), [yUnit, yPer] = unitFor(y, largest(y));
-    const at = (i) => ({x: x.values[i] / xPer, y: y.values[i] / yPer, i});
     const known = view.filter((i) => !Number.isNaN(x.values[i]) && !Number.isNaN(y.values[i]));
+    const best = front(known, x, y);
+    const least = best.length ? y.values[best[best.length - 1]] : 0, greatest = largest(y);
+    const isLog = least > 0 && greatest > SPREAD * least;
+    const [xUnit, xPer] = unitFor(x, largest(x)), [yUnit, yPer] = unitFor(y, isLog ? Math.sqrt(least * greatest) : greatest);
+    const at = (i) => ({x: x.values[i] / xPer, y: y.values[i] / yPer, i});
     const points = thin(known, x, y);
     const c = axes.find((a) => a.key === $("colour").value);
     const values = c ? [...new Set(known.map((i) => c.values[i]))].sort((a, b) => a - b) : [0];
@@ -361,7 +365,6 @@ function drawScatter() {
     const datasets = [...groups.keys()].sort((a, b) => a - b).map((g) => ({label: label(g), data: groups.get(g).map(at),
         backgroundColor: data.colours[g] + (dark() ? "" : "b0"), borderColor: data.colours[g], borderWidth: 0, pointRadius: points.length > 3000 ? 2 : 3.5,
         pointStyle: ["circle", "rect", "triangle", "rectRot"][g % 4], order: 2}));
-    const best = front(known, x, y);
     datasets.push({label: "best for their memory (Pareto front)", type: "line", data: best.map(at), stepped: "before", pointStyle: "circle",
         borderColor: theme("ink"), borderWidth: 1.5, pointRadius: 3, pointBackgroundColor: theme("ink"), order: 1});
     const limits = [...new Set(data.studies.map((s) => s.limit).filter((l) => l !== null))];
@@ -369,12 +372,10 @@ function drawScatter() {
     for (const l of limits)
         datasets.push({label: `memory of an NPU, ${digits(l / yPer)} ${yUnit}`, type: "line", data: [{x: from, y: l / yPer}, {x: to, y: l / yPer}],
             borderColor: theme("limit"), borderDash: [6, 4], borderWidth: 1.5, pointStyle: "line", pointRadius: 0, pointHitRadius: 0, order: 0});
-    const spread = (low, high) => (low > 0 && high > 20 * low ? "logarithmic" : "linear");
-    const least = best.length ? y.values[best[best.length - 1]] : 0;
     setChart("scatter", {type: "scatter", data: {datasets}, options: {
         parsing: false, normalized: true,
-        scales: {x: axis(`step time (${xUnit})`, {type: spread(from, to)}),
-            y: axis(`memory of the NPU that needs most (${yUnit})`, {type: spread(least, largest(y))})},
+        scales: {x: axis(`step time (${xUnit})`, {type: from > 0 && to > SPREAD * from ? "logarithmic" : "linear"}),
+            y: axis(`memory of the NPU that needs most (${yUnit})`, {type: isLog ? "logarithmic" : "linear"})},
         plugins: {legend: {labels: {color: theme("ink"), usePointStyle: true, boxHeight: 7, sort: (a, b) => a.datasetIndex - b.datasetIndex}},
             tooltip: {callbacks: {label: (p) => (p.raw.i === undefined ? p.dataset.label
                 : [nameOf(p.raw.i), `${readable(x, p.raw.i)}, ${readable(y, p.raw.i)}`])}}},

@@ -110,7 +110,7 @@ static void bars_have_a_box_for_each_part(void **state)
     draw_bars_svg(&(draw_bars){.title = "t", .label = "l", .n_bars = 2, .n_parts = 2, .bar = bars, .part = parts, .value = value, .colour = colour}, &text);
     assert_int_equal(count(&text, draw_part_colours[0]), 3);
     assert_int_equal(count(&text, draw_part_colours[9]), 2);
-    assert_int_equal(count(&text, ">4</text>"), 1); /* the sum; the tick is 4.0 */
+    assert_int_equal(count(&text, ">4.00</text>"), 1); /* the sum */
     dse_strbuf_free(&text);
 }
 
