@@ -285,7 +285,7 @@ static void add_data(const report_sweep *s, dse_arena *a, dse_strbuf *out)
             (s->points->varied >> parameter & 1 || strategy_parameters[parameter].in_name))
             add_parameter(&w, parameter, columns);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; s->points->n && i < n; i++)
         if (has_figure(&w, &c[i]) || &c[i] == s->by)
             add_figure(&w, &c[i], columns);
     add_parts(&w, root);

@@ -11,7 +11,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chromium
 
-ccldse, configs = sys.argv[1:3]
+ccldse, configs = (os.path.abspath(word) for word in sys.argv[1:3])
 os.environ["CCLDSE_CONFIGS"] = configs
 
 
@@ -156,6 +156,28 @@ def several(folder, page):
     check("by a word of its name", 2 * int(shown), int(points))
 
 
+def nothing(folder, page):
+    """Nothing fits, and everything has failed: the page says so, and complains about nothing."""
+    db, path = os.path.join(folder, "small.db"), os.path.join(folder, "nothing.html")
+    run("report", "--db", db, "--hbm", "1kB", "-o", path)
+    page.open("file://" + path)
+    page.rest_a_moment()
+    check("nothing fits: all are shown", page.eval("document.getElementById('fits').checked"), False)
+    page.eval("document.getElementById('fits').click()")
+    page.rest_a_moment()
+    check("nothing is left", page.eval("document.getElementById('status').textContent.startsWith('0 of ')"))
+    db = os.path.join(folder, "failed.db")
+    subprocess.run([ccldse, "sweep", "--model", "small", "--system", "ring8", "--tp", "2", "--engine", "astrasim", "--stage-cmd",
+                    "false", "--astrasim-bin", "/bin/false", "--db", db], cwd=folder, check=False, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    run("report", "--db", db, "-o", path)
+    page.open("file://" + path)
+    page.rest_a_moment()
+    page.paper(path + ".pdf")
+    check("no ranking", page.eval("document.getElementById('ranking')"), None)
+    check("why", page.eval("document.getElementById('failed').textContent.includes('exited with code 1')"))
+
+
 checks = 0
 if not chromium.find():
     print("no Chromium to open a report with (Debian: chromium)", file=sys.stderr)
@@ -165,6 +187,7 @@ with tempfile.TemporaryDirectory() as top:
     try:
         small(top, browser)
         several(top, browser)
+        nothing(top, browser)
         check("problems in the console", browser.problems, [])
         check("what was loaded", [r for r in browser.requests if not r.startswith("file://" + top)], [])
     finally:

@@ -106,7 +106,7 @@ function condition(word) {
 }
 
 const by = column(data.by);
-let order = {column: by, down: by.better === "higher"};
+let order = {column: by, down: by?.better === "higher"}; /* without points there are no columns */
 let view = []; /* the points that are shown, in their order */
 let chosen = -1;
 
@@ -229,12 +229,12 @@ function choose(i, scroll) {
     renderRows();
 }
 
-$("rows").addEventListener("scroll", () => requestAnimationFrame(() => renderRows()));
-$("rows").addEventListener("click", (e) => {
+$("rows")?.addEventListener("scroll", () => requestAnimationFrame(() => renderRows()));
+$("rows")?.addEventListener("click", (e) => {
     const row = e.target.closest("tr[data-point]");
     if (row) choose(Number(row.dataset.point));
 });
-$("rows").addEventListener("keydown", (e) => {
+$("rows")?.addEventListener("keydown", (e) => {
     const step = {ArrowDown: 1, ArrowUp: -1, Home: -data.n, End: data.n}[e.key];
     if (!step || !view.length || e.target !== $("rows")) return;
     e.preventDefault();
@@ -369,7 +369,7 @@ function drawScatter() {
         borderColor: theme("ink"), borderWidth: 1.5, pointRadius: 3, pointBackgroundColor: theme("ink"), order: 1});
     const limits = [...new Set(data.studies.map((s) => s.limit).filter((l) => l !== null))];
     const from = known.reduce((least, i) => Math.min(least, x.values[i]), Infinity) / xPer, to = largest(x) / xPer;
-    for (const l of limits)
+    for (const l of known.length ? limits : [])
         datasets.push({label: `memory of an NPU, ${digits(l / yPer)} ${yUnit}`, type: "line", data: [{x: from, y: l / yPer}, {x: to, y: l / yPer}],
             borderColor: theme("limit"), borderDash: [6, 4], borderWidth: 1.5, pointStyle: "line", pointRadius: 0, pointHitRadius: 0, order: 0});
     setChart("scatter", {type: "scatter", data: {datasets}, options: {
@@ -411,8 +411,9 @@ function drawBars() {
 let waiting = 0;
 function draw() {
     waiting = 0;
+    if (!data.n) return;
     drawHeat();
-    if (!window.Chart || !data.n) return;
+    if (!window.Chart) return;
     drawScatter();
     drawBars();
 }
@@ -444,12 +445,12 @@ let before;
 addEventListener("beforeprint", () => {
     before = document.documentElement.dataset.theme;
     setTheme("light");
-    renderRows(30);
+    if (data.n) renderRows(30);
     draw();
 });
 addEventListener("afterprint", () => {
     setTheme(before);
-    renderRows();
+    if (data.n) renderRows();
     draw();
 });
 
@@ -469,7 +470,7 @@ if (!data.n) {
     return;
 }
 const limited = data.studies.some((s) => s.limit !== null);
-$("fits").checked = limited;
+$("fits").checked = limited && columns[0].values.some((v, i) => fits(i)); /* else the ranking would be empty */
 $("fits-label").hidden = !limited;
 $("study-label").hidden = !hasStudies;
 fill("study", [["", "all"], ...data.studies.map((s, k) => [String(k), s.name])]);
@@ -478,6 +479,9 @@ fill("heat-y", axes.map((c) => [c.key, c.label]), (axes.find((c) => c.key === "p
 fill("heat-by", columns.filter((c) => c.better && c.shown).map((c) => [c.key, c.label]), data.by);
 if (axes.length < 2) $("heat").remove();
 if (window.Chart) fill("colour", [["", "none"], ...axes.map((c) => [c.key, c.label])], hasStudies ? "study" : (column("pp")?.varied ? "pp" : axes[0]?.key || ""));
+
+for (const link of document.querySelectorAll("nav a"))
+    if (!$(link.hash.slice(1))) link.parentNode.remove();
 
 let typing = 0;
 $("filter").addEventListener("input", () => {
