@@ -360,8 +360,10 @@ function drawScatter() {
         if (!groups.has(g)) groups.set(g, []);
         groups.get(g).push(i);
     }
+    const narrow = $("scatter").parentNode.clientWidth < 700;
+    const end = (text) => (narrow && text.length > 36 ? "…" + text.slice(-35) : text); /* where names of studies differ */
     const label = (g) => (!c ? "points" : values.length > most && g === most - 1 ? "others"
-        : c === studyAxis ? c.names[values[g]] : `${c.label} ${c.names ? c.names[values[g]] : values[g]}`);
+        : c === studyAxis ? end(c.names[values[g]]) : `${c.label} ${c.names ? c.names[values[g]] : values[g]}`);
     const datasets = [...groups.keys()].sort((a, b) => a - b).map((g) => ({label: label(g), data: groups.get(g).map(at),
         backgroundColor: data.colours[g] + (dark() ? "" : "b0"), borderColor: data.colours[g], borderWidth: 0, pointRadius: points.length > 3000 ? 2 : 3.5,
         pointStyle: ["circle", "rect", "triangle", "rectRot"][g % 4], order: 2}));
@@ -375,7 +377,7 @@ function drawScatter() {
     setChart("scatter", {type: "scatter", data: {datasets}, options: {
         parsing: false, normalized: true,
         scales: {x: axis(`step time (${xUnit})`, {type: from > 0 && to > SPREAD * from ? "logarithmic" : "linear"}),
-            y: axis(`memory of the NPU that needs most (${yUnit})`, {type: isLog ? "logarithmic" : "linear"})},
+            y: axis(`${narrow ? "memory" : "memory of the NPU that needs most"} (${yUnit})`, {type: isLog ? "logarithmic" : "linear"})},
         plugins: {legend: {labels: {color: theme("ink"), usePointStyle: true, boxHeight: 7, sort: (a, b) => a.datasetIndex - b.datasetIndex}},
             tooltip: {callbacks: {label: (p) => (p.raw.i === undefined ? p.dataset.label
                 : [nameOf(p.raw.i), `${readable(x, p.raw.i)}, ${readable(y, p.raw.i)}`])}}},
