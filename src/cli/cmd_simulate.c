@@ -216,7 +216,7 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
         return st;
     shown.unrolled = unrolls ? &unrolled : NULL;
     drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
-    if (o->timeline && (st = drv_training_timeline_save(&shown.result, o->timeline, r->arena, err)) != DSE_OK)
+    if (o->timeline && (st = drv_training_timeline_save(&s->study, &s->point, &shown.result, o->timeline, r->arena, err)) != DSE_OK)
         return st;
     return training_print(&shown, &lists, o->json, r, err);
 }

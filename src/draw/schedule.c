@@ -60,6 +60,8 @@ typedef struct {
     const sched_times *times;
     const uint32_t *shade; /* [stages of all directions] */
     double pixels;         /* of a unit of time */
+    uint64_t end;          /* what begins later is not drawn */
+    bool in_ms;            /* times are ns, and people read milliseconds */
     bool has_kind[SCHED_KINDS], has_pair, has_shades;
     dse_strbuf *out;
 } picture;
@@ -95,9 +97,9 @@ static void find_kinds(picture *p)
 
 /* The shortest action that takes time has LEAST_BOX, within what is neither too small nor too wide to look
  * at. */
-static double choose_pixels(const sched_plan *p, const sched_times *t)
+static double choose_pixels(const sched_plan *p, const sched_times *t, uint64_t end)
 {
-    uint64_t shortest = t->makespan;
+    uint64_t shortest = end;
     double wide;
 
     for (uint32_t i = 0; i < sched_n_actions(p); i++) {
@@ -106,16 +108,27 @@ static double choose_pixels(const sched_plan *p, const sched_times *t)
         if (d && d < shortest)
             shortest = d;
     }
-    if (!t->makespan)
+    if (!end)
         return 0;
-    wide = (double)t->makespan / (double)shortest * LEAST_BOX;
-    return fmin(fmax(wide, LEAST_WIDE), MOST_WIDE) / (double)t->makespan;
+    wide = (double)end / (double)shortest * LEAST_BOX;
+    return fmin(fmax(wide, LEAST_WIDE), MOST_WIDE) / (double)end;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 static double left_of(const picture *p, uint64_t time) { return MARGIN + LABEL + (double)time * p->pixels; }
 static double top_of(uint32_t rank) { return MARGIN + TITLE + rank * (ROW + GAP); }
+
+/* A time of a step is read to a thousandth of a millisecond. */
+static void put_time(const picture *p, uint64_t t)
+{
+    if (!p->in_ms)
+        dse_strbuf_addu(p->out, t);
+    else if (t % 1000000 < 1000)
+        dse_strbuf_addf(p->out, "%" PRIu64, t / 1000000);
+    else
+        dse_strbuf_addf(p->out, "%" PRIu64 ".%03u", t / 1000000, (unsigned)(t % 1000000 / 1000));
+}
 
 static void put_action(const picture *p, uint32_t rank, uint32_t i)
 {
@@ -126,10 +139,12 @@ static void put_action(const picture *p, uint32_t rank, uint32_t i)
 
     dse_strbuf_adds(p->out, "<g><title>");
     sched_add_action(p->plan, x, p->out);
-    dse_strbuf_addf(
-        p->out, ": %s of micro-batch %" PRIu32 " in stage %" PRIu32 ", %" PRIu64 " to %" PRIu64 "</title>",
-        sched_kind_names[x->kind], x->micro_batch, x->stage % p->plan->n_stages, p->times->start[i],
-        p->times->end[i]);
+    dse_strbuf_addf(p->out, ": %s of micro-batch %" PRIu32 " in stage %" PRIu32 ", ", sched_kind_names[x->kind],
+                    x->micro_batch, x->stage % p->plan->n_stages);
+    put_time(p, p->times->start[i]);
+    dse_strbuf_adds(p->out, " to ");
+    put_time(p, p->times->end[i]);
+    dse_strbuf_adds(p->out, p->in_ms ? " ms</title>" : "</title>");
     draw_rect(class, (draw_point){left, top}, fmax(w - 0.6, 0.4), ROW, 2, p->out);
     if (w >= digits * DIGIT + 2) {
         draw_text("n", (draw_point){left + w / 2, top + ROW / 2 + 3.5}, p->out);
@@ -144,14 +159,14 @@ static void put_rank(const picture *p, uint32_t rank)
 
     draw_text("", (draw_point){MARGIN, top_of(rank) + ROW / 2 + 4}, p->out);
     dse_strbuf_addf(p->out, "rank %" PRIu32 "</text>\n", rank);
-    draw_rect("row", (draw_point){left_of(p, 0), top_of(rank)}, (double)p->times->makespan * p->pixels, ROW,
+    draw_rect("row", (draw_point){left_of(p, 0), top_of(rank)}, (double)p->end * p->pixels, ROW,
               0, p->out);
-    for (uint32_t i = plan->first[rank]; i < plan->first[rank + 1]; i++)
+    for (uint32_t i = plan->first[rank]; i < plan->first[rank + 1] && p->times->end[i] <= p->end; i++)
         put_action(p, rank, i);
     for (uint32_t i = plan->first[rank]; i < plan->first[rank + 1]; i++) {
         double left = left_of(p, p->times->start[i]);
 
-        if (plan->action[i].with_next)
+        if (plan->action[i].with_next && p->times->end[i + 1] <= p->end)
             draw_rect("pair", (draw_point){left, top_of(rank)}, left_of(p, p->times->end[i + 1]) - left - 0.6,
                       ROW, 2, p->out);
     }
@@ -180,8 +195,8 @@ static void put_axis(const picture *p, double y)
     dse_strbuf_addc(p->out, ' ');
     draw_number(y, p->out);
     dse_strbuf_addc(p->out, 'H');
-    draw_number(left_of(p, p->times->makespan), p->out);
-    for (uint64_t t = 0; t <= p->times->makespan && step != UINT64_MAX; t += step) {
+    draw_number(left_of(p, p->end), p->out);
+    for (uint64_t t = 0; t <= p->end && step != UINT64_MAX; t += step) {
         dse_strbuf_addc(p->out, 'M');
         draw_number(left_of(p, t), p->out);
         dse_strbuf_addc(p->out, ' ');
@@ -189,9 +204,10 @@ static void put_axis(const picture *p, double y)
         dse_strbuf_adds(p->out, "v5");
     }
     dse_strbuf_adds(p->out, "\"/>\n");
-    for (uint64_t t = 0; t <= p->times->makespan && step != UINT64_MAX; t += step) {
+    for (uint64_t t = 0; t <= p->end && step != UINT64_MAX; t += step) {
         draw_text("tick", (draw_point){left_of(p, t), y + 17}, p->out);
-        dse_strbuf_addf(p->out, "%" PRIu64 "</text>\n", t);
+        put_time(p, t);
+        dse_strbuf_adds(p->out, p->in_ms && !t ? " ms</text>\n" : "</text>\n");
     }
 }
 
@@ -237,7 +253,7 @@ static void put_legend(const picture *p, double y)
 static void put_page(const picture *p, const char *title)
 {
     double axis = top_of(p->plan->n_ranks) + 2, legend = axis + 34, h = legend + (p->has_shades ? 56 : 34);
-    double w = fmax(left_of(p, p->times->makespan) + 2 * MARGIN, 700);
+    double w = fmax(left_of(p, p->end) + 2 * MARGIN, 700);
 
     dse_strbuf_adds(p->out, "<svg class=\"schedule\" xmlns=\"http://www.w3.org/2000/svg\"");
     draw_attribute("width", w, p->out);
@@ -265,23 +281,41 @@ static void put_page(const picture *p, const char *title)
     dse_strbuf_adds(p->out, "</svg>\n");
 }
 
+static void put_plan(picture *p, const char *title)
+{
+    uint32_t *shade = dse_calloc((size_t)p->plan->n_directions * p->plan->n_stages, sizeof *shade);
+
+    p->pixels = choose_pixels(p->plan, p->times, p->end);
+    set_shades(p->plan, shade, &p->has_shades);
+    p->shade = shade;
+    find_kinds(p);
+    put_page(p, title);
+    dse_free(shade);
+}
+
 dse_status draw_schedule_svg(const sched_plan *p, const sched_times *t, const char *title, dse_strbuf *out,
                              dse_error *err)
 {
-    picture pic = {.plan = p, .times = t, .out = out};
-    uint32_t *shade;
+    picture pic = {.plan = p, .times = t, .end = t->makespan, .out = out};
 
     if (sched_n_actions(p) > MAX_ACTIONS)
         return dse_fail(err, DSE_E_RANGE,
                         "a picture of %" PRIu32
                         " actions cannot be read; at most %d are drawn; draw fewer micro-batches",
                         sched_n_actions(p), MAX_ACTIONS);
-    pic.pixels = choose_pixels(p, t);
-    shade = dse_calloc((size_t)p->n_directions * p->n_stages, sizeof *shade);
-    set_shades(p, shade, &pic.has_shades);
-    pic.shade = shade;
-    find_kinds(&pic);
-    put_page(&pic, title);
-    dse_free(shade);
+    put_plan(&pic, title);
     return DSE_OK;
+}
+
+void draw_step_svg(const sched_plan *p, const sched_times *t, const char *title, uint32_t most, dse_strbuf *out,
+                   uint64_t *until)
+{
+    const uint32_t n = sched_n_actions(p);
+    picture pic = {.plan = p, .times = t, .end = t->makespan, .in_ms = true, .out = out};
+
+    /* Actions are spread evenly enough over the step, so that the share of time is the share of actions. */
+    if (n > most)
+        pic.end = (uint64_t)((double)t->makespan * most / n);
+    *until = pic.end;
+    put_plan(&pic, title);
 }

@@ -334,6 +334,15 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
 }
 
+void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank, dse_arena *a,
+                         uint64_t *during, uint64_t *after)
+{
+    const step_options o = drv_training_options(s, p);
+
+    step_memory_over(step_memory_new(&s->training->model, &o, step->plan.n_stages, a), &step->plan, rank, a, during,
+                     after);
+}
+
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
 /* When the peak is reached, and what the rank then does: a forward pass adds until its end, a backward

@@ -1,5 +1,6 @@
 #include "driver/training_timeline.h"
 
+#include "driver/training.h"
 #include "trace/text_file.h"
 
 #include <inttypes.h>
@@ -10,6 +11,8 @@ static const char *const words[SCHED_KINDS] = {"forward", "backward", "backward,
                                               "backward, gradient of the weights"};
 
 typedef struct {
+    const drv_study *study;
+    const strategy *point;
     const step_result *r;
     trace_text_file file;
     uint32_t *chunk; /* per stage: which of its rank's */
@@ -65,6 +68,16 @@ static void add_pass(writer *w, uint32_t rank, uint32_t i)
         words[x->kind], x->micro_batch, chunk, x->stage);
 }
 
+/* One end of an arrow: within the pass that makes the tensor, its last tick, and at the start of this one. */
+static void add_arrow(writer *w, const char *ph, uint32_t rank, dse_time at, uint32_t id)
+{
+    dse_strbuf *b = begin(w, ph, rank, THREAD_PASSES);
+
+    dse_strbuf_addf(b, ",\"cat\":\"tensor\",\"id\":%" PRIu32 ",\"name\":\"tensor\"%s", id, *ph == 'f' ? ",\"bp\":\"e\"" : "");
+    add_us("ts", at, b);
+    dse_strbuf_addc(b, '}');
+}
+
 /* From the end of the pass that makes the tensor to the start of this one. */
 static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
@@ -83,6 +96,29 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
                         i, what, x->micro_batch, w->chunk[x->stage]);
         add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
         dse_strbuf_addf(b, ",\"args\":{\"from_rank\":%" PRIu32 "}}", p->stage_rank[p->action[from].stage]);
+    }
+    add_arrow(w, "s", p->stage_rank[p->action[from].stage], w->r->times.end[from] - 1, i);
+    add_arrow(w, "f", rank, w->r->times.start[i], i);
+}
+
+/* While each pass runs and after it, where that is something else than before. */
+static void add_memory(writer *w, uint32_t rank, dse_arena *a)
+{
+    const uint32_t first = w->r->plan.first[rank], n = w->r->plan.first[rank + 1] - first;
+    uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1), now = UINT64_MAX;
+
+    drv_training_memory(w->study, w->point, w->r, rank, a, during, after);
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        const uint64_t bytes = i % 2 ? after[i / 2] : during[i / 2];
+        dse_strbuf *b;
+
+        if (bytes == now)
+            continue;
+        now = bytes;
+        b = begin(w, "C", rank, THREAD_PASSES);
+        dse_strbuf_adds(b, ",\"name\":\"memory\"");
+        add_us("ts", i % 2 ? w->r->times.end[first + i / 2] : w->r->times.start[first + i / 2], b);
+        dse_strbuf_addf(b, ",\"args\":{\"bytes\":%" PRIu64 "}}", bytes);
     }
 }
 
@@ -115,14 +151,16 @@ static dse_status write_rank(writer *w, uint32_t rank, dse_arena *a, dse_error *
         add_pass(w, rank, i);
         st = trace_text_file_flush(&w->file, err);
     }
+    add_memory(w, rank, a);
     add_end(w, rank, "gradient reduction, sums, wait for all ranks", r->times.last[rank], optimizer);
     add_end(w, rank, "optimizer", optimizer, r->step);
     return st;
 }
 
-dse_status drv_training_timeline_save(const step_result *r, const char *path, dse_arena *a, dse_error *err)
+dse_status drv_training_timeline_save(const drv_study *s, const strategy *p, const step_result *r, const char *path,
+                                      dse_arena *a, dse_error *err)
 {
-    writer w = {.r = r};
+    writer w = {.study = s, .point = p, .r = r};
     dse_status st = trace_text_file_open(&w.file, path, err);
 
     if (st != DSE_OK)

@@ -10,37 +10,6 @@
 #define MAX_ROWS    64 /* of a table, and items of a list: all of it is in the JSON */
 #define MAX_DEPTH   6  /* headings h3 and on */
 
-static const char style[] =
-    ":root{color-scheme:light dark}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem}\n"
-    "h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .2rem;border-bottom:1px "
-    "solid #8888}\n"
-    "h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .3rem}\n"
-    ".note{margin:.2rem 0 .6rem;opacity:.75}.absent{border-left:.25rem solid #c60;padding-left:.6rem}\n"
-    ".wide{overflow-x:auto}\n"
-    "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}\n"
-    "td.n,th.n{text-align:right}td.n{white-space:nowrap}th{font-weight:600}\n"
-    /* A table of a dozen columns fits on paper only in small letters on a wide page. */
-    "@page{size:landscape}\n"
-    "@media print{body{max-width:none;font-size:10pt;padding:0}table{font-size:8pt}.wide{overflow:visible}"
-    "h2,h3,tr{break-inside:avoid}h2,h3{break-after:avoid}}\n";
-
-static void add_text(const char *text, dse_strbuf *out)
-{
-    static const char *const escaped[128] = {
-        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
-
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c < 128 && escaped[c])
-            dse_strbuf_adds(out, escaped[c]);
-        else
-            dse_strbuf_addc(out, (char)c);
-    }
-}
-
 /* The name of a column may break at its underscores, so that a table is not wider than its figures. */
 static void add_name(const char *open, const char *name, dse_strbuf *out)
 {
@@ -49,18 +18,11 @@ static void add_name(const char *open, const char *name, dse_strbuf *out)
         char part[64];
 
         snprintf(part, sizeof part, "%.*s", (int)(end - name < 62 ? end - name : 62), name);
-        add_text(part, out);
+        report_html_text(part, out);
         dse_strbuf_adds(out, "_<wbr>");
     }
-    add_text(name, out);
+    report_html_text(name, out);
     dse_strbuf_adds(out, "</th>");
-}
-
-static void add_element(const char *open, const char *text, const char *close, dse_strbuf *out)
-{
-    dse_strbuf_adds(out, open);
-    add_text(text, out);
-    dse_strbuf_adds(out, close);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -130,7 +92,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
     }
     default:
         report_measured_scalar(v, "", &text);
-        add_text(text.data, out);
+        report_html_text(text.data, out);
     }
 }
 
@@ -138,7 +100,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
 static void add_cell(const metric_value *v, dse_strbuf *out)
 {
     if (v && v->kind == METRIC_ABSENT && v->text)
-        add_element("<td title=\"", v->text, "\">", out);
+        report_html_element("<td title=\"", v->text, "\">", out);
     else
         dse_strbuf_adds(out, v && is_number(v) ? "<td class=n>" : "<td>");
     if (v && (is_flat(v) || v->kind == METRIC_OBJECT))
@@ -202,8 +164,8 @@ static void add_reasons(const columns *c, dse_strbuf *out)
         dse_strbuf_adds(out, "<p class=note>");
         for (size_t k = i; k < c->n; k++)
             if (c->column[k].why && strcmp(c->column[k].why, why) == 0)
-                add_element(k > i ? ", " : "", c->column[k].key, "", out);
-        add_element(": ", why, "</p>\n", out);
+                report_html_element(k > i ? ", " : "", c->column[k].key, "", out);
+        report_html_element(": ", why, "</p>\n", out);
     }
 }
 
@@ -212,7 +174,7 @@ static void add_row_name(const metric_value *row, size_t place, dse_strbuf *out)
     char text[24];
 
     snprintf(text, sizeof text, "%zu", place);
-    add_element("<tr><th>", row->key ? row->key : text, "</th>", out);
+    report_html_element("<tr><th>", row->key ? row->key : text, "</th>", out);
 }
 
 static void add_table(const metric_value *rows, dse_strbuf *out)
@@ -247,10 +209,10 @@ static void add_scalars(const metric_value *object, dse_strbuf *out)
             continue;
         dse_strbuf_adds(out, any ? "" : "<div class=wide><table>\n");
         any = true;
-        add_element("<tr><th>", v->key, "</th>", out);
+        report_html_element("<tr><th>", v->key, "</th>", out);
         add_cell(v, out);
         if (v->kind == METRIC_ABSENT && v->text)
-            add_element("<td class=note>", v->text, "</td>", out);
+            report_html_element("<td class=note>", v->text, "</td>", out);
         dse_strbuf_adds(out, "</tr>\n");
     }
     dse_strbuf_adds(out, any ? "</table></div>\n" : "");
@@ -276,7 +238,7 @@ static void add_deeper(const metric_value *object, int depth, dse_strbuf *out)
         if (!v->key || is_flat(v) || !v->first)
             continue;
         dse_strbuf_addf(out, "<h%d>", depth);
-        add_text(v->key, out);
+        report_html_text(v->key, out);
         dse_strbuf_addf(out, "</h%d>\n", depth);
         add_tree(v, depth + 1, out);
     }
@@ -287,36 +249,23 @@ static void add_deeper(const metric_value *object, int depth, dse_strbuf *out)
 static void add_metric(const report_measured *m, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "<section>\n");
-    add_element("<h2>", m->name, "</h2>\n", out);
-    add_element("<p class=note>", m->row->help, "</p>\n", out);
+    report_html_element("<h2>", m->name, "</h2>\n", out);
+    report_html_element("<p class=note>", m->row->help, "</p>\n", out);
     if (m->value)
         add_tree(m->value, 3, out);
     else
-        add_element("<p class=absent>", m->why, "</p>\n", out);
+        report_html_element("<p class=absent>", m->why, "</p>\n", out);
     dse_strbuf_adds(out, "</section>\n");
-}
-
-static void add_facts(const report_page *p, dse_strbuf *out)
-{
-    dse_strbuf_adds(out, "<div class=wide><table>\n");
-    for (size_t i = 0; i < p->n_facts; i++) {
-        add_element("<tr><th>", p->fact[i].label, "</th>", out);
-        add_element("<td>", p->fact[i].text, "</td></tr>\n", out);
-    }
-    dse_strbuf_adds(out, "</table></div>\n");
-    for (size_t i = 0; i < p->n_warnings; i++)
-        add_element("<p class=absent>", p->warning[i].text, "</p>\n", out);
 }
 
 void report_page_html(const report_page *p, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-                         "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n");
-    add_element("<title>", p->title, "</title>\n", out);
-    dse_strbuf_addf(out, "<style>\n%s</style>\n</head>\n<body>\n", style);
-    add_element("<h1>", p->title, "</h1>\n", out);
-    add_facts(p, out);
+    report_html_begin(p->title, &report_web_measured_css, "", out);
+    report_html_element("<h1>", p->title, "</h1>\n", out);
+    report_html_facts(p->fact, p->n_facts, out);
+    for (size_t i = 0; i < p->n_warnings; i++)
+        report_html_element("<p class=absent>", p->warning[i].text, "</p>\n", out);
     for (size_t i = 0; i < p->n; i++)
         add_metric(&p->m[i], out);
-    dse_strbuf_adds(out, "</body>\n</html>\n");
+    report_html_end(out);
 }

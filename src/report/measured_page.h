@@ -3,11 +3,8 @@
 #ifndef DSE_REPORT_MEASURED_PAGE_H
 #define DSE_REPORT_MEASURED_PAGE_H
 
+#include "report/html.h"
 #include "report/measured.h"
-
-typedef struct {
-    const char *label, *text;
-} report_fact;
 
 typedef struct {
     const char *title;

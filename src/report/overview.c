@@ -31,7 +31,7 @@ static const char *word_of(const char *settings, const char *key, size_t *n)
     return p;
 }
 
-static bool comparable(const report_study *a, const report_study *b)
+bool report_comparable(const report_study *a, const report_study *b)
 {
     if (report_trains(a) != report_trains(b))
         return false;
@@ -82,6 +82,11 @@ static size_t add_words(const report_study *of, const report_study *group, size_
     return count;
 }
 
+size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n, dse_strbuf *out)
+{
+    return add_words(of, group, n, false, out);
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -104,7 +109,7 @@ static void add_settings(const report_study *s, const report_study *group, size_
 
     for (size_t i = 0; i < n; i++)
         ambiguous |= &group[i] != s && !strcmp(group[i].row[0].settings, s->row[0].settings);
-    if (!add_words(s, group, n, false, words))
+    if (!report_settings_that_differ(s, group, n, words))
         dse_strbuf_adds(words, "none");
     if (ambiguous)
         dse_strbuf_addf(words, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
@@ -212,12 +217,12 @@ static void print_together(const report_study *studies, size_t n, dse_arena *a, 
     for (size_t i = 0; i < n; i++) {
         size_t before = 0, count = 0;
 
-        while (before < i && !comparable(&studies[before], &studies[i]))
+        while (before < i && !report_comparable(&studies[before], &studies[i]))
             before++;
         if (before < i)
             continue;
         for (size_t k = i; k < n; k++)
-            if (comparable(&studies[i], &studies[k]))
+            if (report_comparable(&studies[i], &studies[k]))
                 group[count++] = studies[k];
         if (count > 1)
             print_group(group, count, a, out);

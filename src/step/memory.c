@@ -121,6 +121,7 @@ typedef struct {
     int64_t peak;
     progress *of; /* per stage of the plan */
     step_rank_memory *out;
+    uint64_t *during, *after; /* of step_memory_over; NULL */
 } walk;
 
 static const mem_stage *stage_at(const walk *w, uint32_t number) { return w->of[number].stage; }
@@ -178,6 +179,8 @@ static void look_at(walk *w, uint32_t at, bool is_pair)
     const mem_moment *other = is_pair ? moment_of(w, &w->plan->action[at + 1]) : NULL;
     int64_t bytes = w->now + m->bytes + (other ? other->bytes : 0);
 
+    if (w->during)
+        w->during[0] = w->during[is_pair] = (uint64_t)bytes;
     if (w->out->at != DSE_NONE && bytes <= w->peak)
         return;
     w->peak = bytes;
@@ -280,14 +283,17 @@ static void walk_to(walk *w, uint32_t rank, uint32_t end, bool looks)
         apply(w, &p->action[i]);
         if (is_pair)
             apply(w, &p->action[++i]);
+        if (w->during) {
+            w->after[0] = w->after[is_pair] = (uint64_t)w->now;
+            w->during += 1 + is_pair;
+            w->after += 1 + is_pair;
+        }
     }
 }
 
-void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
-                    step_rank_memory *out)
+static walk walk_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, step_rank_memory *out)
 {
     walk w = {.s = s, .plan = p, .out = out};
-    mem_held most;
 
     *out = (step_rank_memory){.at = DSE_NONE};
     w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
@@ -297,6 +303,15 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
         w.of[n].stage = &s->class[class_of(s, &stage)];
     }
     add_fixed(&w, rank);
+    return w;
+}
+
+void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                    step_rank_memory *out)
+{
+    walk w = walk_of(s, p, rank, a, out);
+    mem_held most;
+
     walk_to(&w, rank, p->first[rank + 1], true);
     out->fixed = (uint64_t)mem_total(&w.fixed);
     out->left = (uint64_t)w.now;
@@ -308,4 +323,15 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
     for (int k = 0; k < STEP_N_HOLDS; k++)
         out->held[k] = (uint64_t)most.of[k];
     out->peak = (uint64_t)mem_total(&most);
+}
+
+void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, uint64_t *during,
+                      uint64_t *after)
+{
+    step_rank_memory peak;
+    walk w = walk_of(s, p, rank, a, &peak);
+
+    w.during = during;
+    w.after = after;
+    walk_to(&w, rank, p->first[rank + 1], true);
 }

@@ -69,6 +69,22 @@ static void begin(fixture *f, uint32_t n_layers, int64_t tokens)
     assert_int_equal(step_model_read(&doc, &symbols, n_layers, &f->arena, &f->model, &err), DSE_OK);
 }
 
+/* Over time the rank holds at most its peak, there, and after its last action what is left. */
+static void look_over(fixture *f, const step_memory *s, uint32_t rank)
+{
+    const uint32_t first = f->plan.first[rank], n = f->plan.first[rank + 1] - first;
+    uint64_t *during = dse_calloc(n, sizeof *during), *after = dse_calloc(n, sizeof *after), most = 0;
+
+    step_memory_over(s, &f->plan, rank, &f->arena, during, after);
+    for (uint32_t i = 0; i < n; i++)
+        most = during[i] > most ? during[i] : most;
+    assert_u64(most, f->seen.peak);
+    assert_u64(during[f->seen.at - first], f->seen.peak);
+    assert_u64(after[n - 1], f->seen.left);
+    dse_free(during);
+    dse_free(after);
+}
+
 static void look(fixture *f, uint32_t rank)
 {
     const step_memory *s = step_memory_new(&f->model, &f->options, f->plan.n_stages, &f->arena);
@@ -78,6 +94,7 @@ static void look(fixture *f, uint32_t rank)
     for (int i = 0; i < STEP_N_HOLDS; i++)
         sum += f->seen.held[i];
     assert_u64(sum, f->seen.peak);
+    look_over(f, s, rank);
 }
 
 static void run(fixture *f, const char *schedule, uint32_t micro_batches, uint32_t rank)

@@ -1,0 +1,313 @@
+#include "cli/pictures.h"
+
+#include "draw/chart.h"
+#include "draw/schedule.h"
+#include "driver/links.h"
+#include "driver/unrolled.h"
+#include "report/charts.h"
+#include "report/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define MOST_RANKS 7  /* lines of a picture of memory */
+#define MOST_LINKS 20 /* bars */
+
+#define FIELD(f) .offset = offsetof(pictures_options, f)
+
+static const option options[] = {
+    OPTION_GROUP(results_group, which),
+    {"--hbm", OPT_SIZE, "SIZE", "", "memory of an NPU, over that of the system card: 80GB (10^9), 80GiB (2^30)",
+     FIELD(hbm_bytes)},
+    {"--by", OPT_STRING, "METRIC", "wall_time", "what to rank by, as of 'ccldse best'", .complete = COMPLETE_METRIC,
+     FIELD(by)},
+    {"--point", OPT_STRING, "POINT", "",
+     "whose step to draw: memory over time, timeline, links (default: the best that fits); by the name that 'ccldse show' takes",
+     FIELD(point)},
+    {"--compare", OPT_STRING, "FILE", "", "measured runs to draw, as 'ccldse compare --json' writes them", FIELD(compared)},
+    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+};
+
+OPTION_ROWS(pictures_group)
+
+const picture_def picture_defs[PICTURE_KINDS] = {
+    [PICTURE_TRADEOFF] = {"tradeoff", "Step time against memory", true},
+    [PICTURE_HEATMAP] = {"heatmap", "Heat map", true},
+    [PICTURE_PARTS] = {"parts", "Where the step goes", true},
+    [PICTURE_MEMORY] = {"memory", "Memory over time", false},
+    [PICTURE_TIMELINE] = {"timeline", "Timeline of the pipeline", false},
+    [PICTURE_LINKS] = {"links", "Load of the links", false},
+    [PICTURE_COMPARED] = {"compared", "Simulated against measured", false},
+};
+
+const char *const picture_names[PICTURE_KINDS + 1] = {"tradeoff", "heatmap", "parts",    "memory",
+                                                      "timeline", "links",   "compared", NULL};
+
+/* ---- what is drawn ---------------------------------------------------------------------------- */
+
+static dse_status choose(const pictures_options *o, dse_arena *a, pictures *p, dse_error *err)
+{
+    uint32_t *ranked;
+
+    if (!o->point && report_points_rank(&p->points, p->by, a, &ranked))
+        p->chosen = p->points.row[ranked[0]];
+    for (size_t i = 0; o->point && !p->chosen && i < p->points.n; i++)
+        if (!strcmp(report_point_name(p->points.row[i]).text, o->point))
+            p->chosen = p->points.row[i];
+    return !o->point || p->chosen ? DSE_OK
+                                  : dse_fail(err, DSE_E_CONFIG,
+                                             "no result of point '%.100s' among the %zu in '%.150s'; 'ccldse best --top 0' "
+                                             "lists them",
+                                             o->point, p->points.n, o->db);
+}
+
+dse_status pictures_load(const pictures_options *o, dse_arena *a, pictures *out, dse_error *err)
+{
+    pictures p = {0};
+    store_row *rows;
+    size_t n;
+    dse_status st;
+
+    if ((st = results_column(o->by, true, &p.by, err)) != DSE_OK ||
+        (st = results_select(o->db, &o->which, a, &rows, &n, err)) != DSE_OK)
+        return st;
+    if (!n)
+        return results_none(o->db, &o->which, err);
+    p.study = report_split(rows, n, a, &p.n);
+    for (size_t i = 0; i < p.n; i++) {
+        drv_machine machine;
+
+        if ((st = drv_study_machine(p.study[i].row[0].config, a, &machine, err)) != DSE_OK)
+            return st;
+        p.study[i].by = p.by;
+        p.study[i].laws = machine.laws;
+        p.study[i].hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
+        report_rank(&p.study[i], a);
+    }
+    p.points = report_points_of(p.study, p.n, a);
+    st = choose(o, a, &p, err);
+    *out = p;
+    return st;
+}
+
+/* ---- the step of one point -------------------------------------------------------------------- */
+
+typedef struct {
+    drv_study study;
+    strategy point;
+    const char *name; /* for titles */
+} chosen_point;
+
+static dse_status read_point(const store_row *r, dse_arena *a, chosen_point *out, dse_error *err)
+{
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st;
+
+    if (!r)
+        return dse_fail(err, DSE_E_CONFIG, "no point fits in memory, so that there is none to draw");
+    if (!store_is_native(r->engine))
+        return dse_fail(err, DSE_E_CONFIG, "the best point is of engine %s, which this program cannot run again", r->engine);
+    if ((st = drv_study_read_config(r->config, strlen(r->config), a, &out->study, &out->point, err)) != DSE_OK)
+        return st;
+    dse_strbuf_addf(&text, "%s on %s%s%s: ", r->model, r->system, *r->settings ? ", " : "", r->settings);
+    strategy_say(&r->strategy, store_row_profile(r), " ", &text);
+    out->name = text.data;
+    return DSE_OK;
+}
+
+static dse_status run_step(const pictures *p, dse_arena *a, chosen_point *c, step_result *step, dse_error *err)
+{
+    dse_status st = read_point(p->chosen, a, c, err);
+
+    if (st == DSE_OK && !c->study.training)
+        return dse_fail(err, DSE_E_CONFIG, "it needs a point of profile train, and %s has profile stage", p->chosen->model);
+    return st == DSE_OK ? drv_training_on(&c->study, &c->point, STEP_UNITS, a, step, err) : st;
+}
+
+static dse_status draw_timeline(const pictures *p, const picture_details *d, dse_arena *a, dse_strbuf *out,
+                                const char **note, dse_error *err)
+{
+    chosen_point c;
+    step_result *step = DSE_ARENA_NEW(a, step_result, 1);
+    uint64_t until;
+    dse_status st = run_step(p, a, &c, step, err);
+
+    if (st != DSE_OK)
+        return st;
+    draw_step_svg(&step->plan, &step->times, c.name, d->actions, out, &until);
+    if (until < step->times.makespan)
+        *note = dse_arena_printf(a,
+                                 "The first %s of the %s that the passes take; a number is a micro-batch. 'ccldse simulate "
+                                 "--timeline' writes all of it for Perfetto.",
+                                 report_time(until).text, report_time(step->times.makespan).text);
+    else
+        *note = dse_arena_printf(a,
+                                 "The passes of one pipeline; a number is a micro-batch. The step of %s ends %s after them, with "
+                                 "the optimizer.",
+                                 report_time(step->step).text, report_time(step->step - step->times.makespan).text);
+    return DSE_OK;
+}
+
+/* A rank holds `during` from the start of an action, and `after` from its end. In gigabytes; `unit` is a tick in that of time. */
+static draw_series memory_of(const chosen_point *c, const step_result *step, uint32_t rank, double unit,
+                             dse_arena *a)
+{
+    const uint32_t first = step->plan.first[rank], n = step->plan.first[rank + 1] - first;
+    uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1);
+    double *x = DSE_ARENA_NEW(a, double, 2 * n + 1), *y = DSE_ARENA_NEW(a, double, 2 * n + 1);
+    draw_series s = {.name = dse_arena_printf(a, "pipeline rank %" PRIu32, rank), .mark = DRAW_STEPS, .n = 2 * n,
+                     .x = x, .y = y};
+
+    drv_training_memory(&c->study, &c->point, step, rank, a, during, after);
+    for (uint32_t i = 0; i < n; i++) {
+        x[2 * i] = (double)step->times.start[first + i] * unit;
+        y[2 * i] = (double)during[i] * 1e-9;
+        x[2 * i + 1] = (double)step->times.end[first + i] * unit;
+        y[2 * i + 1] = (double)after[i] * 1e-9;
+    }
+    return s;
+}
+
+static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+{
+    step_result *step = DSE_ARENA_NEW(a, step_result, 1);
+    draw_series series[MOST_RANKS];
+    chosen_point c;
+    uint32_t n;
+    double limit;
+    bool is_long;
+    dse_status st = run_step(p, a, &c, step, err);
+
+    if (st != DSE_OK)
+        return st;
+    is_long = step->step > 10000 * (dse_time)1000000;
+    n = step->plan.n_ranks < MOST_RANKS ? step->plan.n_ranks : MOST_RANKS;
+    for (uint32_t i = 0; i < n; i++) /* the first, the last, and what lies between them evenly */
+        series[i] = memory_of(&c, step, n > 1 ? i * (step->plan.n_ranks - 1) / (n - 1) : 0, is_long ? 1e-9 : 1e-6, a);
+    limit = c.study.system.hbm_bytes;
+    draw_xy_svg(&(draw_xy){.title = picture_defs[PICTURE_MEMORY].title,
+                           .subtitle = c.name,
+                           .x_label = is_long ? "time since the start of the step (s)" : "time since the start of the step (ms)",
+                           .y_label = "memory of an NPU (GB)",
+                           .n_series = n,
+                           .series = series,
+                           .limit = limit * 1e-9,
+                           .limit_label = isnan(limit) ? "" : dse_arena_printf(a, "memory of an NPU, %s", report_size(limit).text)},
+                out);
+    *note = dse_arena_printf(a, "What a rank holds while each of its passes runs, and between them%s. The most is %s, on pipeline rank %" PRIu32 ".",
+                             n < step->plan.n_ranks ? "; not all ranks are drawn" : "",
+                             report_bytes(step->memory[step->largest].peak).text, step->largest);
+    return DSE_OK;
+}
+
+/* ---- links ------------------------------------------------------------------------------------ */
+
+static bool has_congestion(const chosen_point *c) { return !strcmp(c->study.system.backend, "congestion_aware"); }
+
+/* The chosen point; if its network has no congestion and nobody asked for this point, the best one of those that have. */
+static dse_status read_congested(const pictures_options *o, const pictures *p, dse_arena *a, chosen_point *out, dse_error *err)
+{
+    uint32_t *ranked, tried = UINT32_MAX;
+    const size_t n = report_points_rank(&p->points, p->by, a, &ranked);
+    dse_status st = read_point(p->chosen, a, out, err);
+
+    for (size_t i = 0; st == DSE_OK && !o->point && !has_congestion(out) && i < n; i++)
+        if (p->points.of[ranked[i]] != tried) { /* the network is that of a study */
+            tried = p->points.of[ranked[i]];
+            st = read_point(p->points.row[ranked[i]], a, out, err);
+        }
+    if (st == DSE_OK && !has_congestion(out))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "only links with congestion have a load; sweep with --set network.backend=congestion_aware");
+    return st;
+}
+
+static dse_status simulate_links(chosen_point *c, dse_arena *a, const net_load **out, const char **whose, dse_error *err)
+{
+    sim_result *result = DSE_ARENA_NEW(a, sim_result, 1);
+    step_result *step = DSE_ARENA_NEW(a, step_result, 1);
+    drv_unrolled *u = DSE_ARENA_NEW(a, drv_unrolled, 1);
+    wl_workload w;
+    dse_status st;
+
+    if (c->study.training) {
+        *whose = "of the step written out as a workload, in which all communication of a rank is one unit";
+        st = drv_training_on(&c->study, &c->point, STEP_UNITS, a, step, err);
+        if (st == DSE_OK && (st = drv_unrolled_make(&c->study, &c->point, step, a, u, err)) == DSE_OK &&
+            (st = drv_unrolled_simulate(&c->study, &c->point, a, u, NULL, err)) == DSE_OK)
+            *out = u->result.load;
+        return st;
+    }
+    *whose = "of the step";
+    if ((st = drv_point_generate(&c->study, &c->point, a, &w, err)) == DSE_OK &&
+        (st = drv_point_simulate(&c->study, &w, a, result, NULL, err)) == DSE_OK)
+        *out = result->load;
+    return st;
+}
+
+static dse_status draw_links(const pictures_options *o, const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+{
+    const char *name[MOST_LINKS], *whose, *part = "busy";
+    double value[MOST_LINKS];
+    const net_load *load = NULL;
+    const uint32_t *slots;
+    chosen_point c;
+    uint32_t n;
+    dse_status st = read_congested(o, p, a, &c, err);
+
+    if (st != DSE_OK || (st = simulate_links(&c, a, &load, &whose, err)) != DSE_OK)
+        return st;
+    slots = net_load_sort(load, a);
+    n = load->n_used < MOST_LINKS ? load->n_used : MOST_LINKS;
+    if (!n)
+        return dse_fail(err, DSE_E_CONFIG, "no link was used: the best point sends nothing");
+    for (uint32_t i = 0; i < n; i++) {
+        char link[NET_LINK_NAME];
+
+        net_link_name(load->graph, slots[i], link, sizeof link);
+        name[i] = dse_arena_strdup(a, link);
+        value[i] = 100 * net_load_util(load, slots[i]);
+    }
+    draw_bars_svg(&(draw_bars){.title = picture_defs[PICTURE_LINKS].title,
+                               .subtitle = c.name,
+                               .label = "share of the step that a link is busy (%)",
+                               .n_bars = n,
+                               .n_parts = 1,
+                               .bar = name,
+                               .part = &part,
+                               .value = value},
+                  out);
+    *note = dse_arena_printf(a, "The %" PRIu32 " busiest of %" PRIu32 " links, each of one direction, %s; %" PRIu32 " are used at all.", n,
+                             load->graph->n_links, whose, load->n_used);
+    return DSE_OK;
+}
+
+/* ---- measured --------------------------------------------------------------------------------- */
+
+static dse_status draw_compared(const pictures_options *o, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+{
+    cfg_doc doc;
+    dse_status st;
+
+    if (!o->compared)
+        return dse_fail(err, DSE_E_CONFIG, "measured runs are not in a results database; give --compare a file of 'ccldse compare --json'");
+    st = cfg_load(o->compared, a, &doc, err);
+    *note = "On the dotted line both are equal. A bar is the error band of a simulated step time: where it meets the line, it holds the measured one.";
+    return st == DSE_OK ? report_chart_compared(&doc, a, out, err) : st;
+}
+
+dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p, const picture_details *d,
+                        dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+{
+    *note = NULL;
+    switch (kind) {
+    case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, a, out, err);
+    case PICTURE_HEATMAP: return report_chart_heat(&p->points, p->by, d->x, d->y, a, out, err);
+    case PICTURE_PARTS: return report_chart_parts(&p->points, p->by, d->top, a, out, err);
+    case PICTURE_MEMORY: return draw_memory(p, a, out, note, err);
+    case PICTURE_TIMELINE: return draw_timeline(p, d, a, out, note, err);
+    case PICTURE_LINKS: return draw_links(o, p, a, out, note, err);
+    default: return draw_compared(o, a, out, note, err);
+    }
+}

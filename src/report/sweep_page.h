@@ -1,0 +1,33 @@
+/* Results of sweeps as one self-contained HTML page: a ranking that sorts and filters, charts of it, and pictures.
+ *
+ * The page loads nothing (its content policy forbids it). Its data is one JSON document in it, of figures column by column,
+ * so that 100,000 points stay below 30 MB; web/report.js shows them. Charts that follow the ranking need Chart.js, which
+ * the build embeds if it is there; else pictures take their place. Equal results give equal bytes. */
+#ifndef DSE_REPORT_SWEEP_PAGE_H
+#define DSE_REPORT_SWEEP_PAGE_H
+
+#include "report/html.h"
+#include "report/points.h"
+
+/* A picture of the page, in its own section. */
+typedef struct {
+    const char *id, *title;
+    const char *note; /* below it, NULL: nothing; without a picture, why there is none */
+    const char *svg;  /* NULL: none */
+} report_picture;
+
+typedef struct {
+    const char *title, *made_by; /* "ccldse 1.0" */
+    const report_points *points;
+    const store_column *by;
+    const char *const *band; /* of each study: the error band of its best step time, "3.1 s .. 3.6 s"; NULL: none */
+    size_t n_pictures;
+    const report_picture *picture;
+} report_sweep;
+
+/* Whether the charts that follow the ranking are in this program. */
+bool report_sweep_has_charts(void);
+
+void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out);
+
+#endif
