@@ -280,7 +280,7 @@ CLAIM(values_are_refused_where_they_stand)
         {"axes: {'network.bandwidth[0]': [5GB]}\n", "s.yaml:1:33",
          "cannot set 'network.bandwidth[0]' to '5GB': network.bandwidth: unknown unit 'GB' in '5GB'; "
          "expected a rate "
-         "such as 100GB/s (10^9) or 100GiB/s (2^30)"},
+         "such as 100GB/s (10^9), 100GiB/s (2^30) or 400Gb/s (bits)"},
         {"set: {layers: 0}\n", "s.yaml:1:15",
          "cannot set 'layers' to '0': layers is 0; it must be between 1 and 100000"},
         {"axes: {collectives.all: [[ring, '']]}\n", "s.yaml:1:33",
