@@ -75,6 +75,13 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
             return dse_fail(err, DSE_E_USAGE, "the systems differ in the size of their nodes; size one at a time");
         size = own;
     }
+    for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
+        const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
+
+        if (batch || (o->sequence && !strncmp(item[i], "sequence=", 9)))
+            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", batch ? "--batch" : "--sequence",
+                            item[i]);
+    }
     if (size)
         item[n++] = size;
     if (o->batch)

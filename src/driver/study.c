@@ -146,17 +146,35 @@ static dse_status check_paths(const cfg_settings *settings, dse_error *err)
     return st;
 }
 
+/* Without those that a later setting of this path takes the place of. */
+static size_t drop_covered(cfg_setting *items, size_t n, const char *path)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!cfg_path_covers(path, items[i].path))
+            items[kept++] = items[i];
+    return kept;
+}
+
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err)
 {
     cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, n);
+    size_t n_items = 0;
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = cfg_setting_parse(words[i], a, &items[i], err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        cfg_setting last;
+
+        if ((st = cfg_setting_parse(words[i], a, &last, err)) != DSE_OK)
+            break;
+        n_items = drop_covered(items, n_items, last.path);
+        items[n_items++] = last;
+    }
     if (st == DSE_OK)
-        st = cfg_settings_sort(items, n, err);
-    *out = (cfg_settings){n, items};
+        st = cfg_settings_sort(items, n_items, err);
+    *out = (cfg_settings){n_items, items};
     return st == DSE_OK ? check_paths(out, err) : st;
 }
 

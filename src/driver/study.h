@@ -78,7 +78,8 @@ dse_status drv_path_check(const char *path, dse_error *err);
 /* The key of a card, or the other word, that is nearest to a path, its index aside; NULL if none is near. */
 const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also);
 
-/* "path=value" words, as of the command line, into settings. DSE_E_USAGE. */
+/* "path=value" words, as of the command line, into settings. Of words that set the same the last one holds; one that sets a
+ * whole list takes the place of what was said of its elements before. DSE_E_USAGE. */
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
