@@ -5,39 +5,84 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_NAME 64
+#define SHORTEST_PART 3 /* letters of a name that say which longer one is meant */
 
+static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
+
+/* A letter too many, missing or wrong, and two that changed places, are one edit. A digit for another is two: it is another
+ * machine more often than a slip. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t la = strlen(a), lb = strlen(b), row[MAX_NAME + 1];
+    size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
     if (la > MAX_NAME || lb > MAX_NAME)
         return MAX_NAME;
     for (size_t j = 0; j <= lb; j++)
-        row[j] = j;
+        last[j] = before[j] = j;
     for (size_t i = 1; i <= la; i++) {
-        size_t diagonal = row[0];
+        size_t *free_row = before;
 
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t best = diagonal + (same ? 0 : 1);
+            const bool digits = isdigit((unsigned char)a[i - 1]) && isdigit((unsigned char)b[j - 1]);
+            size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? 2 : 1);
 
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
             row[j] = best;
         }
+        before = last;
+        last = row;
+        row = free_row;
     }
-    return row[lb];
+    return last[lb];
+}
+
+/* The length of the longest run of letters that both have. */
+static size_t common_run(const char *a, const char *b)
+{
+    size_t longest = 0;
+
+    for (; *a; a++)
+        for (const char *p = b; *p; p++) {
+            size_t n = 0;
+
+            while (a[n] && same(a[n], p[n]))
+                n++;
+            longest = n > longest ? n : longest;
+        }
+    return longest;
+}
+
+/* The shortest name that has the whole of `name` in it, or else the longest that `name` begins with. */
+static const char *longer_or_shorter(const char *name, const char *const *known, size_t n)
+{
+    const size_t length = strlen(name);
+    const char *longer = NULL, *shorter = NULL;
+
+    for (size_t i = 0; length >= SHORTEST_PART && i < n; i++) {
+        const size_t of_known = strlen(known[i]);
+
+        if (of_known > length && of_known <= MAX_NAME && common_run(name, known[i]) == length &&
+            (!longer || of_known < strlen(longer)))
+            longer = known[i];
+        if (of_known >= SHORTEST_PART && of_known < length && !strncasecmp(name, known[i], of_known) &&
+            (!shorter || of_known > strlen(shorter)))
+            shorter = known[i];
+    }
+    return longer ? longer : shorter;
 }
 
 const char *dse_nearest(const char *name, const char *const *known, size_t n)
 {
-    size_t limit = strlen(name) / 3, best = MAX_NAME;
+    size_t limit = strlen(name + strspn(name, "-")) / 3, best = MAX_NAME;
     const char *nearest = NULL;
 
     if (limit < 1)
@@ -46,12 +91,12 @@ const char *dse_nearest(const char *name, const char *const *known, size_t n)
         limit = 3;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(name, known[i]);
-        if (d < best) {
+        if (d < best || (d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
             best = d;
             nearest = known[i];
         }
     }
-    return best <= limit ? nearest : NULL;
+    return best <= limit ? nearest : strlen(name) > MAX_NAME ? NULL : longer_or_shorter(name, known, n);
 }
 
 void dse_join(char *out, size_t size, const char *const *names, size_t n)

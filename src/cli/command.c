@@ -190,6 +190,25 @@ static dse_status unexpected_argument(const command *c, const char *arg, dse_err
                     c->name);
 }
 
+/* What other programs call an option of ours, by how it begins. */
+static const struct {
+    const char *theirs, *ours;
+} other_words[] = {{"--gpu", "--npus"},          {"--seq", "--sequence"},          {"--tensor", "--tp"},
+                   {"--pipeline", "--pp"},       {"--context-parallel", "--cp"},   {"--expert", "--ep"},
+                   {"--data-parallel", "--dp"},  {"--virtual", "--vp"},            {"--num-layers-per-v", "--vp"},
+                   {"--global-batch", "--batch"}, {"--gbs", "--batch"},             {"--mbs", "--micro-batch"},
+                   {"--cluster", "--system"},    {"--machine", "--system"},        {"--hardware", "--system"}};
+
+static const char *in_our_words(const char *word, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < DSE_COUNT(other_words); i++)
+        for (size_t k = 0; k < n; k++)
+            if (!strncmp(word, other_words[i].theirs, strlen(other_words[i].theirs)) &&
+                !strcmp(names[k], other_words[i].ours))
+                return names[k];
+    return NULL;
+}
+
 static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_arena *a, dse_error *err)
 {
     const char **names = DSE_ARENA_NEW(a, const char *, count_options(c, false)), *nearest;
@@ -201,7 +220,8 @@ static dse_status unknown_option(const command *c, const char *arg, size_t n, ds
     for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
         if (!option_is_positional(o))
             names[n_names++] = o->name;
-    nearest = dse_nearest(word, names, n_names);
+    nearest = in_our_words(word, names, n_names);
+    nearest = nearest ? nearest : dse_nearest(word, names, n_names);
     if (nearest)
         return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; did you mean '%s'?", word, nearest);
     return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; see 'ccldse %s --help'", word, c->name);

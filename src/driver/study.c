@@ -113,9 +113,26 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
     return dse_nearest(key, known, n);
 }
 
+/* "'network.bandwidth' or 'memory.bandwidth'" of "bandwidth": the keys of sections that end in this word. Returns how
+ * many. */
+static size_t say_last_words(const char *path, char *out, size_t size)
+{
+    const size_t length = strcspn(path, "[");
+    size_t used = 0, found = 0;
+
+    for (uint32_t k = 0; k < card_system_table.n; k++) {
+        const char *key = card_system_table.rows[k].key, *dot = strrchr(key, '.');
+
+        if (dot && !strncmp(dot + 1, path, length) && !dot[1 + length] && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s'%s'", found++ ? " or " : "", key);
+    }
+    return found;
+}
+
 dse_status drv_path_check(const char *path, dse_error *err)
 {
     const char *nearest;
+    char words[400];
     size_t n = strcspn(path, "[");
 
     if (cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path))
@@ -126,6 +143,8 @@ dse_status drv_path_check(const char *path, dse_error *err)
                    ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, nearest)
                    : dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
                               path);
+    if (say_last_words(path, words, sizeof words) > 0)
+        return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean %s?", path, words);
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean '%s'?", path, nearest);
     return dse_fail(
