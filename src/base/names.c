@@ -12,9 +12,8 @@
 
 static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
-/* A letter too many, missing or wrong, and two that changed places, are one edit. A digit for another is two: it is another
- * machine more often than a slip. */
-static size_t edit_distance(const char *a, const char *b)
+/* A letter too many, missing or wrong, and two that changed places, are one edit; a digit for another is `of_digit`. */
+static size_t edit_distance(const char *a, const char *b, size_t of_digit)
 {
     size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
@@ -28,7 +27,7 @@ static size_t edit_distance(const char *a, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
             const bool digits = isdigit((unsigned char)a[i - 1]) && isdigit((unsigned char)b[j - 1]);
-            size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? 2 : 1);
+            size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? of_digit : 1);
 
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
@@ -80,23 +79,32 @@ static const char *longer_or_shorter(const char *name, const char *const *known,
     return longer ? longer : shorter;
 }
 
-const char *dse_nearest(const char *name, const char *const *known, size_t n)
+static const char *nearest_within(const char *name, const char *const *known, size_t n, size_t limit, size_t of_digit)
 {
-    size_t limit = strlen(name + strspn(name, "-")) / 3, best = MAX_NAME;
+    size_t best = MAX_NAME;
     const char *nearest = NULL;
 
-    if (limit < 1)
-        limit = 1;
-    if (limit > 3)
-        limit = 3;
     for (size_t i = 0; i < n; i++) {
-        size_t d = edit_distance(name, known[i]);
+        size_t d = edit_distance(name, known[i], of_digit);
         if (d < best || (d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
             best = d;
             nearest = known[i];
         }
     }
-    return best <= limit ? nearest : strlen(name) > MAX_NAME ? NULL : longer_or_shorter(name, known, n);
+    return best <= limit ? nearest : NULL;
+}
+
+/* A digit for another is another machine more often than a slip, so that such a name comes last. */
+const char *dse_nearest(const char *name, const char *const *known, size_t n)
+{
+    size_t limit = strlen(name + strspn(name, "-")) / 3;
+    const char *nearest;
+
+    limit = limit < 1 ? 1 : limit > 3 ? 3 : limit;
+    nearest = nearest_within(name, known, n, limit, 2);
+    if (!nearest && strlen(name) <= MAX_NAME)
+        nearest = longer_or_shorter(name, known, n);
+    return nearest ? nearest : nearest_within(name, known, n, limit, 1);
 }
 
 void dse_join(char *out, size_t size, const char *const *names, size_t n)

@@ -245,7 +245,9 @@ CLAIM(axes_that_are_none_are_refused)
          "'network.bandwidth[00]' "
          "is not an element; write 'network.bandwidth[0]'"},
         {"axes: {npus: [8]}\n", "s.yaml:1:8",
-         "'npus' is none of PARAMETERS, and no card has 'npus'; 'ccldse "
+         "'npus' is none of PARAMETERS, and no card has 'npus'; did you mean 'network.npus_count'?"},
+        {"axes: {cores: [8]}\n", "s.yaml:1:8",
+         "'cores' is none of PARAMETERS, and no card has 'cores'; 'ccldse "
          "models --keys' "
          "and 'ccldse systems --keys' list what they have"},
         {"set: {layer: 1}\n", "s.yaml:1:7", "no card has 'layer'; did you mean 'layers'?"},
