@@ -134,13 +134,13 @@ dse_status results_find_skipped(const char *db, const store_row *rows, size_t n,
     return st;
 }
 
-dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err)
+dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err)
 {
     store *s = NULL;
     dse_status st = store_open(db, STORE_READ, &s, err);
 
     if (st == DSE_OK)
-        st = store_count_unlisted(s, out, err);
+        st = store_count_unlisted(s, asked, out, err);
     store_close(s);
     return st;
 }

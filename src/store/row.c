@@ -258,7 +258,8 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     whole &= read_strategy(q, OMITTED, &r->strategy, &at);
     read_metrics(q, OF_TRAINING, a, &r->metrics, &at);
     whole &= read_strategy(q, OF_TRAINING, &r->strategy, &at);
-    r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at); /* NULL is 0 */
+    r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
+    r->asked = sqlite3_column_int(q, at) != 0;
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
                            r->model, r->system);
