@@ -82,7 +82,7 @@ static const struct {
 static const struct {
     const char *name;
     offer_source source;
-} names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
+} names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"MODEL", OFFER_MODELS}, {"SYSTEM", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
              {"--trace", OFFER_FILES},  {"FILE", OFFER_FILES},       {"PREFIX", OFFER_FILES},
              {"COMMAND", OFFER_FILES},  {"DIR", OFFER_FOLDERS}};
 
