@@ -18,6 +18,12 @@ static const option options[] = {
 
 OPTION_ROWS(sizing_group)
 
+const option *size_group(size_t *n)
+{
+    *n = 2; /* the size of the system */
+    return options;
+}
+
 /* The setting that gives a system so many NPUs: of its last dimension. */
 static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)
 {
