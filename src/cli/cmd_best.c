@@ -347,7 +347,8 @@ const command command_best = {
         "trust the winner when the system is not known exactly: its rates and latencies are drawn anew, each "
         "up to SPREAD off, and the points simulated again; so often it stays the best, so much is lost where "
         "it does not, and at these values of one parameter alone another point takes its place. Exit code 1 "
-        "if for some model and system nothing fits, or nothing is known of the metric to rank by.",
+        "if for some model and system nothing fits, or nothing is known of the metric to rank by. 'ccldse help terms' "
+        "explains rank, step, exposed, bubble and the other words.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     COMMAND_OPTIONS(options, best_options),
     .run = run,
