@@ -124,7 +124,7 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
                             const char *name, const char *const *known, size_t n)
 {
     const char *nearest = dse_nearest(name, known, n);
-    char list[400];
+    char list[640];
 
     dse_join(list, sizeof list, known, n);
     if (nearest)

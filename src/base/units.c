@@ -34,6 +34,7 @@ static const char *const expected[] = {
     [DSE_UNIT_BYTES_PER_S] = "a rate such as 100GB/s (10^9), 100GiB/s (2^30) or 400Gb/s (bits)",
     [DSE_UNIT_FLOPS] = "a rate such as 450TFLOPS",
     [DSE_UNIT_NS] = "a time such as 50ns, 1.5us, 3ms or 2s",
+    [DSE_UNIT_WATTS] = "a power such as 700W or 1.2kW",
 };
 
 /* The factor of "GB", "GiB", "GB/s", "TFLOPS", ...: 0 if it is none of them. The case of the prefix says nothing, as no
@@ -100,6 +101,7 @@ static double unit_factor(const char *s, dse_unit unit)
         f = scaled_unit(s, "FLOPS", false);
         return f > 0 ? f : scaled_unit(s, "FLOP/s", false);
     case DSE_UNIT_NS: return time_factor(s);
+    case DSE_UNIT_WATTS: return *s == 'm' ? 0.0 : scaled_unit(s, "W", false); /* mW are none of a device's */
     case DSE_UNIT_NONE: break;
     }
     return 0.0;

@@ -18,7 +18,8 @@ typedef enum {
     DSE_UNIT_BYTES,       /* canonical: bytes */
     DSE_UNIT_BYTES_PER_S, /* canonical: bytes per second */
     DSE_UNIT_FLOPS,       /* canonical: operations per second */
-    DSE_UNIT_NS           /* canonical: nanoseconds */
+    DSE_UNIT_NS,          /* canonical: nanoseconds */
+    DSE_UNIT_WATTS        /* canonical: watts; 700W, 1.2kW */
 } dse_unit;
 
 /* Parses text as `unit`. *had_unit says whether a unit was written: without one *out is the bare

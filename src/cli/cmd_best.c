@@ -34,9 +34,8 @@ static const option options[] = {
     {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
     {"--top", OPT_INT, "N", "10", "so many per model and system; 0: all", .min = 0, .max = 1e9, FIELD(top)},
     {"--by", OPT_STRING, "METRIC", "wall_time",
-     "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, ...; of profile train tokens (a "
-     "second), "
-     "mfu, ...",
+     "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, cost, energy, ...; of profile "
+     "train tokens (a second), mfu, ...",
      .complete = COMPLETE_METRIC, FIELD(by)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--all", OPT_FLAG, NULL, "false",

@@ -228,6 +228,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
     dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    simulated_costs(m, out);
     stages_text(s, out);
     bubble_text(&s->result, out);
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,

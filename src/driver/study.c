@@ -463,5 +463,6 @@ dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, st
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;
     drv_metrics_of(&w, &result, out);
+    drv_add_costs(&s->system, p, out);
     return DSE_OK;
 }

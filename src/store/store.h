@@ -74,6 +74,10 @@ typedef struct {
     /* Of profile train: tokens of a step by its time, and operations of the model (mfu), or of all that was executed
      * (hfu), by the peak of all NPUs, in percent. NaN: of profile stage, or not known. */
     double tokens_per_s, tokens_per_s_npu, mfu, hfu;
+
+    /* What all NPUs of the point cost and take, if the system says what one does: of a step, and of 10^12 tokens (profile
+     * train); in the money of its price, and in kWh. NaN: not known. */
+    double cost_per_step, cost_per_trillion_tokens, energy_per_step, energy_per_trillion_tokens;
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
@@ -91,6 +95,9 @@ const store_column *store_column_find(const char *name);
 
 /* Whether results of a profile can have it. */
 bool store_column_has_profile(const store_column *c, unsigned profile);
+
+/* Whether it is a cost or an energy, which only systems with a price or a power have. */
+bool store_column_is_cost(const store_column *c);
 
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);

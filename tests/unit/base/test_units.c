@@ -93,6 +93,14 @@ CLAIM(any_case_of_letters_will_do_where_it_leaves_no_doubt)
     refuse("400GBPS", DSE_UNIT_BYTES_PER_S, "'GBPS' in '400GBPS' may be bits or bytes; write 400Gb/s or 400GB/s");
 }
 
+CLAIM(powers_are_in_watts)
+{
+    check("700W", DSE_UNIT_WATTS, 700, true);
+    check("1.2kW", DSE_UNIT_WATTS, 1200, true);
+    check("700w", DSE_UNIT_WATTS, 700, true);
+    refuse("700mW", DSE_UNIT_WATTS, "unknown unit 'mW' in '700mW'; expected a power such as 700W or 1.2kW");
+}
+
 CLAIM(the_rate_of_a_lane_is_not_that_of_a_link)
 {
     refuse("32GT/s", DSE_UNIT_BYTES_PER_S,
@@ -294,6 +302,7 @@ int main(void)
         cmocka_unit_test(rates_of_bytes),
         cmocka_unit_test(eight_bits_a_second_are_a_byte_a_second),
         cmocka_unit_test(any_case_of_letters_will_do_where_it_leaves_no_doubt),
+        cmocka_unit_test(powers_are_in_watts),
         cmocka_unit_test(the_rate_of_a_lane_is_not_that_of_a_link),
         cmocka_unit_test(rates_of_operations),
         cmocka_unit_test(times_are_in_nanoseconds),
