@@ -3,6 +3,7 @@
 #include "cli/exit.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "cli/terminal.h"
 #include "driver/bands.h"
 #include "driver/robust.h"
 #include "driver/study.h"
@@ -14,6 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *db, *model, *system, *by;
@@ -150,7 +152,7 @@ static void print_band(const report_study *s, const winner_band *all, size_t ind
         dse_strbuf_adds(&text, "Error band of the best: ");
     if (!b->why)
         report_band_say(&b->band, b->device, (double)s->ranked[0]->metrics.wall_time * 1e-9, &text);
-    dse_strbuf_add_wrapped(out, text.data, 2, 100);
+    dse_strbuf_add_wrapped(out, text.data, 2, command_help_width());
     dse_strbuf_addc(out, '\n');
     dse_strbuf_free(&text);
 }
@@ -329,6 +331,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_strbuf_init(&names);
     warn_of_elements(studies, n, &names);
     dse_strbuf_free(&names);
+    report_use_colours(terminal_has_colours(STDOUT_FILENO));
     print(studies, n, &unlisted, &said, o, r);
     return DSE_OK;
 }
@@ -350,5 +353,6 @@ const command command_best = {
         "explains rank, step, exposed, bubble and the other words.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     COMMAND_OPTIONS(options, best_options),
+    .is_prose = true,
     .run = run,
 };

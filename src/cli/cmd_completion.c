@@ -94,7 +94,8 @@ void completion_add_keys(dse_strbuf *out)
 static const struct {
     const char *name;
     offer_source source;
-} names[] = {{"--set", OFFER_KEYS}, {"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"MODEL", OFFER_MODELS}, {"SYSTEM", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
+} names[] = {{"--set", OFFER_KEYS},      {"--model", OFFER_MODELS},   {"--system", OFFER_SYSTEMS},
+             {"MODEL", OFFER_MODELS},    {"SYSTEM", OFFER_SYSTEMS},   {"--space", OFFER_FILES},
              {"--trace", OFFER_FILES},  {"FILE", OFFER_FILES},       {"PREFIX", OFFER_FILES},
              {"COMMAND", OFFER_FILES},  {"DIR", OFFER_FOLDERS}};
 

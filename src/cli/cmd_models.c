@@ -214,7 +214,8 @@ static dse_status show_model(const char *name, bool json, command_run *r, dse_er
         (st = cfg_load(c.path, r->arena, &doc, err)) != DSE_OK ||
         (st = card_hf_resolve(&doc, r->arena, &note, err)) != DSE_OK ||
         (st = card_model_read_part(&doc, NULL, &m, err)) != DSE_OK ||
-        (st = card_model_settle_profile(&m, r->arena, err)) != DSE_OK || (st = card_name(c.path, r->arena, &name, err)) != DSE_OK)
+        (st = card_model_settle_profile(&m, r->arena, err)) != DSE_OK ||
+        (st = card_name(c.path, r->arena, &name, err)) != DSE_OK)
         return st;
     c.doc = &doc;
     c.read = c.resolved = &m;

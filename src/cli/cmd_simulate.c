@@ -346,5 +346,6 @@ const command command_simulate = {
         "ccldse simulate --model gpt3-175b --system selene_a100_80gb --npus 1024 --tp 8 --pp 16 --vp 6 "
         "--batch 1536",
     COMMAND_OPTIONS(options, simulate_options),
+    .is_prose = true,
     .run = run,
 };

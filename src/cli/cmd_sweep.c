@@ -400,5 +400,6 @@ const command command_sweep = {
     .example = "ccldse sweep --model llama70b --system system1.yaml\n"
                "ccldse sweep --model llama-3.1-70b --system hgx_h100 --nodes 16 --batch 1024",
     COMMAND_OPTIONS(options, sweep_options),
+    .is_prose = true,
     .run = run,
 };

@@ -99,6 +99,7 @@ typedef struct {
     const option *options;
     size_t n_options;
     size_t size;            /* of the option struct */
+    bool is_prose;          /* text for people, but with --json: a terminal gets its lines broken at words */
     bool ignore_unknown;    /* options it does not know are skipped, as the tool it stands in for does */
     const exit_text *exits; /* where its exit codes mean something else than the others'; NULL: they do not */
     size_t n_exits;

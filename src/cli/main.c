@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/terminal.h"
 #include "cli/terms.h"
 #include "driver/study.h"
 #include "driver/version.h"
@@ -97,6 +98,22 @@ static int finish(int code)
     return code;
 }
 
+/* JSON begins with its bracket. */
+static void print_result(const command *c, const dse_strbuf *out)
+{
+    const size_t width = terminal_width(STDOUT_FILENO);
+    dse_strbuf lines;
+
+    if (!c->is_prose || !width || !out->len || out->data[0] == '{' || out->data[0] == '[') {
+        fwrite(out->data, 1, out->len, stdout);
+        return;
+    }
+    dse_strbuf_init(&lines);
+    terminal_add_lines(out->data, width, &lines);
+    fwrite(lines.data, 1, lines.len, stdout);
+    dse_strbuf_free(&lines);
+}
+
 static int run_command(const command *c, const char *program, int argc, char **argv)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -113,7 +130,7 @@ static int run_command(const command *c, const char *program, int argc, char **a
     if (st == DSE_OK)
         st = c->run(options, &r, &err);
     if (st == DSE_OK)
-        fwrite(out.data, 1, out.len, stdout);
+        print_result(c, &out);
     dse_strbuf_free(&out);
     dse_arena_free(&arena);
     return st == DSE_OK ? r.code : report_error(&err);

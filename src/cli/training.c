@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define WIDTH 100 /* columns of a line */
-
 /* The place of a rank in its pipeline: stages lie outermost. */
 static dse_status pipeline_rank(const training_shown *s, uint32_t rank, uint32_t *out, dse_error *err)
 {
@@ -209,7 +207,7 @@ static void band_text(const training_shown *s, dse_strbuf *out)
     else
         report_band_say(&s->band, s->study->system.device, (double)s->metrics.wall_time * 1e-9, &text);
     dse_strbuf_addf(out, "  %-22s ", "error band");
-    dse_strbuf_add_wrapped(out, text.data, 25, WIDTH);
+    dse_strbuf_add_wrapped(out, text.data, 25, command_help_width());
     dse_strbuf_addc(out, '\n');
     dse_strbuf_free(&text);
 }

@@ -74,7 +74,8 @@ report_value report_figure(const store_metrics *m, const store_column *c)
         return V_UNKNOWN(c->name);
     switch (c->type) {
     case STORE_TEXT: return V_TEXT(c->name, store_text(m, c));
-    case STORE_REAL: return store_column_is_cost(c) ? V_REAL(c->name, store_value(m, c)) : V_FIXED(c->name, store_value(m, c), 3);
+    case STORE_REAL: /* a step may cost next to nothing */
+        return store_column_is_cost(c) ? V_REAL(c->name, store_value(m, c)) : V_FIXED(c->name, store_value(m, c), 3);
     default: return V_COUNT(c->name, store_count(m, c));
     }
 }
