@@ -354,6 +354,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     warn_of_cards(&space);
     if (o->dry_run) {
+        r->as_it_is = true;
         (o->json ? list_json : list_text)(&points, r->out);
         return DSE_OK;
     }

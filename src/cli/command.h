@@ -86,6 +86,7 @@ typedef struct {
     dse_arena *arena;
     const char *program; /* of the command's, the one by whose name it was called; NULL: ccldse */
     dse_strbuf *out;     /* for stdout */
+    bool as_it_is;       /* a terminal gets it unbroken, too: it is to be copied */
     int code;            /* what to exit with on success: EXIT_DONE, unless the command sets EXIT_NO */
 } command_run;
 

@@ -99,12 +99,13 @@ static int finish(int code)
 }
 
 /* JSON begins with its bracket. */
-static void print_result(const command *c, const dse_strbuf *out)
+static void print_result(const command *c, const command_run *r)
 {
+    const dse_strbuf *out = r->out;
     const size_t width = terminal_width(STDOUT_FILENO);
     dse_strbuf lines;
 
-    if (!c->is_prose || !width || !out->len || out->data[0] == '{' || out->data[0] == '[') {
+    if (!c->is_prose || r->as_it_is || !width || !out->len || out->data[0] == '{' || out->data[0] == '[') {
         fwrite(out->data, 1, out->len, stdout);
         return;
     }
@@ -119,7 +120,7 @@ static int run_command(const command *c, const char *program, int argc, char **a
     dse_error err = DSE_ERROR_INIT;
     dse_arena arena;
     dse_strbuf out;
-    command_run r = {&arena, program, &out, EXIT_DONE};
+    command_run r = {.arena = &arena, .program = program, .out = &out, .code = EXIT_DONE};
     void *options;
     dse_status st;
 
@@ -130,7 +131,7 @@ static int run_command(const command *c, const char *program, int argc, char **a
     if (st == DSE_OK)
         st = c->run(options, &r, &err);
     if (st == DSE_OK)
-        print_result(c, &out);
+        print_result(c, &r);
     dse_strbuf_free(&out);
     dse_arena_free(&arena);
     return st == DSE_OK ? r.code : report_error(&err);

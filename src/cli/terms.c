@@ -29,6 +29,13 @@ static const struct {
     {"peak memory", "the most that any rank holds at one moment of the step; what fits is at most the NPU's memory"},
     {"slowdown", "step time over that of the fastest that is ranked"},
     {"point", "one strategy for one model on one system; a study is the points of a model on a system"},
+    {"multi-hop", "what a message between NPUs that differ in several dimensions of the network, such as a node and a "
+                  "place within it, pays for: without congestion ASTRA-sim charges the lowest of them alone, and so do "
+                  "we until network.multi_hop=full"},
+    {"flat ring", "one ring over all members of a group. A group smaller than the system takes it, as in ASTRA-sim; what "
+                  "a card says of each dimension (collectives.*) is for groups of all NPUs"},
+    {"elements", "what memory of profile stage counts, as ASTRA-sim does, unless the model card has a precision: numbers, "
+                 "not bytes, which no capacity in bytes is to be held against"},
     {"profile", "whose step is simulated: train, that of Megatron-LM, TorchTitan and DeepSpeed; stage, that of STAGE and "
                 "ASTRA-sim, to the last digit"},
 };
