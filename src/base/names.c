@@ -124,9 +124,11 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
                             const char *name, const char *const *known, size_t n)
 {
     const char *nearest = dse_nearest(name, known, n);
-    char list[640];
+    char list[640 + sizeof ", ..."];
 
-    dse_join(list, sizeof list, known, n);
+    dse_join(list, 640, known, n);
+    if (strlen(list) + 1 == 640 && strrchr(list, ',')) /* cut: behind a whole name */
+        strcpy(strrchr(list, ','), ", ...");
     if (nearest)
         return dse_fail_at(err, st, where, "unknown %s '%.60s'; did you mean '%s'? known: %s", what, name,
                            nearest, list);
