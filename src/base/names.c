@@ -5,53 +5,106 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_NAME 64
+#define SHORTEST_PART 3 /* letters of a name that say which longer one is meant */
 
-static size_t edit_distance(const char *a, const char *b)
+static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
+
+/* A letter too many, missing or wrong, and two that changed places, are one edit; a digit for another is `of_digit`. */
+static size_t edit_distance(const char *a, const char *b, size_t of_digit)
 {
-    size_t la = strlen(a), lb = strlen(b), row[MAX_NAME + 1];
+    size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
     if (la > MAX_NAME || lb > MAX_NAME)
         return MAX_NAME;
     for (size_t j = 0; j <= lb; j++)
-        row[j] = j;
+        last[j] = before[j] = j;
     for (size_t i = 1; i <= la; i++) {
-        size_t diagonal = row[0];
+        size_t *free_row = before;
 
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t best = diagonal + (same ? 0 : 1);
+            const bool digits = isdigit((unsigned char)a[i - 1]) && isdigit((unsigned char)b[j - 1]);
+            size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? of_digit : 1);
 
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
             row[j] = best;
         }
+        before = last;
+        last = row;
+        row = free_row;
     }
-    return row[lb];
+    return last[lb];
 }
 
-const char *dse_nearest(const char *name, const char *const *known, size_t n)
+/* The length of the longest run of letters that both have. */
+static size_t common_run(const char *a, const char *b)
 {
-    size_t limit = strlen(name) / 3, best = MAX_NAME;
+    size_t longest = 0;
+
+    for (; *a; a++)
+        for (const char *p = b; *p; p++) {
+            size_t n = 0;
+
+            while (a[n] && same(a[n], p[n]))
+                n++;
+            longest = n > longest ? n : longest;
+        }
+    return longest;
+}
+
+/* The shortest name that has the whole of `name` in it, or else the longest that `name` begins with. */
+static const char *longer_or_shorter(const char *name, const char *const *known, size_t n)
+{
+    const size_t length = strlen(name);
+    const char *longer = NULL, *shorter = NULL;
+
+    for (size_t i = 0; length >= SHORTEST_PART && i < n; i++) {
+        const size_t of_known = strlen(known[i]);
+
+        if (of_known > length && of_known <= MAX_NAME && common_run(name, known[i]) == length &&
+            (!longer || of_known < strlen(longer)))
+            longer = known[i];
+        if (of_known >= SHORTEST_PART && of_known < length && !strncasecmp(name, known[i], of_known) &&
+            (!shorter || of_known > strlen(shorter)))
+            shorter = known[i];
+    }
+    return longer ? longer : shorter;
+}
+
+static const char *nearest_within(const char *name, const char *const *known, size_t n, size_t limit, size_t of_digit)
+{
+    size_t best = MAX_NAME;
     const char *nearest = NULL;
 
-    if (limit < 1)
-        limit = 1;
-    if (limit > 3)
-        limit = 3;
     for (size_t i = 0; i < n; i++) {
-        size_t d = edit_distance(name, known[i]);
-        if (d < best) {
+        size_t d = edit_distance(name, known[i], of_digit);
+        if (d < best || (d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
             best = d;
             nearest = known[i];
         }
     }
     return best <= limit ? nearest : NULL;
+}
+
+/* A digit for another is another machine more often than a slip, so that such a name comes last. */
+const char *dse_nearest(const char *name, const char *const *known, size_t n)
+{
+    size_t limit = strlen(name + strspn(name, "-")) / 3;
+    const char *nearest;
+
+    limit = limit < 1 ? 1 : limit > 3 ? 3 : limit;
+    nearest = nearest_within(name, known, n, limit, 2);
+    if (!nearest && strlen(name) <= MAX_NAME)
+        nearest = longer_or_shorter(name, known, n);
+    return nearest ? nearest : nearest_within(name, known, n, limit, 1);
 }
 
 void dse_join(char *out, size_t size, const char *const *names, size_t n)
@@ -71,9 +124,11 @@ dse_status dse_fail_unknown(dse_error *err, dse_status st, const char *where, co
                             const char *name, const char *const *known, size_t n)
 {
     const char *nearest = dse_nearest(name, known, n);
-    char list[400];
+    char list[640 + sizeof ", ..."];
 
-    dse_join(list, sizeof list, known, n);
+    dse_join(list, 640, known, n);
+    if (strlen(list) + 1 == 640 && strrchr(list, ',')) /* cut: behind a whole name */
+        strcpy(strrchr(list, ','), ", ...");
     if (nearest)
         return dse_fail_at(err, st, where, "unknown %s '%.60s'; did you mean '%s'? known: %s", what, name,
                            nearest, list);

@@ -1,6 +1,7 @@
 #include "base/units.h"
 
 #include "base/array.h"
+#include "base/names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,7 +15,6 @@ static const struct {
     char letter;
     double decimal, binary;
 } prefixes[] = {
-    {'k', 1e3, 1024.0},
     {'K', 1e3, 1024.0},
     {'M', 1e6, 1048576.0},
     {'G', 1e9, 1073741824.0},
@@ -31,24 +31,62 @@ static const struct {
 static const char *const expected[] = {
     [DSE_UNIT_NONE] = "a number",
     [DSE_UNIT_BYTES] = "a size such as 80GB (10^9) or 80GiB (2^30)",
-    [DSE_UNIT_BYTES_PER_S] = "a rate such as 100GB/s (10^9) or 100GiB/s (2^30)",
+    [DSE_UNIT_BYTES_PER_S] = "a rate such as 100GB/s (10^9), 100GiB/s (2^30) or 400Gb/s (bits)",
     [DSE_UNIT_FLOPS] = "a rate such as 450TFLOPS",
     [DSE_UNIT_NS] = "a time such as 50ns, 1.5us, 3ms or 2s",
+    [DSE_UNIT_WATTS] = "a power such as 700W or 1.2kW",
 };
 
-/* The factor of "GB", "GiB", "GB/s", "TFLOPS", ...: 0 if it is none of them. */
+/* The factor of "GB", "GiB", "GB/s", "TFLOPS", ...: 0 if it is none of them. The case of the prefix says nothing, as no
+ * size or rate counts thousandths; that of the base is the caller's to check. */
 static double scaled_unit(const char *s, const char *base, bool binary_allowed)
 {
-    if (!strcmp(s, base))
+    if (!strcasecmp(s, base))
         return 1.0;
     for (size_t i = 0; i < DSE_COUNT(prefixes); i++) {
-        if (s[0] != prefixes[i].letter)
+        if (toupper((unsigned char)s[0]) != prefixes[i].letter)
             continue;
-        if (!strcmp(s + 1, base))
+        if (!strcasecmp(s + 1, base))
             return prefixes[i].decimal;
-        if (binary_allowed && s[1] == 'i' && !strcmp(s + 2, base))
+        if (binary_allowed && tolower((unsigned char)s[1]) == 'i' && !strcasecmp(s + 2, base))
             return prefixes[i].binary;
     }
+    return 0.0;
+}
+
+/* "80gb" are bytes, as nobody says a memory in bits; "80Gb" may be bits. */
+static double size_factor(const char *s)
+{
+    const bool may_be_bits = strchr(s, 'b') && isupper((unsigned char)s[0]);
+
+    return may_be_bits ? 0.0 : scaled_unit(s, "B", true);
+}
+
+/* "GB/s", "GBps"; and in bits "Gb/s", "Gbps", "Gbit/s". A link is sold in either, so that the case of the B decides, and
+ * "gb/s" or "GBPS", whose letters are all of one case, say nothing (kb/s does: k has no other case). */
+static double rate_factor(const char *s)
+{
+    const size_t n = strlen(s), n_per = n > 1 && s[n - 2] == '/' ? 2 : dse_ends(s, "ps") ? 2 : 0;
+    const bool bits = strchr(s, 'b') != NULL;
+    char unit[8];
+
+    if (!n_per || n - n_per >= sizeof unit || tolower((unsigned char)s[n - 1]) != 's')
+        return 0.0;
+    snprintf(unit, sizeof unit, "%.*s", (int)(n - n_per), s);
+    if (!bits)
+        return scaled_unit(unit, "B", true);
+    if (dse_ends(unit, "bit"))
+        return scaled_unit(unit, "bit", true) / 8;
+    return islower((unsigned char)s[0]) && s[0] != 'b' && s[0] != 'k' ? 0.0 : scaled_unit(unit, "b", true) / 8;
+}
+
+static double time_factor(const char *s)
+{
+    if (!strcmp(s, "\u00b5s") || !strcmp(s, "\u03bcs")) /* the sign of micro, and the Greek letter */
+        return 1e3;
+    for (size_t i = 0; i < DSE_COUNT(time_units); i++)
+        if (!strcasecmp(s, time_units[i].name))
+            return time_units[i].ns;
     return 0.0;
 }
 
@@ -57,21 +95,31 @@ static double unit_factor(const char *s, dse_unit unit)
     double f;
 
     switch (unit) {
-    case DSE_UNIT_BYTES: return scaled_unit(s, "B", true);
-    case DSE_UNIT_BYTES_PER_S: return scaled_unit(s, "B/s", true);
+    case DSE_UNIT_BYTES: return size_factor(s);
+    case DSE_UNIT_BYTES_PER_S: return rate_factor(s);
     case DSE_UNIT_FLOPS:
         f = scaled_unit(s, "FLOPS", false);
-        if (f == 0.0)
-            f = scaled_unit(s, "FLOP/s", false);
-        return f;
-    case DSE_UNIT_NS:
-        for (size_t i = 0; i < DSE_COUNT(time_units); i++)
-            if (!strcmp(s, time_units[i].name))
-                return time_units[i].ns;
-        return 0.0;
+        return f > 0 ? f : scaled_unit(s, "FLOP/s", false);
+    case DSE_UNIT_NS: return time_factor(s);
+    case DSE_UNIT_WATTS: return *s == 'm' ? 0.0 : scaled_unit(s, "W", false); /* mW are none of a device's */
     case DSE_UNIT_NONE: break;
     }
     return 0.0;
+}
+
+/* What somebody probably meant who wrote a unit that there is not, and what to write instead. */
+static dse_status unknown_unit(const char *text, double value, const char *rest, dse_unit unit, dse_error *err)
+{
+    const char prefix = (char)toupper((unsigned char)*rest);
+
+    if (unit == DSE_UNIT_BYTES_PER_S && !strcasecmp(rest + (*rest != '\0'), "T/s"))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "'%.80s' counts the transfers of one lane; write the rate of the link: of 16 lanes some %g%cB/s",
+                        text, value * 16 / 8, prefix);
+    if (unit == DSE_UNIT_BYTES_PER_S && (!strcasecmp(rest + 1, "b/s") || !strcasecmp(rest + 1, "bps")))
+        return dse_fail(err, DSE_E_CONFIG, "'%.40s' in '%.80s' may be bits or bytes; write %g%cb/s or %g%cB/s", rest,
+                        text, value, prefix, value, prefix);
+    return dse_fail(err, DSE_E_CONFIG, "unknown unit '%.40s' in '%.80s'; expected %s", rest, text, expected[unit]);
 }
 
 /* Reads the decimal number at the start of text. Hexadecimal, "nan" and "infinity", which strtod
@@ -109,9 +157,8 @@ dse_status dse_parse_quantity(const char *text, dse_unit unit, double *out, bool
         return DSE_OK;
     }
     factor = unit_factor(rest, unit);
-    if (factor == 0.0)
-        return dse_fail(err, DSE_E_CONFIG, "unknown unit '%.40s' in '%.80s'; expected %s", rest, text,
-                        expected[unit]);
+    if (!(factor > 0))
+        return unknown_unit(text, value, rest, unit, err);
     *had_unit = true;
     *out = value * factor;
     return DSE_OK;

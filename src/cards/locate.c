@@ -118,18 +118,6 @@ static bool is_card(card_kind kind, const char *path, bool is_folder)
            (kind == CARD_SPACES && !is_folder && access(path, F_OK) == 0);
 }
 
-/* The first card whose name goes on where `stem` ends: "vtrain" for vtrain_a100. Two letters begin too
- * many. */
-static const char *begun_by(const char *stem, const char *const *names, size_t n)
-{
-    size_t length = strlen(stem);
-
-    for (size_t i = 0; length > 2 && i < n; i++)
-        if (!strncmp(names[i], stem, length))
-            return names[i];
-    return NULL;
-}
-
 dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const char **path, dse_error *err)
 {
     const char **names, *folder, *nearest;
@@ -164,8 +152,6 @@ dse_status card_locate(card_kind kind, const char *name, dse_arena *a, const cha
         return dse_fail(err, DSE_E_CONFIG, "the folder '%s' has no %s, and no card has that name; %s", name,
                         hf_config, kinds[kind].where);
     nearest = dse_nearest(stem, names, n);
-    if (!nearest)
-        nearest = begun_by(stem, names, n);
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "unknown %s '%s'; did you mean '%s'? %s", kinds[kind].what, name,
                         nearest, kinds[kind].where);

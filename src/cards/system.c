@@ -280,6 +280,23 @@ static const cfg_param rows[] = {
      FIXED_COST(per_collective),
      .help = "profile train: fixed time of every collective, which the program adds to the network's"},
 
+    {.key = "cost.per_device_hour",
+     .type = CFG_T_DOUBLE,
+     COUNT(0, 1e9),
+     FIELD(price),
+     .fallback = "",
+     .omit_default = true,
+     .help = "price of an NPU for an hour, in whatever money; with it results say what a step and a trillion "
+             "tokens cost. Nothing shipped has one"},
+    {.key = "cost.power",
+     .type = CFG_T_DOUBLE,
+     QUANTITY(DSE_UNIT_WATTS, 1, "W", 0, 1e6),
+     FIELD(power),
+     .fallback = "",
+     .omit_default = true,
+     .help = "power of an NPU throughout a step, its data sheet's or a measured one; with it results say what energy a "
+             "step and a trillion tokens take, without hosts, network and cooling"},
+
     {.key = "kernels.laws",
      CHOICE(laws, laws, "device"),
      .omit_default = true,

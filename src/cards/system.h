@@ -40,6 +40,7 @@ typedef struct {
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
+    double price, power;       /* of an NPU: money an hour, W; NaN: not given */
     double clock, per_layer, per_collective; /* fraction; ns, 0: none. Of profile train */
     cfg_name laws;                           /* "device", "affine", "roofline" */
     card_law kernels[WL_N_KERNEL_CLASSES];

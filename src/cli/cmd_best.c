@@ -3,6 +3,7 @@
 #include "cli/exit.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "cli/terminal.h"
 #include "driver/bands.h"
 #include "driver/robust.h"
 #include "driver/study.h"
@@ -14,12 +15,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *db, *model, *system, *by;
     double hbm_bytes, robust;
     int64_t top, draws, seed;
-    bool json, explain;
+    bool all, json, explain;
 } best_options;
 
 #define DEFAULT_DRAWS 256
@@ -34,11 +36,12 @@ static const option options[] = {
     {"--system", OPT_STRING, "NAME", "", "only this system", FIELD(system)},
     {"--top", OPT_INT, "N", "10", "so many per model and system; 0: all", .min = 0, .max = 1e9, FIELD(top)},
     {"--by", OPT_STRING, "METRIC", "wall_time",
-     "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, ...; of profile train tokens (a "
-     "second), "
-     "mfu, ...",
+     "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, cost, energy, ...; of profile "
+     "train tokens (a second), mfu, ...",
      .complete = COMPLETE_METRIC, FIELD(by)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--all", OPT_FLAG, NULL, "false",
+     "rank all of the database; without it the points of the last sweep, and what was imported since", FIELD(all)},
     {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
      FIELD(explain)},
     {"--robust", OPT_PERCENT, "SPREAD", "",
@@ -63,6 +66,7 @@ typedef struct {
     report_explanation *why;
     report_robust *trust;
     winner_band *error; /* of all */
+    size_t n_others;    /* results that the last sweep did not ask for, and which are not ranked */
 } remarks;
 
 /* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
@@ -88,6 +92,7 @@ static void put_remarks(const report_study *s, size_t index, void *user, report_
 {
     const remarks *m = user;
 
+    report_put(to, V_GIVEN(m->n_others, V_COUNT("not_of_last_sweep", m->n_others)));
     if (report_trains(s))
         report_put_band(&m->error[index].band,
                         s->n_ranked ? (double)s->ranked[0]->metrics.wall_time * 1e-9 : NAN, to);
@@ -147,9 +152,16 @@ static void print_band(const report_study *s, const winner_band *all, size_t ind
         dse_strbuf_adds(&text, "Error band of the best: ");
     if (!b->why)
         report_band_say(&b->band, b->device, (double)s->ranked[0]->metrics.wall_time * 1e-9, &text);
-    dse_strbuf_add_wrapped(out, text.data, 2, 100);
+    dse_strbuf_add_wrapped(out, text.data, 2, command_help_width());
     dse_strbuf_addc(out, '\n');
     dse_strbuf_free(&text);
+}
+
+static void print_others(const remarks *m, const best_options *o, dse_strbuf *out)
+{
+    if (m->n_others)
+        dse_strbuf_addf(out, "These are the points of the last sweep; --all also ranks the %zu other%s in %s.\n",
+                        m->n_others, m->n_others == 1 ? "" : "s", o->db);
 }
 
 static void print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
@@ -185,6 +197,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
     dse_strbuf_adds(out, remarked || !n ? "" : "\n");
     report_overview_print(studies, n, r->arena, out);
     print_unlisted(unlisted, out);
+    print_others(m, o, out);
     report_ranking_notes(studies, n, out);
     if (!sizes.differ)
         report_sizes_print(&sizes, out);
@@ -252,13 +265,27 @@ static dse_status make_remarks(const best_options *o, drv_robust_options *robust
     return st;
 }
 
-static dse_status no_results(const best_options *o, const store_unlisted *unlisted, dse_error *err)
+static dse_status no_results(const best_options *o, const store_unlisted *unlisted, size_t n_others, dse_error *err)
 {
-    return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s; %s", o->db,
-                    o->model ? " for model " : "", o->model ? o->model : "", o->system ? " on system " : "",
-                    o->system ? o->system : "",
-                    unlisted->points ? "a sweep with --prune may have skipped all of these points"
-                                     : "run 'ccldse sweep' first");
+    return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s%s; %s", o->db,
+                    n_others ? " of the last sweep" : "", o->model ? " for model " : "", o->model ? o->model : "",
+                    o->system ? " on system " : "", o->system ? o->system : "",
+                    n_others           ? "--all ranks those of earlier ones"
+                    : unlisted->points ? "a sweep with --prune may have skipped all of these points"
+                                       : "run 'ccldse sweep' first");
+}
+
+/* Without the rows that the last sweep did not ask for. Returns how many they are. */
+static size_t drop_others(store_row *rows, size_t *n)
+{
+    size_t kept = 0, n_others;
+
+    for (size_t i = 0; i < *n; i++)
+        if (rows[i].asked)
+            rows[kept++] = rows[i];
+    n_others = *n - kept;
+    *n = kept;
+    return n_others;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -273,16 +300,17 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_robust_options robust;
     remarks said;
     store_row *rows;
-    size_t n_rows, n;
+    size_t n_rows, n, n_others;
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK ||
         (st = results_select(o->db, &which, a, &rows, &n_rows, err)) != DSE_OK ||
-        (st = results_count_unlisted(o->db, &unlisted, err)) != DSE_OK)
+        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
         return st;
+    n_others = o->all ? 0 : drop_others(rows, &n_rows);
     if (!n_rows && (!unlisted.points || o->model || o->system))
-        return no_results(o, &unlisted, err);
+        return no_results(o, &unlisted, n_others, err);
     if (o->model || o->system)
         unlisted = (store_unlisted){0}; /* which of them they are of is not stored */
     if (unlisted.points)
@@ -299,9 +327,11 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
         (st = find_bands(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
+    said.n_others = n_others;
     dse_strbuf_init(&names);
     warn_of_elements(studies, n, &names);
     dse_strbuf_free(&names);
+    report_use_colours(terminal_has_colours(STDOUT_FILENO));
     print(studies, n, &unlisted, &said, o, r);
     return DSE_OK;
 }
@@ -310,7 +340,7 @@ const command command_best = {
     .name = "best",
     .summary = "rank what a sweep found and what fits in memory",
     .details =
-        "Prints one table per model and system: the best strategies that fit in memory, how many points were "
+        "Prints one table per model and system of the last sweep: the best strategies that fit in memory, how many points were "
         "dropped because they do not, and what the best would be without the limit. Of several "
         "configurations of one model and system, as a space makes them, it then ranks the best of each, "
         "those with and without congestion apart. --explain says why: where the winner's step and memory go, "
@@ -319,8 +349,10 @@ const command command_best = {
         "trust the winner when the system is not known exactly: its rates and latencies are drawn anew, each "
         "up to SPREAD off, and the points simulated again; so often it stays the best, so much is lost where "
         "it does not, and at these values of one parameter alone another point takes its place. Exit code 1 "
-        "if for some model and system nothing fits, or nothing is known of the metric to rank by.",
+        "if for some model and system nothing fits, or nothing is known of the metric to rank by. 'ccldse help terms' "
+        "explains rank, step, exposed, bubble and the other words.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     COMMAND_OPTIONS(options, best_options),
+    .is_prose = true,
     .run = run,
 };

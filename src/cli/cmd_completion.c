@@ -1,5 +1,7 @@
 /* Completion scripts of shells. */
 #include "base/array.h"
+#include "cards/model.h"
+#include "cards/system.h"
 #include "cli/completion.h"
 #include "driver/measure.h"
 #include "schedule/schedule.h"
@@ -78,11 +80,22 @@ static const struct {
     {COMPLETE_SCHEDULE, NULL, add_schedules},          {COMPLETE_SWITCH, "yes no both", NULL},
 };
 
+void completion_add_keys(dse_strbuf *out)
+{
+    const cfg_table *const tables[] = {&card_model_table, &card_system_table};
+
+    for (size_t t = 0; t < DSE_COUNT(tables); t++)
+        for (uint32_t i = 0; i < tables[t]->n; i++)
+            if (!tables[t]->rows[i].moved)
+                dse_strbuf_addf(out, "%s%s=", t || i ? " " : "", tables[t]->rows[i].key);
+}
+
 /* What an option, or its value, is called says what to offer. */
 static const struct {
     const char *name;
     offer_source source;
-} names[] = {{"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
+} names[] = {{"--set", OFFER_KEYS},      {"--model", OFFER_MODELS},   {"--system", OFFER_SYSTEMS},
+             {"MODEL", OFFER_MODELS},    {"SYSTEM", OFFER_SYSTEMS},   {"--space", OFFER_FILES},
              {"--trace", OFFER_FILES},  {"FILE", OFFER_FILES},       {"PREFIX", OFFER_FILES},
              {"COMMAND", OFFER_FILES},  {"DIR", OFFER_FOLDERS}};
 

@@ -1,5 +1,6 @@
 /* A system card as ASTRA-sim's files. */
 #include "cli/command.h"
+#include "cli/sizing.h"
 #include "driver/emit.h"
 #include "driver/study.h"
 
@@ -7,6 +8,7 @@
 
 typedef struct {
     const char *system, *output;
+    sizing_options sizing;
     option_list set;
 } config_options;
 
@@ -17,6 +19,7 @@ static const option options[] = {
      FIELD(system)},
     {"--output", OPT_STRING, "DIR", "", "folder to write to; astrasim_configs/<name> if not given",
      FIELD(output)},
+    OPTION_GROUP(size_group, sizing),
     OPTION_SET,
 };
 
@@ -26,11 +29,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const char *name, *folder;
     card_system system;
     cfg_settings settings;
-    dse_status st = drv_settings_parse(o->set.item, o->set.n, r->arena, &settings, err);
+    option_list set;
+    dse_status st = sizing_settings(&o->sizing, &o->system, 1, &o->set, r->arena, &set, err);
 
     if (st == DSE_OK)
+        st = drv_settings_parse(set.item, set.n, r->arena, &settings, err);
+    if (st == DSE_OK)
         st = drv_system_load(o->system, &settings, r->arena, &system, &name, err);
-
     if (st != DSE_OK)
         return st;
     report_unknown_keys(o->system, system.n_unknown_keys, system.unknown_key);

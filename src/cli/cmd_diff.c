@@ -106,5 +106,6 @@ const command command_diff = {
         "code 0 if nothing differs, 1 if something does.",
     .example = "ccldse diff results/ccldse.db theirs.db --tolerance 1%",
     COMMAND_OPTIONS(options, diff_options),
+    .is_prose = true,
     .run = run,
 };

@@ -42,6 +42,19 @@ static dse_status read_files(const import_options *o, dse_arena *a, drv_import *
     return st;
 }
 
+/* `best` ranks them beside the last sweep. */
+static dse_status ask(store *s, const drv_import *io, dse_error *err)
+{
+    uint64_t *hashes = dse_calloc(io->n + 1, sizeof *hashes);
+    dse_status st;
+
+    for (size_t i = 0; i < io->n; i++)
+        hashes[i] = io->row[i].hash;
+    st = store_ask(s, hashes, io->n, true, err);
+    dse_free(hashes);
+    return st;
+}
+
 static dse_status put(const import_options *o, const drv_import *io, dse_error *err)
 {
     store *s;
@@ -52,7 +65,7 @@ static dse_status put(const import_options *o, const drv_import *io, dse_error *
         return st;
     if (store_was_damaged(s, &lost))
         report_warning("%s: " STORE_DAMAGE_WORDS, o->db, lost);
-    if ((st = store_put_all(s, io->row, io->n, err)) == DSE_OK)
+    if ((st = store_put_all(s, io->row, io->n, err)) == DSE_OK && (st = ask(s, io, err)) == DSE_OK)
         return store_finish(s, err);
     store_close(s);
     return st;

@@ -8,8 +8,10 @@
 #include "cli/exit.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_WIDTH    64 /* of the source, escapes not counted: mandoc asks for lines below 80 bytes */
 #define EXAMPLE_WIDTH 66 /* an example is indented, and a terminal has 80 columns */
@@ -330,6 +332,25 @@ static dse_status write_all(const char *folder, dse_arena *a, dse_error *err)
     return st;
 }
 
+/* A terminal gets the page as man shows it, which takes MANPAGER or PAGER itself; without man, what is there of nroff and
+ * a pager. False: nothing could show it. */
+static bool show_page(const dse_strbuf *page)
+{
+    static const char how[] = "if command -v man >/dev/null; then exec man -l -; "
+                              "elif command -v nroff >/dev/null; then nroff -man | ${MANPAGER:-${PAGER:-more}}; "
+                              "else exit 127; fi";
+    FILE *to;
+    bool shown;
+
+    signal(SIGPIPE, SIG_IGN); /* who leaves the pager before the end has seen enough */
+    to = popen(how, "w");
+    if (!to)
+        return false;
+    fwrite(page->data, 1, page->len, to);
+    shown = pclose(to) == 0;
+    return shown;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const man_options *o = opts;
@@ -342,6 +363,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (o->output)
         return write_all(o->output, r->arena, err);
     put_page(c, r->out);
+    if (isatty(STDOUT_FILENO) && show_page(r->out))
+        dse_strbuf_clear(r->out);
     return DSE_OK;
 }
 
@@ -349,9 +372,10 @@ const command command_man = {
     .name = "man",
     .summary = "print a manual page",
     .details =
-        "Prints the manual page of the program or of a command, for man. An installed program brings them: "
+        "Prints the manual page of the program or of a command, for man; on a terminal through man and its pager "
+        "(MANPAGER, PAGER). An installed program brings them: "
         "'man ccldse', 'man ccldse-sweep'.",
-    .example = "ccldse man sweep | man -l -",
+    .example = "ccldse man sweep",
     COMMAND_OPTIONS(options, man_options),
     .run = run,
 };

@@ -118,6 +118,8 @@ static void print_json(const simulate_options *o, const simulated *s, command_ru
                V_TEXT("memory_counts", report_sizes_word(&sizes)), V_COUNT("nodes", r->n_nodes),
                V_COUNT("messages", r->n_messages));
     put_network(m, root);
+    report_put_known(root, m, store_column_find("cost_per_step"));
+    report_put_known(root, m, store_column_find("energy_per_step"));
     report_put_parts(m, root);
     if (o->links)
         drv_links_put(r->load, run->arena, report_object(root, "links"));
@@ -156,6 +158,7 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 
     simulated_heading(&s->study, &s->point, out);
     simulated_time("step time", m->wall_time, "", out);
+    simulated_costs(m, out);
     time_line(r, "compute", offsetof(sim_rank_stats, gpu), out);
     time_line(r, "communication", offsetof(sim_rank_stats, comm), out);
     time_line(r, "exposed communication", offsetof(sim_rank_stats, exposed_comm), out);
@@ -270,6 +273,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
                                  err)) != DSE_OK)
         return st;
     drv_metrics_of(&w, &s->result, &s->metrics);
+    drv_add_costs(&s->study.system, &s->point, &s->metrics);
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)
@@ -321,5 +325,6 @@ const command command_simulate = {
         "ccldse simulate --model gpt3-175b --system selene_a100_80gb --npus 1024 --tp 8 --pp 16 --vp 6 "
         "--batch 1536",
     COMMAND_OPTIONS(options, simulate_options),
+    .is_prose = true,
     .run = run,
 };

@@ -354,6 +354,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return st;
     warn_of_cards(&space);
     if (o->dry_run) {
+        r->as_it_is = true;
         (o->json ? list_json : list_text)(&points, r->out);
         return DSE_OK;
     }
@@ -400,5 +401,6 @@ const command command_sweep = {
     .example = "ccldse sweep --model llama70b --system system1.yaml\n"
                "ccldse sweep --model llama-3.1-70b --system hgx_h100 --nodes 16 --batch 1024",
     COMMAND_OPTIONS(options, sweep_options),
+    .is_prose = true,
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/sizing.h"
 #include "cli/topology.h"
 #include "draw/draw.h"
 #include "driver/study.h"
@@ -12,6 +13,7 @@
 
 typedef struct {
     const char *mode, *system, *network, *bytes, *output;
+    sizing_options sizing;
     option_list npus, set;
     bool all, json, dot, svg;
 } topology_options;
@@ -28,6 +30,7 @@ static const option options[] = {
      "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
     {"--network", OPT_STRING, "FILE", "", "a network.yml instead, which needs no system.json beside it",
      FIELD(network)},
+    OPTION_GROUP(size_group, sizing),
     {"--set", OPT_LIST, "KEY=VALUE", "",
      "set a value over the card, for example network.bandwidth[1]=50GB/s; again for another", FIELD(set)},
     {"--bytes", OPT_STRING, "SIZE", "1MiB",
@@ -132,6 +135,9 @@ static dse_status check_options(const topology_options *o, dse_error *err)
     if (!o->system == !o->network)
         return dse_fail(err, DSE_E_USAGE, "give either --system or --network%s",
                         o->system ? ", not both" : "; see 'ccldse topology --help'");
+    if (o->network && (o->sizing.nodes || o->sizing.npus))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --system; --set npus_count sets a --network's",
+                        o->sizing.nodes ? "--nodes" : "--npus");
     if (o->json + o->dot + o->svg > 1)
         return dse_fail(err, DSE_E_USAGE, "give one of --json, --dot and --svg, not several");
     if (!strcmp(o->mode, "show") && o->npus.n)
@@ -143,12 +149,14 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const topology_options *o = opts;
     cfg_settings settings;
+    option_list set;
     drv_network *n;
     net_graph graph;
     dse_status st;
 
     if ((st = check_options(o, err)) != DSE_OK ||
-        (st = drv_settings_parse(o->set.item, o->set.n, r->arena, &settings, err)) != DSE_OK)
+        (st = sizing_settings(&o->sizing, &o->system, 1, &o->set, r->arena, &set, err)) != DSE_OK ||
+        (st = drv_settings_parse(set.item, set.n, r->arena, &settings, err)) != DSE_OK)
         return st;
     n = DSE_ARENA_NEW(r->arena, drv_network, 1);
     if ((st = drv_network_load(o->system, o->network, &settings, r->arena, n, err)) != DSE_OK)

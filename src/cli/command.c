@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "cli/exit.h"
+#include "cli/terminal.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LIST_STEP 16
@@ -190,6 +190,25 @@ static dse_status unexpected_argument(const command *c, const char *arg, dse_err
                     c->name);
 }
 
+/* What other programs call an option of ours, by how it begins. */
+static const struct {
+    const char *theirs, *ours;
+} other_words[] = {{"--gpu", "--npus"},          {"--seq", "--sequence"},          {"--tensor", "--tp"},
+                   {"--pipeline", "--pp"},       {"--context-parallel", "--cp"},   {"--expert", "--ep"},
+                   {"--data-parallel", "--dp"},  {"--virtual", "--vp"},            {"--num-layers-per-v", "--vp"},
+                   {"--global-batch", "--batch"}, {"--gbs", "--batch"},             {"--mbs", "--micro-batch"},
+                   {"--cluster", "--system"},    {"--machine", "--system"},        {"--hardware", "--system"}};
+
+static const char *in_our_words(const char *word, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < DSE_COUNT(other_words); i++)
+        for (size_t k = 0; k < n; k++)
+            if (!strncmp(word, other_words[i].theirs, strlen(other_words[i].theirs)) &&
+                !strcmp(names[k], other_words[i].ours))
+                return names[k];
+    return NULL;
+}
+
 static dse_status unknown_option(const command *c, const char *arg, size_t n, dse_arena *a, dse_error *err)
 {
     const char **names = DSE_ARENA_NEW(a, const char *, count_options(c, false)), *nearest;
@@ -201,7 +220,8 @@ static dse_status unknown_option(const command *c, const char *arg, size_t n, ds
     for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++)
         if (!option_is_positional(o))
             names[n_names++] = o->name;
-    nearest = dse_nearest(word, names, n_names);
+    nearest = in_our_words(word, names, n_names);
+    nearest = nearest ? nearest : dse_nearest(word, names, n_names);
     if (nearest)
         return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; did you mean '%s'?", word, nearest);
     return dse_fail(err, DSE_E_USAGE, "unknown option '%s'; see 'ccldse %s --help'", word, c->name);
@@ -300,12 +320,9 @@ void option_describe(const option *o, bool range, dse_strbuf *out)
 
 size_t command_help_width(void)
 {
-    struct winsize size;
+    const size_t width = terminal_width(STDOUT_FILENO);
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col ||
-        size.ws_col > HELP_WIDTH)
-        return HELP_WIDTH;
-    return size.ws_col < 60 ? 60 : size.ws_col;
+    return !width || width > HELP_WIDTH ? HELP_WIDTH : width < 60 ? 60 : width;
 }
 
 static void print_usage(const command *c)
@@ -356,28 +373,32 @@ void command_help(const command *c)
     dse_strbuf_free(&text);
 }
 
-/* Names from files and arguments may hold any bytes; only printable ones go to the terminal. */
-static void put_printable(const char *text)
+/* "ccldse: error: place: text" on stderr: one line, or as a terminal gets it. Names from files and arguments may hold any
+ * bytes; only printable ones go there. */
+static void put_message(const char *kind, const char *colour, const char *where, const char *text)
 {
-    char part[256];
+    static const char program[] = "ccldse: ";
+    const size_t width = terminal_width(STDERR_FILENO);
+    const bool colours = *kind && terminal_has_colours(STDERR_FILENO);
+    dse_strbuf line, shown;
 
-    for (size_t n; *text; text += n) {
-        n = strlen(text) < sizeof part ? strlen(text) : sizeof part;
-        memcpy(part, text, n);
-        dse_mask_controls(part, n, DSE_ONE_LINE);
-        fwrite(part, 1, n, stderr);
-    }
+    dse_strbuf_init(&line);
+    dse_strbuf_init(&shown);
+    dse_strbuf_addf(&line, "%s%s%s%s%s", program, kind, where, *where ? ": " : "", text);
+    dse_mask_controls(line.data, line.len, DSE_ONE_LINE);
+    if (width)
+        terminal_add_message(line.data, width, &shown);
+    else
+        dse_strbuf_adds(&shown, line.data);
+    fprintf(stderr, "%s%s%s%s%s\n", program, colours ? colour : "", kind, colours ? TERMINAL_PLAIN : "",
+            shown.data + sizeof program - 1 + strlen(kind));
+    dse_strbuf_free(&shown);
+    dse_strbuf_free(&line);
 }
 
 int report_error(const dse_error *err)
 {
-    fputs(err->status == DSE_E_INTERRUPT ? "ccldse: " : "ccldse: error: ", stderr);
-    if (err->where[0]) {
-        put_printable(err->where);
-        fputs(": ", stderr);
-    }
-    put_printable(err->text);
-    fputc('\n', stderr);
+    put_message(err->status == DSE_E_INTERRUPT ? "" : "error: ", TERMINAL_RED, err->where, err->text);
     return exit_code(err->status);
 }
 
@@ -389,9 +410,7 @@ void report_warning(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    fputs("ccldse: warning: ", stderr);
-    put_printable(text);
-    fputc('\n', stderr);
+    put_message("warning: ", TERMINAL_YELLOW, "", text);
 }
 
 void report_unknown_keys(const char *path, uint32_t n, const char *first)

@@ -76,7 +76,8 @@ struct option {
 #define OPTION_GROUP(rows, f) {.group = rows, FIELD(f)}
 
 #define OPTION_SET_HELP                                                                                      \
-    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another"
+    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another; of "  \
+    "one key the last holds"
 
 /* The row of a command that takes cards, for an option struct with an option_list `set`. */
 #define OPTION_SET {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)}
@@ -85,6 +86,7 @@ typedef struct {
     dse_arena *arena;
     const char *program; /* of the command's, the one by whose name it was called; NULL: ccldse */
     dse_strbuf *out;     /* for stdout */
+    bool as_it_is;       /* a terminal gets it unbroken, too: it is to be copied */
     int code;            /* what to exit with on success: EXIT_DONE, unless the command sets EXIT_NO */
 } command_run;
 
@@ -98,6 +100,7 @@ typedef struct {
     const option *options;
     size_t n_options;
     size_t size;            /* of the option struct */
+    bool is_prose;          /* text for people, but with --json: a terminal gets its lines broken at words */
     bool ignore_unknown;    /* options it does not know are skipped, as the tool it stands in for does */
     const exit_text *exits; /* where its exit codes mean something else than the others'; NULL: they do not */
     size_t n_exits;

@@ -28,11 +28,12 @@ const command *command_find(const char *name)
 
 dse_status command_fail_unknown(const char *name, dse_error *err)
 {
-    const char *names[DSE_COUNT(commands)], *nearest;
+    const char *names[DSE_COUNT(commands) + 1], *nearest;
 
     for (size_t i = 0; i < DSE_COUNT(commands); i++)
         names[i] = commands[i]->name;
-    nearest = dse_nearest(name, names, DSE_COUNT(commands));
+    names[DSE_COUNT(commands)] = "help"; /* main.c */
+    nearest = dse_nearest(name, names, DSE_COUNT(names));
     return dse_fail(err, DSE_E_USAGE,
                     nearest ? "unknown command '%.60s'; did you mean '%s'?"
                             : "unknown command '%.60s'; see 'ccldse help'%s",

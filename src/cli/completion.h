@@ -10,7 +10,8 @@ typedef enum {
     OFFER_FILES,
     OFFER_FOLDERS,
     OFFER_MODELS,
-    OFFER_SYSTEMS
+    OFFER_SYSTEMS,
+    OFFER_KEYS /* of cards, with a '=' behind each; nothing goes on behind it */
 } offer_source;
 
 typedef struct {
@@ -26,6 +27,9 @@ void completion_offer_free(completion_offer *offer);
 
 /* All commands that are listed: names separated by blanks, appended. */
 void completion_add_commands(dse_strbuf *out);
+
+/* All keys that can be set over a card, as words of OFFER_KEYS, appended. */
+void completion_add_keys(dse_strbuf *out);
 
 /* An option's help as far as it fits beside it: up to the first of ";:(", appended. */
 void completion_add_short_help(const option *o, dse_strbuf *out);

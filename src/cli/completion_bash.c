@@ -37,6 +37,12 @@ static const char functions[] =
     "    ((${#COMPREPLY[@]})) || _ccldse_files\n"
     "}\n"
     "\n"
+    "# _ccldse_keys one KEY=...: a value goes on behind the sign\n"
+    "_ccldse_keys() {\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "    _ccldse_words \"$1\" $_ccldse_all_keys\n"
+    "}\n"
+    "\n"
     "_ccldse() {\n"
     "    local program=${1/#\\~/$HOME} cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
     "    COMPREPLY=()\n"
@@ -56,11 +62,14 @@ static void put_action(const completion_offer *offer, dse_strbuf *out)
         [OFFER_FOLDERS] = "_ccldse_folders",
         [OFFER_MODELS] = "_ccldse_cards",
         [OFFER_SYSTEMS] = "_ccldse_cards",
+        [OFFER_KEYS] = "_ccldse_keys",
     };
     const char *how = offer->list ? " list" : " one";
 
     dse_strbuf_adds(out, actions[offer->source]);
-    if (offer->source == OFFER_WORDS)
+    if (offer->source == OFFER_KEYS)
+        dse_strbuf_adds(out, how);
+    else if (offer->source == OFFER_WORDS)
         dse_strbuf_addf(out, "%s %s", how, offer->words.data);
     else if (offer->source == OFFER_MODELS || offer->source == OFFER_SYSTEMS)
         dse_strbuf_addf(out, "%s %s", how, offer->source == OFFER_MODELS ? "models" : "systems");
@@ -113,5 +122,7 @@ void completion_write_bash(dse_strbuf *out)
         put_command(commands[i], out);
     dse_strbuf_adds(out, "    help:help) _ccldse_words one ");
     completion_add_commands(out);
-    dse_strbuf_adds(out, " ;;\n    esac\n}\n\ncomplete -F _ccldse ccldse\n");
+    dse_strbuf_adds(out, " terms ;;\n    esac\n}\n\n_ccldse_all_keys='");
+    completion_add_keys(out);
+    dse_strbuf_adds(out, "'\ncomplete -F _ccldse ccldse\n");
 }

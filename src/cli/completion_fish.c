@@ -18,6 +18,10 @@ static const char functions[] =
     "    $words[1] $argv[1] --names 2>/dev/null\n"
     "end\n"
     "\n"
+    "function __ccldse_keys\n"
+    "    string split ' ' $__ccldse_all_keys\n"
+    "end\n"
+    "\n"
     "complete -c ccldse -f\n"
     "complete -c ccldse -n __ccldse_needs_command -l help -d 'list the commands'\n"
     "complete -c ccldse -n __ccldse_needs_command -l version -d 'print versions'\n";
@@ -52,6 +56,7 @@ static void put_offer(const completion_offer *offer, bool by_place, dse_strbuf *
     case OFFER_FOLDERS:
         dse_strbuf_addf(out, "%s -a '(__fish_complete_directories)'", by_place ? "" : " -x");
         break;
+    case OFFER_KEYS: dse_strbuf_adds(out, " -x -a '(__ccldse_keys)'"); break;
     case OFFER_MODELS:
     case OFFER_SYSTEMS:
         if (offer->list)
@@ -100,6 +105,8 @@ void completion_write_fish(dse_strbuf *out)
         out, "complete -c ccldse -n __ccldse_needs_command -a help -d 'explain the program or a command'\n"
              "complete -c ccldse -n '__ccldse_uses help' -a '");
     completion_add_commands(out);
+    dse_strbuf_adds(out, " terms'\nset -g __ccldse_all_keys '");
+    completion_add_keys(out);
     dse_strbuf_adds(out, "'\n");
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; (o = command_option_at(commands[i], k, NULL)); k++)

@@ -15,7 +15,10 @@ static const char begin[] =
     "    names=(${(f)\"$(_call_program $kind ${(q)program} $kind --names 2>/dev/null)\"})\n"
     "    compadd \"$@\" -a names || _files \"$@\"\n"
     "}\n"
-    "\n";
+    "\n"
+    "# _ccldse_keys [COMPADD_OPTION...]: a value goes on behind the sign\n"
+    "_ccldse_keys() {\n"
+    "    compadd \"$@\" -S '' - ";
 
 static const char end[] = "    esac\n"
                           "}\n"
@@ -51,6 +54,7 @@ static void put_action(const completion_offer *offer, dse_strbuf *out)
     case OFFER_FOLDERS: dse_strbuf_adds(out, "_files -/"); break;
     case OFFER_MODELS: dse_strbuf_addf(out, " %s_ccldse_cards models", separated); break;
     case OFFER_SYSTEMS: dse_strbuf_addf(out, " %s_ccldse_cards systems", separated); break;
+    case OFFER_KEYS: dse_strbuf_adds(out, "_ccldse_keys"); break;
     }
 }
 
@@ -101,7 +105,11 @@ void completion_write_zsh(dse_strbuf *out)
     const command *const *commands = command_table(&n);
 
     dse_strbuf_adds(out, begin);
-    dse_strbuf_adds(out, "_ccldse() {\n"
+    completion_add_keys(out);
+    dse_strbuf_adds(out, "\n"
+                         "}\n"
+                         "\n"
+                         "_ccldse() {\n"
                          "    local program=$words[1]\n"
                          "    local -a commands\n"
                          "    commands=(\n");
@@ -122,6 +130,6 @@ void completion_write_zsh(dse_strbuf *out)
                          "    case $words[1] in\n");
     for (size_t i = 0; i < n; i++)
         put_command(commands[i], out);
-    dse_strbuf_adds(out, "    help)\n        _describe command commands ;;\n");
+    dse_strbuf_adds(out, "    help)\n        commands+=('terms:explain the words')\n        _describe command commands ;;\n");
     dse_strbuf_adds(out, end);
 }

@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/terminal.h"
+#include "cli/terms.h"
 #include "driver/study.h"
 #include "driver/version.h"
 
@@ -35,8 +37,18 @@ static void print_help(void)
     printf("%s\n\nusage: ccldse <command> [options]\n\ncommands:\n", program_summary);
     for (size_t i = 0; i < n; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one.\n\n", program_example);
+    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one, 'ccldse help terms' the words.\n\n", program_example);
     print_exit_codes();
+}
+
+static void print_terms(void)
+{
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    terms_print(command_help_width(), &text);
+    fputs(text.data, stdout);
+    dse_strbuf_free(&text);
 }
 
 /* For bug reports. */
@@ -86,12 +98,29 @@ static int finish(int code)
     return code;
 }
 
+/* JSON begins with its bracket. */
+static void print_result(const command *c, const command_run *r)
+{
+    const dse_strbuf *out = r->out;
+    const size_t width = terminal_width(STDOUT_FILENO);
+    dse_strbuf lines;
+
+    if (!c->is_prose || r->as_it_is || !width || !out->len || out->data[0] == '{' || out->data[0] == '[') {
+        fwrite(out->data, 1, out->len, stdout);
+        return;
+    }
+    dse_strbuf_init(&lines);
+    terminal_add_lines(out->data, width, &lines);
+    fwrite(lines.data, 1, lines.len, stdout);
+    dse_strbuf_free(&lines);
+}
+
 static int run_command(const command *c, const char *program, int argc, char **argv)
 {
     dse_error err = DSE_ERROR_INIT;
     dse_arena arena;
     dse_strbuf out;
-    command_run r = {&arena, program, &out, EXIT_DONE};
+    command_run r = {.arena = &arena, .program = program, .out = &out, .code = EXIT_DONE};
     void *options;
     dse_status st;
 
@@ -102,7 +131,7 @@ static int run_command(const command *c, const char *program, int argc, char **a
     if (st == DSE_OK)
         st = c->run(options, &r, &err);
     if (st == DSE_OK)
-        fwrite(out.data, 1, out.len, stdout);
+        print_result(c, &r);
     dse_strbuf_free(&out);
     dse_arena_free(&arena);
     return st == DSE_OK ? r.code : report_error(&err);
@@ -151,7 +180,9 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        if (argc > 2 && (c = command_find(argv[2])))
+        if (argc > 2 && !strcmp(argv[2], "terms"))
+            print_terms();
+        else if (argc > 2 && (c = command_find(argv[2])))
             command_help(c);
         else if (argc > 2)
             return unknown_command(argv[2]);

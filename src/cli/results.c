@@ -134,13 +134,13 @@ dse_status results_find_skipped(const char *db, const store_row *rows, size_t n,
     return st;
 }
 
-dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err)
+dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err)
 {
     store *s = NULL;
     dse_status st = store_open(db, STORE_READ, &s, err);
 
     if (st == DSE_OK)
-        st = store_count_unlisted(s, out, err);
+        st = store_count_unlisted(s, asked, out, err);
     store_close(s);
     return st;
 }
@@ -151,7 +151,14 @@ dse_status results_column(const char *name, bool ranked, const store_column **ou
     size_t n, n_known = 0;
     const store_column *c = store_columns(&n);
 
-    *out = store_column_find(strcmp(name, "tokens") ? name : "tokens_per_s");
+    static const struct {
+        const char *word, *column;
+    } words[] = {{"tokens", "tokens_per_s"}, {"cost", "cost_per_step"}, {"energy", "energy_per_step"}};
+
+    *out = store_column_find(name);
+    for (size_t i = 0; !*out && i < DSE_COUNT(words); i++)
+        if (!strcmp(name, words[i].word))
+            *out = store_column_find(words[i].column);
     if (*out && !(ranked && (*out)->better == STORE_NEITHER))
         return DSE_OK;
     for (size_t i = 0; i < n && n_known < DSE_COUNT(known); i++)

@@ -24,8 +24,8 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err);
 
-/* Points that were skipped of studies without any result. */
-dse_status results_count_unlisted(const char *db, store_unlisted *out, dse_error *err);
+/* Points that were skipped of studies without any result; `asked`: by the last sweep. */
+dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err);
 
 /* The column of a metric, by its name; `ranked`: one of which less or more is better. DSE_E_USAGE. */
 dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err);

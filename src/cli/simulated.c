@@ -18,6 +18,25 @@ void simulated_time(const char *label, uint64_t ns, const char *more, dse_strbuf
         dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " ns)%s\n", label, report_time(ns).text, ns, more);
 }
 
+static void add_cost(const store_metrics *m, const char *label, const char *of_step, const char *of_tokens,
+                     dse_strbuf *out)
+{
+    const store_column *step = store_column_find(of_step), *tokens = store_column_find(of_tokens);
+
+    if (!store_has(m, step))
+        return;
+    dse_strbuf_addf(out, "  %-22s %s a step", label, report_value_readable(m, step).text);
+    if (store_has(m, tokens))
+        dse_strbuf_addf(out, ", %s a trillion tokens", report_value_readable(m, tokens).text);
+    dse_strbuf_addc(out, '\n');
+}
+
+void simulated_costs(const store_metrics *m, dse_strbuf *out)
+{
+    add_cost(m, "cost of the NPUs", "cost_per_step", "cost_per_trillion_tokens", out);
+    add_cost(m, "energy of the NPUs", "energy_per_step", "energy_per_trillion_tokens", out);
+}
+
 void simulated_rate(const char *label, double v, const char *unit, dse_strbuf *out)
 {
     if (!isnan(v))

@@ -13,4 +13,7 @@ void simulated_time(const char *label, uint64_t ns, const char *more, dse_strbuf
 /* "compute utilisation   96.700 %"; nothing if it is NaN. */
 void simulated_rate(const char *label, double v, const char *unit, dse_strbuf *out);
 
+/* What a step and 10^12 tokens cost and take, a line each; nothing that is not known. */
+void simulated_costs(const store_metrics *m, dse_strbuf *out);
+
 #endif

@@ -18,6 +18,12 @@ static const option options[] = {
 
 OPTION_ROWS(sizing_group)
 
+const option *size_group(size_t *n)
+{
+    *n = 2; /* the size of the system */
+    return options;
+}
+
 /* The setting that gives a system so many NPUs: of its last dimension. */
 static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)
 {
@@ -74,6 +80,13 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
         if (size && strcmp(size, own) != 0)
             return dse_fail(err, DSE_E_USAGE, "the systems differ in the size of their nodes; size one at a time");
         size = own;
+    }
+    for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
+        const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
+
+        if (batch || (o->sequence && !strncmp(item[i], "sequence=", 9)))
+            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", batch ? "--batch" : "--sequence",
+                            item[i]);
     }
     if (size)
         item[n++] = size;

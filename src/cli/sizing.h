@@ -9,6 +9,7 @@ typedef struct {
 } sizing_options;
 
 option_group sizing_group;
+option_group size_group; /* --nodes and --npus alone, for the same struct */
 
 /* Appends to the settings of the command line; the result is in the arena. Nodes are counted by the last dimension of a
  * system's network. DSE_E_USAGE; DSE_E_RANGE if so many NPUs are no whole number of nodes. */

@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define WIDTH 100 /* columns of a line */
-
 /* The place of a rank in its pipeline: stages lie outermost. */
 static dse_status pipeline_rank(const training_shown *s, uint32_t rank, uint32_t *out, dse_error *err)
 {
@@ -209,7 +207,7 @@ static void band_text(const training_shown *s, dse_strbuf *out)
     else
         report_band_say(&s->band, s->study->system.device, (double)s->metrics.wall_time * 1e-9, &text);
     dse_strbuf_addf(out, "  %-22s ", "error band");
-    dse_strbuf_add_wrapped(out, text.data, 25, WIDTH);
+    dse_strbuf_add_wrapped(out, text.data, 25, command_help_width());
     dse_strbuf_addc(out, '\n');
     dse_strbuf_free(&text);
 }
@@ -228,6 +226,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
     dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    simulated_costs(m, out);
     stages_text(s, out);
     bubble_text(&s->result, out);
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,

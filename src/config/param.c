@@ -280,7 +280,7 @@ dse_status cfg_unknown_key(const cfg_table *t, const cfg_doc *doc, const cfg_nod
     for (uint32_t i = 0; i < t->n; i++)
         known[i] = t->rows[i].key;
     nearest = dse_nearest(path, known, t->n);
-    if (!nearest) {
+    if (!nearest && !strchr(path, '.')) {
         for (uint32_t i = 0; i < t->n; i++) {
             snprintf(section[i], sizeof section[i], "%.*s", (int)strcspn(t->rows[i].key, "."),
                      t->rows[i].key);

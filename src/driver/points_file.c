@@ -133,6 +133,19 @@ static dse_status split(char *line, char **words, size_t *n, dse_error *err)
     return st;
 }
 
+/* The last one would hold; a line that says a value twice is a slip. */
+static dse_status check_twice(char *const *word, size_t n, dse_error *err)
+{
+    for (size_t i = 1; i < n; i++) {
+        const size_t length = strcspn(word[i], "=");
+
+        for (size_t k = 0; k < i; k++)
+            if (strcspn(word[k], "=") == length && !strncmp(word[k], word[i], length))
+                return dse_fail(err, DSE_E_CONFIG, "'%.*s' is set twice", (int)length, word[i]);
+    }
+    return DSE_OK;
+}
+
 static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
 {
     cfg_settings settings = {0};
@@ -148,7 +161,7 @@ static dse_status read_line(reader *r, char **word, size_t n, dse_error *err)
     name = word[n == 1 ? 0 : 2];
     if ((st = strategy_parse_name(name, NULL, &point, NULL, err)) != DSE_OK)
         return st;
-    if (n > 3)
+    if (n > 3 && (st = check_twice(word + 3, n - 3, err)) == DSE_OK)
         st = drv_settings_parse((const char *const *)word + 3, n - 3, r->arena, &settings, err);
     if (n > 1) {
         if (st == DSE_OK)

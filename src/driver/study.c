@@ -121,9 +121,26 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
     return dse_nearest(key, known, n);
 }
 
+/* "'network.bandwidth' or 'memory.bandwidth'" of "bandwidth": the keys of sections that end in this word. Returns how
+ * many. */
+static size_t say_last_words(const char *path, char *out, size_t size)
+{
+    const size_t length = strcspn(path, "[");
+    size_t used = 0, found = 0;
+
+    for (uint32_t k = 0; k < card_system_table.n; k++) {
+        const char *key = card_system_table.rows[k].key, *dot = strrchr(key, '.');
+
+        if (dot && !strncmp(dot + 1, path, length) && !dot[1 + length] && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s'%s'", found++ ? " or " : "", key);
+    }
+    return found;
+}
+
 dse_status drv_path_check(const char *path, dse_error *err)
 {
     const char *nearest;
+    char words[400];
     size_t n = strcspn(path, "[");
 
     if (cfg_table_has(&card_model_table, path) || cfg_table_has(&card_system_table, path))
@@ -134,6 +151,8 @@ dse_status drv_path_check(const char *path, dse_error *err)
                    ? dse_fail(err, DSE_E_CONFIG, "'%.80s' is not an element; write '%s[0]'", path, nearest)
                    : dse_fail(err, DSE_E_CONFIG, "'%.80s' is not a value of a card: only lists have elements",
                               path);
+    if (say_last_words(path, words, sizeof words) > 0)
+        return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean %s?", path, words);
     if (nearest)
         return dse_fail(err, DSE_E_CONFIG, "no card has '%.80s'; did you mean '%s'?", path, nearest);
     return dse_fail(
@@ -154,17 +173,35 @@ static dse_status check_paths(const cfg_settings *settings, dse_error *err)
     return st;
 }
 
+/* Without those that a later setting of this path takes the place of. */
+static size_t drop_covered(cfg_setting *items, size_t n, const char *path)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!cfg_path_covers(path, items[i].path))
+            items[kept++] = items[i];
+    return kept;
+}
+
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err)
 {
     cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, n);
+    size_t n_items = 0;
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++)
-        st = cfg_setting_parse(words[i], a, &items[i], err);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        cfg_setting last;
+
+        if ((st = cfg_setting_parse(words[i], a, &last, err)) != DSE_OK)
+            break;
+        n_items = drop_covered(items, n_items, last.path);
+        items[n_items++] = last;
+    }
     if (st == DSE_OK)
-        st = cfg_settings_sort(items, n, err);
-    *out = (cfg_settings){n, items};
+        st = cfg_settings_sort(items, n_items, err);
+    *out = (cfg_settings){n_items, items};
     return st == DSE_OK ? check_paths(out, err) : st;
 }
 
@@ -433,5 +470,6 @@ dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, st
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;
     drv_metrics_of(&w, &result, out);
+    drv_add_costs(&s->system, p, out);
     return DSE_OK;
 }

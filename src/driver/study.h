@@ -79,7 +79,8 @@ dse_status drv_path_check(const char *path, dse_error *err);
 /* The key of a card, or the other word, that is nearest to a path, its index aside; NULL if none is near. */
 const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also);
 
-/* "path=value" words, as of the command line, into settings. DSE_E_USAGE. */
+/* "path=value" words, as of the command line, into settings. Of words that set the same the last one holds; one that sets a
+ * whole list takes the place of what was said of its elements before. DSE_E_USAGE. */
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
@@ -146,6 +147,9 @@ dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, d
 
 /* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that. DSE_E_CONFIG. */
 dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err);
+
+/* Fills in what a point costs and takes, of figures that are there, if the system has a price or a power. */
+void drv_add_costs(const card_system *s, const strategy *p, store_metrics *out);
 
 /* What the generator is asked for. */
 wl_strategy drv_point_request(const drv_study *s, const strategy *p);

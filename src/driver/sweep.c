@@ -181,6 +181,19 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
     return DSE_OK;
 }
 
+/* The points that a ranking is of until the next sweep, in the order of their hashes. */
+static dse_status ask(state *s, const hashed_task *tasks, dse_error *err)
+{
+    uint64_t *hashes = dse_calloc(s->points->n + 1, sizeof *hashes);
+    dse_status st;
+
+    for (size_t i = 0; i < s->points->n; i++)
+        hashes[i] = tasks[i].hash;
+    st = store_ask(s->db, hashes, s->points->n, false, err);
+    dse_free(hashes);
+    return st;
+}
+
 static dse_status find_cached(state *s, dse_error *err)
 {
     hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
@@ -194,6 +207,8 @@ static dse_status find_cached(state *s, dse_error *err)
     }
     if (st == DSE_OK)
         st = check_duplicates(s->points, tasks, err);
+    if (st == DSE_OK)
+        st = ask(s, tasks, err);
     dse_free(tasks);
     return st;
 }

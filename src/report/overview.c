@@ -161,11 +161,17 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
 }
 
 /* Configurations of profile train may have batches of different sizes: instead of the time of a step that
- * of a token counts. */
+ * of a token counts, and so for costs. */
 static const store_column *ranked_by(const report_study *s)
 {
-    return report_trains(s) && s->by == store_column_find("wall_time") ? store_column_find("tokens_per_s")
-                                                                       : s->by;
+    static const char *const of_step[][2] = {{"wall_time", "tokens_per_s"},
+                                             {"cost_per_step", "cost_per_trillion_tokens"},
+                                             {"energy_per_step", "energy_per_trillion_tokens"}};
+
+    for (size_t i = 0; report_trains(s) && i < sizeof of_step / sizeof of_step[0]; i++)
+        if (s->by == store_column_find(of_step[i][0]))
+            return store_column_find(of_step[i][1]);
+    return s->by;
 }
 
 static double value_of(const report_study *s)

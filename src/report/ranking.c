@@ -128,6 +128,27 @@ void report_train_note(const char *laws, dse_strbuf *notes)
     dse_strbuf_free(&line);
 }
 
+/* "The best costs 4.874 a step, 581024 a trillion tokens; it takes 1.365 kWh a step." of what is known. */
+static void print_costs(const store_metrics *m, dse_strbuf *out)
+{
+    static const char *const costs[][3] = {{"costs", "cost_per_step", "cost_per_trillion_tokens"},
+                                           {"takes", "energy_per_step", "energy_per_trillion_tokens"}};
+    const char *before = "The best ";
+
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        const store_column *step = store_column_find(costs[i][1]), *tokens = store_column_find(costs[i][2]);
+
+        if (!store_has(m, step))
+            continue;
+        dse_strbuf_addf(out, "%s%s %s a step", before, costs[i][0], report_value_readable(m, step).text);
+        if (store_has(m, tokens))
+            dse_strbuf_addf(out, ", %s a trillion tokens", report_value_readable(m, tokens).text);
+        before = "; it ";
+    }
+    if (*before == ';')
+        dse_strbuf_adds(out, ".\n");
+}
+
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -299,6 +320,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         table_of(s, n, out);
     if (n && report_trains(s))
         dse_strbuf_addf(out, "The best in full: ccldse show %s\n", report_point_name(s->ranked[0]).text);
+    if (n)
+        print_costs(&s->ranked[0]->metrics, out);
     if (!isnan(s->hbm_bytes))
         print_dropped(s, n_done, out);
     if (s->n_skipped)

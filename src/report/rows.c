@@ -100,31 +100,54 @@ static void put_parameters(const store_row *r, bool later, report_node *to)
     }
 }
 
-static void add_csv_line(const store_row *r, bool heading, report_tree *t, dse_strbuf *out)
+/* Costs have columns where a row has one, at the end. */
+static bool any_costs(const store_row *rows, size_t n)
+{
+    size_t n_columns;
+    const store_column *c = store_columns(&n_columns);
+
+    for (size_t k = 0; k < n_columns; k++)
+        for (size_t i = 0; store_column_is_cost(&c[k]) && i < n; i++)
+            if (rows[i].done && store_has(&rows[i].metrics, &c[k]))
+                return true;
+    return false;
+}
+
+static void put_figures(const store_row *r, bool costs, report_node *to)
 {
     size_t n;
     const store_column *c = store_columns(&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (store_column_is_cost(&c[i]) == costs)
+            report_add(to, r->done ? report_figure(&r->metrics, &c[i]) : V_UNKNOWN(c[i].name));
+}
+
+static void add_csv_line(const store_row *r, bool heading, bool costs, report_tree *t, dse_strbuf *out)
+{
     report_node *row = &t->root;
 
     report_put(row, V_TEXT("model", r->model), V_TEXT("system", r->system));
     put_parameters(r, false, row);
     report_put(row, V_TEXT("engine", r->engine), V_TEXT("status", r->done ? "done" : "failed"));
-    for (size_t i = 0; i < n; i++)
-        report_add(row, r->done ? report_figure(&r->metrics, &c[i]) : V_UNKNOWN(c[i].name));
+    put_figures(r, false, row);
     report_put(row, V_TEXT("error", r->error), V_TEXT("settings", r->settings),
                V_BOOL("memory_rounded", r->memory_rounded), V_TEXT("sizes", report_sizes_word(&r->sizes)));
     put_parameters(r, true, row);
+    if (costs)
+        put_figures(r, true, row);
     report_csv_line(row, heading, out);
     report_tree_clear(t);
 }
 
 void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
 {
+    const bool costs = any_costs(rows, n);
     report_tree t;
 
     report_tree_begin(&t);
-    add_csv_line(&(store_row){.strategy = strategy_default()}, true, &t, out);
+    add_csv_line(&(store_row){.strategy = strategy_default()}, true, costs, &t, out);
     for (size_t i = 0; i < n; i++)
-        add_csv_line(&rows[i], false, &t, out);
+        add_csv_line(&rows[i], false, costs, &t, out);
     report_tree_free(&t);
 }

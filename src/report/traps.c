@@ -35,11 +35,11 @@ void report_traps_print(const report_traps *t, const char *system, dse_strbuf *o
 {
     print_note(t, t->n_undercharged, system,
                "messages between NPUs that differ in several dimensions pay for the lowest one alone, as in "
-               "ASTRA-sim; network.multi_hop=full charges all",
+               "ASTRA-sim; network.multi_hop=full charges all ('ccldse help terms': multi-hop)",
                out);
     print_note(t, t->n_flat_rings, system,
                "collectives of groups smaller than the system run as flat rings, as in ASTRA-sim, not as the "
-               "card's implementations say",
+               "card's implementations say ('ccldse help terms': flat ring)",
                out);
 }
 

@@ -74,7 +74,8 @@ report_value report_figure(const store_metrics *m, const store_column *c)
         return V_UNKNOWN(c->name);
     switch (c->type) {
     case STORE_TEXT: return V_TEXT(c->name, store_text(m, c));
-    case STORE_REAL: return V_FIXED(c->name, store_value(m, c), 3);
+    case STORE_REAL: /* a step may cost next to nothing */
+        return store_column_is_cost(c) ? V_REAL(c->name, store_value(m, c)) : V_FIXED(c->name, store_value(m, c), 3);
     default: return V_COUNT(c->name, store_count(m, c));
     }
 }
@@ -155,15 +156,29 @@ report_text report_value_exact(const store_metrics *m, const store_column *c)
         snprintf(out.text, sizeof out.text, "%s", v.text);
     else if (v.kind == REPORT_FIXED)
         snprintf(out.text, sizeof out.text, "%.*f", v.decimals, v.real);
+    else if (v.kind == REPORT_REAL)
+        snprintf(out.text, sizeof out.text, "%.17g", v.real);
     else if (v.kind == REPORT_COUNT)
         snprintf(out.text, sizeof out.text, "%" PRIu64, v.count);
     return out;
+}
+
+/* Four digits, or all before the point: "4.874", "581024", "162.7 MWh". */
+static report_text cost_text(double v, const char *unit)
+{
+    const bool is_large = *unit && v >= 1e4; /* kWh */
+
+    v /= is_large ? 1000 : 1;
+    return report_format(v < 1000 ? "%.4g%s%s" : "%.0f%s%s", v, *unit ? " " : "", is_large ? "MWh" : unit);
 }
 
 report_text report_value_readable(const store_metrics *m, const store_column *c)
 {
     report_text out = report_value_exact(m, c);
     const size_t used = strlen(out.text);
+
+    if (store_has(m, c) && store_column_is_cost(c))
+        return cost_text(store_value(m, c), c->unit);
 
     if (!store_has(m, c) || c->type == STORE_TEXT)
         return out;

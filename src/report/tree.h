@@ -122,6 +122,13 @@ void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 /* The same rows of the root as a Markdown table; frees the tree. */
 void report_markdown_end(report_tree *t, dse_strbuf *out);
 
+/* From now on headings of tables are bold, and of a ranking the row of the winner, and its title, stand out: for a terminal
+ * that shows colours. Off until then. */
+void report_use_colours(bool yes);
+/* Around what is to stand out; "" without colours. */
+typedef enum { REPORT_PLAIN, REPORT_HEADING, REPORT_WINNER } report_style;
+const char *report_begin_style(report_style style);
+
 /* Adds the degrees of a point's name to such a row, as its profile has them: "4 x 2 x 1 x 1", with ", recompute" or
  * ", sharded weights" behind them; headed "dp x tp x cp x pp", or by what points of `profiles` have. */
 void report_put_degrees(const char *point, unsigned profile, unsigned profiles, report_node *row);

@@ -12,6 +12,20 @@ typedef struct {
     size_t width;
 } column;
 
+/* ---- colours -------------------------------------------------------------------------------- */
+
+static bool colours;
+
+void report_use_colours(bool yes) { colours = yes; }
+
+const char *report_begin_style(report_style style)
+{
+    static const char *const codes[] = {
+        [REPORT_PLAIN] = "\033[0m", [REPORT_HEADING] = "\033[1m", [REPORT_WINNER] = "\033[32m"};
+
+    return colours ? codes[style] : "";
+}
+
 /* ---- cells ---------------------------------------------------------------------------------- */
 
 void report_add_cell(const report_value *v, dse_strbuf *out)
@@ -83,12 +97,14 @@ static void print_headings(const column *c, size_t n, dse_strbuf *out)
 
     for (size_t i = 0; i < n; i++)
         two_lines |= heading_line(c[i].heading, 1, &text) > 0;
+    dse_strbuf_adds(out, report_begin_style(REPORT_HEADING));
     for (int line = two_lines; line >= 0; line--)
         for (size_t i = 0; i < n; i++) {
             const size_t length = heading_line(c[i].heading, line, &text);
 
             print_cell(&c[i], i + 1 == n, text, length, out);
         }
+    dse_strbuf_adds(out, report_begin_style(REPORT_PLAIN));
 }
 
 /* The columns of the first row, as wide as what is in them. */
@@ -128,12 +144,15 @@ void report_rows_table(const report_node *list, dse_strbuf *out)
     if (n)
         print_headings(c, n, out);
     for (const report_node *row = list->first; row; row = row->next) {
+        const bool wins = row == list->first && n && !strcmp(c[0].heading, "rank");
         size_t k = 0;
 
+        dse_strbuf_adds(out, wins ? report_begin_style(REPORT_WINNER) : "");
         for (const report_node *i = next_cell(row->first); i; i = next_cell(i->next), k++) {
             cell(&i->value, &text);
             print_cell(&c[k], k + 1 == n, text.data, text.len, out);
         }
+        dse_strbuf_adds(out, wins ? report_begin_style(REPORT_PLAIN) : "");
     }
 }
 

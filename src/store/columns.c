@@ -69,6 +69,10 @@ static const store_column columns[] = {
     {REAL(mfu, "%", STORE_HIGHER,
           "model FLOPS utilisation: operations of the model by the peak of all NPUs; profile train")},
     {REAL(hfu, "%", STORE_HIGHER, "hardware FLOPS utilisation: the same, recomputation included; profile train")},
+    {REAL(cost_per_step, "", STORE_LOWER, "price of all NPUs for a step; if the system has cost.per_device_hour")},
+    {REAL(cost_per_trillion_tokens, "", STORE_LOWER, "the same for 10^12 tokens; profile train")},
+    {REAL(energy_per_step, "kWh", STORE_LOWER, "energy of all NPUs for a step; if the system has cost.power")},
+    {REAL(energy_per_trillion_tokens, "kWh", STORE_LOWER, "the same for 10^12 tokens; profile train")},
 };
 
 const store_column *store_columns(size_t *n)
@@ -87,7 +91,12 @@ const store_column *store_column_find(const char *name)
 
 bool store_column_has_profile(const store_column *c, unsigned profile)
 {
-    static const size_t of_training[] = {AT(tokens_per_s), AT(tokens_per_s_npu), AT(mfu), AT(hfu)};
+    static const size_t of_training[] = {AT(tokens_per_s),
+                                         AT(tokens_per_s_npu),
+                                         AT(mfu),
+                                         AT(hfu),
+                                         AT(cost_per_trillion_tokens),
+                                         AT(energy_per_trillion_tokens)};
 
     /* Of the nodes and messages of a workload. */
     static const size_t of_workloads[] = {AT(compute_util),
@@ -118,6 +127,17 @@ bool store_column_has_profile(const store_column *c, unsigned profile)
         if (c->offset == AT(step_comm[i]))
             return strategy_has_profile(strategy_axes[i], profile);
     return true;
+}
+
+bool store_column_is_cost(const store_column *c)
+{
+    static const size_t costs[] = {AT(cost_per_step), AT(cost_per_trillion_tokens), AT(energy_per_step),
+                                   AT(energy_per_trillion_tokens)};
+
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
+        if (c->offset == costs[i])
+            return true;
+    return false;
 }
 
 uint64_t store_count(const store_metrics *m, const store_column *c)

@@ -38,6 +38,9 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
             TOTAL_TRIGGER("skipped_removed", "DELETE", "skipped", "2", "-",                                  \
                           "(" XOR("old.hash", "old.study") ")")
 
+/* The hashes of the points that the last sweep asked for. What is lost of it is nothing measured: no total has it. */
+#define ASKED "CREATE TABLE IF NOT EXISTS asked (hash INTEGER PRIMARY KEY);"
+
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
                                        [STORE_PEAK_U64] = "INTEGER",
@@ -74,7 +77,7 @@ dse_status store_schema_make(store *s, dse_error *err)
     dse_strbuf_addf(
         &sql,
         ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
-        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" TOTALS STORE_SET_TOTALS
+        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED TOTALS STORE_SET_TOTALS
         "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
         APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
@@ -192,6 +195,7 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     MOVE("stages", "json_extract(config, '$.model.stages')")
     "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
     " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
+    ASKED,
 };
 
 /* ---- columns of rows that came later -------------------------------------------------------- */

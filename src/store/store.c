@@ -147,16 +147,55 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
     return st;
 }
 
-dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err)
+/* Where nothing is noted, as in a database of an older version, all is. */
+#define IS_ASKED "(NOT EXISTS (SELECT 1 FROM asked) OR hash IN (SELECT hash FROM asked))"
+
+dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err)
 {
+    static const char all[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
+                              " WHERE study NOT IN (SELECT study FROM result)";
+    static const char asked_for[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
+                                    " WHERE study NOT IN (SELECT study FROM result WHERE " IS_ASKED ") AND " IS_ASKED;
     int64_t n[2] = {0};
-    dse_status st = store_get_numbers(s,
-                                      "SELECT count(*), count(DISTINCT study) FROM skipped"
-                                      " WHERE study NOT IN (SELECT study FROM result)",
-                                      2, n, err);
+    dse_status st = store_get_numbers(s, asked ? asked_for : all, 2, n, err);
 
     if (st == DSE_OK)
         *out = (store_unlisted){(uint64_t)n[0], (uint64_t)n[1]};
+    return st;
+}
+
+/* ---- what was asked for -------------------------------------------------------------------- */
+
+static dse_status insert_asked(store *s, const uint64_t *hashes, size_t n, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+
+    if (sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO asked VALUES (?1)", -1, &q, NULL) != SQLITE_OK)
+        st = store_fail(s, err, "write a result");
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        sqlite3_bind_int64(q, 1, (int64_t)hashes[i]);
+        st = write_now(s, q, err);
+    }
+    sqlite3_finalize(q);
+    return st;
+}
+
+dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err)
+{
+    /* Beside nothing that is noted, all that is there stays asked for. */
+    const char *before = more ? "INSERT OR IGNORE INTO asked SELECT hash FROM result"
+                                " WHERE NOT EXISTS (SELECT 1 FROM asked)"
+                              : "DELETE FROM asked";
+    dse_status st = store_begin(s, err);
+
+    if (st != DSE_OK)
+        return st;
+    if ((st = store_execute(s, before, "write a result", err)) == DSE_OK &&
+        (st = insert_asked(s, hashes, n, err)) == DSE_OK)
+        st = store_commit(s, err);
+    if (st != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
     return st;
 }
 
@@ -175,7 +214,7 @@ static dse_status list_rows(store *s, const char *model, const char *system, dse
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
     store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ", n_skipped FROM result"
+    dse_strbuf_adds(&sql, ", n_skipped, " IS_ASKED " FROM result"
                           " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
                           " USING (study)"
                           " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"

@@ -74,6 +74,10 @@ typedef struct {
     /* Of profile train: tokens of a step by its time, and operations of the model (mfu), or of all that was executed
      * (hfu), by the peak of all NPUs, in percent. NaN: of profile stage, or not known. */
     double tokens_per_s, tokens_per_s_npu, mfu, hfu;
+
+    /* What all NPUs of the point cost and take, if the system says what one does: of a step, and of 10^12 tokens (profile
+     * train); in the money of its price, and in kWh. NaN: not known. */
+    double cost_per_step, cost_per_trillion_tokens, energy_per_step, energy_per_trillion_tokens;
 } store_metrics;
 
 /* One row per metric: the columns of the database, of CSV and JSON, and what `best --by` takes. */
@@ -91,6 +95,9 @@ const store_column *store_column_find(const char *name);
 
 /* Whether results of a profile can have it. */
 bool store_column_has_profile(const store_column *c, unsigned profile);
+
+/* Whether it is a cost or an energy, which only systems with a price or a power have. */
+bool store_column_is_cost(const store_column *c);
 
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);
@@ -126,6 +133,7 @@ typedef struct {
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
+    bool asked;                /* by store_list: the last sweep asked for it, or it is not known what that did */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
@@ -211,12 +219,17 @@ dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err);
 /* Whether that was noted. */
 dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
 
+/* Notes which points a sweep asks for, by the hashes of their rows, whether they are stored already or not: in the place of
+ * those of the sweep before, or with `more` beside them, as of results that came otherwise. In a transaction of its own.
+ * Nothing is noted in a database of a version before 8 until its next sweep. */
+dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err);
+
 /* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is
- * not stored. */
+ * not stored. `asked`: those alone that the last sweep asked for. */
 typedef struct {
     uint64_t points, studies;
 } store_unlisted;
-dse_status store_count_unlisted(store *s, store_unlisted *out, dse_error *err);
+dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err);
 
 /* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study,
  * point; so the same rows give the same order whoever made them when. Everything belongs to the arena. */

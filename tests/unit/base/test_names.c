@@ -10,7 +10,7 @@ CLAIM(the_nearest_name_is_found_whatever_its_case)
     assert_string_equal(dse_nearest("Swich", known, N_KNOWN), "Switch");   /* one missing */
     assert_string_equal(dse_nearest("SWITCHH", known, N_KNOWN), "Switch"); /* one too many, case ignored */
     assert_string_equal(dse_nearest("Sxitch", known, N_KNOWN), "Switch");  /* one replaced */
-    assert_string_equal(dse_nearest("Siwtch", known, N_KNOWN), "Switch");  /* swapped: two edits, 6/3 = 2 */
+    assert_string_equal(dse_nearest("Siwtch", known, N_KNOWN), "Switch");  /* swapped */
     assert_string_equal(dse_nearest("FullConnectd", known, N_KNOWN), "FullyConnected");
 }
 
@@ -30,6 +30,35 @@ CLAIM(short_names_may_have_one_edit)
     assert_string_equal(dse_nearest("p", two, 2), "dp"); /* a tie: the first */
     assert_string_equal(dse_nearest("tq", two, 2), "tp");
     assert_null(dse_nearest("xy", two, 2));
+}
+
+CLAIM(two_letters_that_changed_places_are_one_edit)
+{
+    static const char *const orders[] = {"gpipe", "1f1b"};
+
+    assert_string_equal(dse_nearest("1fb1", orders, 2), "1f1b"); /* 4/3 = 1 */
+    assert_null(dse_nearest("fb11", orders, 2));                 /* two */
+}
+
+/* "h100" is another machine than "h200", and one edit from neither. */
+CLAIM(another_number_is_another_name)
+{
+    static const char *const systems[] = {"dgx_a100", "h200", "h100_torchtitan", "hgx_h100"};
+
+    assert_string_equal(dse_nearest("h100", systems, 4), "hgx_h100"); /* the shortest with it */
+    assert_string_equal(dse_nearest("h20", systems, 4), "h200");
+    assert_string_equal(dse_nearest("dgx_h100", systems, 4), "hgx_h100"); /* "gx_h100" against "dgx_" and "100" */
+}
+
+CLAIM(a_part_of_a_name_is_near_to_it)
+{
+    static const char *const options[] = {"--set", "--sequence", "--batch", "--model"};
+
+    assert_string_equal(dse_nearest("batchsize", (const char *const[]){"layers", "batch"}, 2), "batch");
+    assert_string_equal(dse_nearest("--batch-size", options, 4), "--batch");
+    assert_string_equal(dse_nearest("--sequ", options, 4), "--sequence");
+    assert_null(dse_nearest("--nodes", options, 4)); /* five letters without the dashes, and "--model" needs two */
+    assert_null(dse_nearest("ba", (const char *const[]){"layers", "batch"}, 2)); /* too short to tell */
 }
 
 CLAIM(ties_go_to_the_first) { assert_string_equal(dse_nearest("Ring1", known, N_KNOWN), "Ring"); }
@@ -131,6 +160,9 @@ int main(void)
         cmocka_unit_test(the_nearest_name_is_found_whatever_its_case),
         cmocka_unit_test(a_name_too_far_off_has_no_nearest),
         cmocka_unit_test(short_names_may_have_one_edit),
+        cmocka_unit_test(two_letters_that_changed_places_are_one_edit),
+        cmocka_unit_test(another_number_is_another_name),
+        cmocka_unit_test(a_part_of_a_name_is_near_to_it),
         cmocka_unit_test(ties_go_to_the_first),
         cmocka_unit_test(an_exact_name_is_its_own_nearest),
         cmocka_unit_test(names_of_any_length_are_safe),

@@ -63,6 +63,48 @@ CLAIM(rates_of_bytes)
     check("100GB/s", DSE_UNIT_BYTES_PER_S, 100e9, true);
     check("100GiB/s", DSE_UNIT_BYTES_PER_S, 100.0 * 1073741824.0, true);
     check("1B/s", DSE_UNIT_BYTES_PER_S, 1, true);
+    check("50GBps", DSE_UNIT_BYTES_PER_S, 50e9, true);
+}
+
+CLAIM(eight_bits_a_second_are_a_byte_a_second)
+{
+    check("400Gb/s", DSE_UNIT_BYTES_PER_S, 50e9, true);
+    check("400Gbps", DSE_UNIT_BYTES_PER_S, 50e9, true);
+    check("400 Gbit/s", DSE_UNIT_BYTES_PER_S, 50e9, true);
+    check("400gbit/s", DSE_UNIT_BYTES_PER_S, 50e9, true);
+    check("8Gib/s", DSE_UNIT_BYTES_PER_S, 1073741824.0, true);
+    check("8kb/s", DSE_UNIT_BYTES_PER_S, 1000, true);
+    check("8b/s", DSE_UNIT_BYTES_PER_S, 1, true);
+}
+
+CLAIM(any_case_of_letters_will_do_where_it_leaves_no_doubt)
+{
+    check("80gb", DSE_UNIT_BYTES, 80e9, true);
+    check("80gib", DSE_UNIT_BYTES, 80.0 * 1073741824.0, true);
+    check("50gB/s", DSE_UNIT_BYTES_PER_S, 50e9, true);
+    check("989tflops", DSE_UNIT_FLOPS, 989e12, true);
+    check("989 Tflop/s", DSE_UNIT_FLOPS, 989e12, true);
+    check("3US", DSE_UNIT_NS, 3000, true);
+    check("5NS", DSE_UNIT_NS, 5, true);
+    check("3\u00b5s", DSE_UNIT_NS, 3000, true);
+    refuse("80Gb", DSE_UNIT_BYTES,
+           "unknown unit 'Gb' in '80Gb'; expected a size such as 80GB (10^9) or 80GiB (2^30)");
+    refuse("50gb/s", DSE_UNIT_BYTES_PER_S, "'gb/s' in '50gb/s' may be bits or bytes; write 50Gb/s or 50GB/s");
+    refuse("400GBPS", DSE_UNIT_BYTES_PER_S, "'GBPS' in '400GBPS' may be bits or bytes; write 400Gb/s or 400GB/s");
+}
+
+CLAIM(powers_are_in_watts)
+{
+    check("700W", DSE_UNIT_WATTS, 700, true);
+    check("1.2kW", DSE_UNIT_WATTS, 1200, true);
+    check("700w", DSE_UNIT_WATTS, 700, true);
+    refuse("700mW", DSE_UNIT_WATTS, "unknown unit 'mW' in '700mW'; expected a power such as 700W or 1.2kW");
+}
+
+CLAIM(the_rate_of_a_lane_is_not_that_of_a_link)
+{
+    refuse("32GT/s", DSE_UNIT_BYTES_PER_S,
+           "'32GT/s' counts the transfers of one lane; write the rate of the link: of 16 lanes some 64GB/s");
 }
 
 CLAIM(rates_of_operations)
@@ -95,14 +137,15 @@ CLAIM(a_unit_of_another_kind_is_refused)
     refuse("80GB/s", DSE_UNIT_BYTES,
            "unknown unit 'GB/s' in '80GB/s'; expected a size such as 80GB (10^9) or 80GiB (2^30)");
     refuse("80GB", DSE_UNIT_BYTES_PER_S,
-           "unknown unit 'GB' in '80GB'; expected a rate such as 100GB/s (10^9) or 100GiB/s (2^30)");
+           "unknown unit 'GB' in '80GB'; expected a rate such as 100GB/s (10^9), 100GiB/s (2^30) or "
+           "400Gb/s (bits)");
     refuse("3GHz", DSE_UNIT_FLOPS, "unknown unit 'GHz' in '3GHz'; expected a rate such as 450TFLOPS");
     refuse("1TiFLOPS", DSE_UNIT_FLOPS,
            "unknown unit 'TiFLOPS' in '1TiFLOPS'; expected a rate such as 450TFLOPS");
-    refuse("5NS", DSE_UNIT_NS, "unknown unit 'NS' in '5NS'; expected a time such as 50ns, 1.5us, 3ms or 2s");
+    refuse("5MHz", DSE_UNIT_NS, "unknown unit 'MHz' in '5MHz'; expected a time such as 50ns, 1.5us, 3ms or 2s");
     refuse("5ns", DSE_UNIT_NONE, "unknown unit 'ns' in '5ns'; expected a number");
-    refuse("80gb", DSE_UNIT_BYTES,
-           "unknown unit 'gb' in '80gb'; expected a size such as 80GB (10^9) or 80GiB (2^30)");
+    refuse("80fb", DSE_UNIT_BYTES,
+           "unknown unit 'fb' in '80fb'; expected a size such as 80GB (10^9) or 80GiB (2^30)");
     refuse("80G", DSE_UNIT_BYTES,
            "unknown unit 'G' in '80G'; expected a size such as 80GB (10^9) or 80GiB (2^30)");
 }
@@ -257,6 +300,10 @@ int main(void)
         cmocka_unit_test(the_prefix_e_is_not_an_exponent),
         cmocka_unit_test(a_bare_number_has_no_unit),
         cmocka_unit_test(rates_of_bytes),
+        cmocka_unit_test(eight_bits_a_second_are_a_byte_a_second),
+        cmocka_unit_test(any_case_of_letters_will_do_where_it_leaves_no_doubt),
+        cmocka_unit_test(powers_are_in_watts),
+        cmocka_unit_test(the_rate_of_a_lane_is_not_that_of_a_link),
         cmocka_unit_test(rates_of_operations),
         cmocka_unit_test(times_are_in_nanoseconds),
         cmocka_unit_test(counts_have_no_sign),

@@ -198,12 +198,12 @@ CLAIM(a_routing_is_of_the_letters_of_axes)
 CLAIM(lists_of_another_length_than_topology_are_refused)
 {
     refuse(CARD("  topology: [Ring, Ring]\n  npus_count: [4]\n" RATES2), DSE_E_CONFIG, "s.yaml:3:15",
-           "npus_count has 1 entry, but topology has 2; each dimension needs one of each");
+           "npus_count has 1 entry, but topology has 2; each dimension needs one of each: write [A, B]; or set network.npus_count[1] for one of them");
     refuse(CARD("  topology: Ring\n  npus_count: 8\n" RATES2), DSE_E_CONFIG, "s.yaml:4:14",
            "bandwidth has 2 entries, but topology has 1; each dimension needs one of each");
     /* one extent for two meshes says neither's */
     refuse(CARD("  topology: [Mesh2D, Mesh2D]\n  width: 2\n  height: [2, 2]\n" RATES2), DSE_E_CONFIG,
-           "s.yaml:3:10", "width has 1 entry, but topology has 2; each dimension needs one of each");
+           "s.yaml:3:10", "width has 1 entry, but topology has 2; each dimension needs one of each: write [A, B]; or set network.width[1] for one of them");
     refuse(CARD("  topology: [Ring, Mesh2D]\n  npus_count: [2, 4]\n  routing: [~, xy, ~]\n" RATES2),
            DSE_E_CONFIG, "s.yaml:4:12",
            "routing has 3 entries, but topology has 2; each dimension needs one of each");

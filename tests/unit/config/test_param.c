@@ -319,7 +319,7 @@ CLAIM(a_list_longer_than_ten_dimensions_is_refused)
 CLAIM(names_are_checked)
 {
     refuse(LEAST "b: {mode: fats}\n", DSE_E_CONFIG, "f.yaml:3:11",
-           "b.mode: unknown 'fats'; known: fast, exact");
+           "b.mode: unknown 'fats'; did you mean 'fast'? known: fast, exact");
     refuse(LEAST "b: {mode: exakt}\n", DSE_E_CONFIG, "f.yaml:3:11",
            "b.mode: unknown 'exakt'; did you mean 'exact'? known: fast, exact");
     refuse(LEAST "b: {checked: abc}\n", DSE_E_CONFIG, "f.yaml:3:14",

@@ -252,7 +252,9 @@ CLAIM(axes_that_are_none_are_refused)
          "'network.bandwidth[00]' "
          "is not an element; write 'network.bandwidth[0]'"},
         {"axes: {npus: [8]}\n", "s.yaml:1:8",
-         "'npus' is none of PARAMETERS, and no card has 'npus'; 'ccldse "
+         "'npus' is none of PARAMETERS, and no card has 'npus'; did you mean 'network.npus_count'?"},
+        {"axes: {cores: [8]}\n", "s.yaml:1:8",
+         "'cores' is none of PARAMETERS, and no card has 'cores'; 'ccldse "
          "models --keys' "
          "and 'ccldse systems --keys' list what they have"},
         {"set: {layer: 1}\n", "s.yaml:1:7", "no card has 'layer'; did you mean 'layers'?"},
@@ -287,7 +289,7 @@ CLAIM(values_are_refused_where_they_stand)
         {"axes: {'network.bandwidth[0]': [5GB]}\n", "s.yaml:1:33",
          "cannot set 'network.bandwidth[0]' to '5GB': network.bandwidth: unknown unit 'GB' in '5GB'; "
          "expected a rate "
-         "such as 100GB/s (10^9) or 100GiB/s (2^30)"},
+         "such as 100GB/s (10^9), 100GiB/s (2^30) or 400Gb/s (bits)"},
         {"set: {layers: 0}\n", "s.yaml:1:15",
          "cannot set 'layers' to '0': layers is 0; it must be between 1 and 100000"},
         {"axes: {collectives.all: [[ring, '']]}\n", "s.yaml:1:33",

@@ -5,10 +5,10 @@
 #define MULTI_HOP                                                                                            \
     "messages between NPUs that differ in several dimensions pay for the lowest one alone, as in "           \
     "ASTRA-sim; "                                                                                            \
-    "network.multi_hop=full charges all\n"
+    "network.multi_hop=full charges all ('ccldse help terms': multi-hop)\n"
 #define FLAT_RING                                                                                            \
     "collectives of groups smaller than the system run as flat rings, as in ASTRA-sim, not as the card's "   \
-    "implementations say\n"
+    "implementations say ('ccldse help terms': flat ring)\n"
 
 static void assert_printed(const report_traps *t, const char *system, const char *text)
 {

@@ -370,7 +370,7 @@ static void assert_unlisted(store *s, uint64_t points, uint64_t studies)
 {
     store_unlisted u;
 
-    assert_ok(store_count_unlisted(s, &u, &err), &err);
+    assert_ok(store_count_unlisted(s, false, &u, &err), &err);
     assert_u64(u.points, points);
     assert_u64(u.studies, studies);
 }
@@ -483,6 +483,74 @@ CLAIM(studies_of_which_all_was_skipped_are_counted)
     end();
 }
 
+/* ---- asked for ---------------------------------------------------------------------------------------- */
+
+/* Of three rows with hashes 1, 2 and 3: bit 0 for the first. */
+static unsigned asked(store *s)
+{
+    store_row *rows;
+    unsigned bits = 0;
+
+    assert_int_equal(list(s, NULL, NULL, &rows), 3);
+    for (int i = 0; i < 3; i++)
+        bits |= (unsigned)rows[i].asked << (rows[i].hash - 1);
+    return bits;
+}
+
+/* Also of points that have no row, or had theirs before. */
+CLAIM(a_sweep_asks_for_its_points_in_place_of_the_one_before)
+{
+    const uint64_t first[] = {1, 2}, second[] = {2, 0xffffffffffffffffu}, third = 3;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (uint64_t i = 1; i < 4; i++)
+        put(s, row(i == 1 ? "{1}" : i == 2 ? "{2}" : "{3}", i, "m", (uint32_t)i, 5));
+    assert_int_equal(asked(s), 7); /* nothing is noted */
+    assert_ok(store_ask(s, first, 2, false, &err), &err);
+    assert_int_equal(asked(s), 3);
+    assert_ok(store_ask(s, second, 2, false, &err), &err);
+    assert_int_equal(asked(s), 2);
+    assert_ok(store_ask(s, &third, 1, true, &err), &err);
+    assert_int_equal(asked(s), 6);
+    store_close(s);
+    end();
+}
+
+CLAIM(what_comes_beside_no_sweep_leaves_all_asked_for)
+{
+    const uint64_t imported = 3;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (uint64_t i = 1; i < 4; i++)
+        put(s, row(i == 1 ? "{1}" : i == 2 ? "{2}" : "{3}", i, "m", (uint32_t)i, 5));
+    assert_ok(store_ask(s, &imported, 1, true, &err), &err);
+    assert_int_equal(asked(s), 7);
+    store_close(s);
+    end();
+}
+
+CLAIM(skipped_points_of_the_last_sweep_are_counted_alone)
+{
+    const uint64_t of_last[] = {1, 4};
+    store_unlisted u;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    note_skipped(s, 3, 17);
+    note_skipped(s, 4, 18);
+    assert_ok(store_ask(s, of_last, 2, false, &err), &err);
+    assert_ok(store_count_unlisted(s, true, &u, &err), &err);
+    assert_u64(u.points, 1);
+    assert_unlisted(s, 2, 2);
+    store_close(s);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +573,9 @@ int main(void)
         cmocka_unit_test(a_skipped_point_that_is_put_is_no_longer_skipped),
         cmocka_unit_test(skipped_points_are_part_of_a_transaction),
         cmocka_unit_test(studies_of_which_all_was_skipped_are_counted),
+        cmocka_unit_test(a_sweep_asks_for_its_points_in_place_of_the_one_before),
+        cmocka_unit_test(what_comes_beside_no_sweep_leaves_all_asked_for),
+        cmocka_unit_test(skipped_points_of_the_last_sweep_are_counted_alone),
     };
     return RUN_TESTS(tests);
 }
