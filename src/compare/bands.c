@@ -155,6 +155,7 @@ static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level
     case CMP_BAND_ALIKE: return program && size;
     case CMP_BAND_PROGRAM: return program;
     case CMP_BAND_KIN: return size && is_kin(e, key);
+    case CMP_BAND_KIN_OF_ANY_SIZE: return is_kin(e, key);
     case CMP_BAND_SIZE: return size;
     default: return true;
     }
@@ -271,7 +272,7 @@ static void fill_by_runs(const level_runs *r, cmp_band *band)
 static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, size_t models, dse_arena *a)
 {
     const level_runs r = runs_at(b, key, level, a);
-    const bool is_new = !r.has_own || level > CMP_BAND_KIN;
+    const bool is_new = !r.has_own || level > CMP_BAND_KIN_OF_ANY_SIZE;
     cmp_band band = {.level = level,
                      .runs = r.n,
                      .models = r.models,

@@ -7,12 +7,13 @@
  *
  *   1  the device, the program and the size     2  the device and the program
  *   3  the device, a program with the same habits, and the size
- *   4  the device and the size                  5  the device
+ *   4  the device and a program with the same habits
+ *   5  the device and the size                  6  the device
  *
  * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
  * program (--like any) begins with 3.
  *
- * Where runs of the prediction's own model are among those of 1, 2 or 3, the band is where nine of ten of the runs lay. Most
+ * Where runs of the prediction's own model are among those of 1 to 4, the band is where nine of ten of the runs lay. Most
  * models are in no table, and runs of one model err alike: for a new one the models count and not the runs. Its band is a
  * prediction interval of the logarithm, by the variance between models and within them (compare/groups.h), and of the
  * nearest kind that has CMP_BAND_MODELS models. A device that has not so many gives what its runs have.
@@ -70,6 +71,7 @@ typedef enum {
     CMP_BAND_ALIKE,
     CMP_BAND_PROGRAM,
     CMP_BAND_KIN,
+    CMP_BAND_KIN_OF_ANY_SIZE,
     CMP_BAND_SIZE,
     CMP_BAND_DEVICE
 } cmp_band_level;

@@ -9,6 +9,7 @@ static const struct {
     [CMP_BAND_ALIKE] = {"alike", "like this"},
     [CMP_BAND_PROGRAM] = {"program", "of this program"},
     [CMP_BAND_KIN] = {"kin", "of programs with the same habits and models of this size"},
+    [CMP_BAND_KIN_OF_ANY_SIZE] = {"kin_of_any_size", "of programs with the same habits"},
     [CMP_BAND_SIZE] = {"size", "of models of this size"},
     [CMP_BAND_DEVICE] = {"device", "of any kind"},
 };

@@ -175,10 +175,11 @@ CLAIM(a_new_model_takes_the_nearest_kind_with_three_others)
     assert_true(fabs(cmp_band_share(&b) - 1.0 / 3) < 1e-12);
 }
 
-/* Before a size alone, and after a program's own runs; four large ones of Megatron are too few. */
+/* Before a size alone, and after a program's own runs; four large ones of Megatron are too few, and with its small ones enough. */
 CLAIM(programs_with_the_same_habits_come_before_others)
 {
-    static const char *const megatron[] = {"megatron", "bridge", NULL};
+    static const char *const megatron[] = {"megatron", "bridge", NULL}, *const deepspeed[] = {"deepspeed", NULL},
+                             *const none[] = {NULL};
     cmp_band b;
 
     kin = megatron;
@@ -186,6 +187,13 @@ CLAIM(programs_with_the_same_habits_come_before_others)
     assert_int_equal(b.level, CMP_BAND_KIN);
     assert_string_equal(b.whom, "5 of Megatron-LM");
     assert_int_equal(band_of("a", "bridge", 8e9).level, CMP_BAND_KIN);
+    b = band_of("a", "any", 175e9);
+    assert_int_equal(b.level, CMP_BAND_KIN_OF_ANY_SIZE);
+    assert_int_equal(b.runs, 9);
+    assert_false(b.is_new);
+    kin = deepspeed;
+    assert_int_equal(band_of("a", "any", 20e9).level, CMP_BAND_KIN_OF_ANY_SIZE);
+    kin = none;
     assert_int_equal(band_of("a", "any", 175e9).level, CMP_BAND_SIZE);
     kin = NULL;
 }
