@@ -247,6 +247,7 @@ static dse_status show_system(const char *name, bool json, command_run *r, dse_e
 {
     shown_card c = {.table = &card_system_table};
     card_system read, resolved;
+    card_tables tables = {.arena = r->arena};
     cfg_doc doc;
     dse_status st;
 
@@ -254,7 +255,7 @@ static dse_status show_system(const char *name, bool json, command_run *r, dse_e
         (st = drv_system_load(name, NULL, r->arena, &read, &name, err)) != DSE_OK)
         return st;
     resolved = read;
-    if ((st = card_system_fill_laws(&resolved, r->arena, err)) != DSE_OK)
+    if ((st = card_system_fill_laws(&resolved, &tables, r->arena, err)) != DSE_OK)
         return st;
     if (!dse_is_dir(c.path)) {
         if ((st = cfg_load(c.path, r->arena, &doc, err)) != DSE_OK)
