@@ -239,7 +239,7 @@ static bool takes(const option *o, bool given, const char *arg, size_t n)
 static dse_status parse_argument(const command *c, int argc, char **argv, int *i, bool *given, dse_arena *a,
                                  void *out, dse_error *err)
 {
-    const char *arg = strcmp(argv[*i], "-o") ? argv[*i] : "--output", *equals = strchr(arg, '='), *value;
+    const char *arg = argv[*i], *equals = strchr(arg, '='), *value;
     const size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
     const bool positional = *arg != '-';
     const option *o;
@@ -247,6 +247,9 @@ static dse_status parse_argument(const command *c, int argc, char **argv, int *i
 
     while ((o = command_option_at(c, k, &offset)) && !takes(o, given[k], arg, n))
         k++;
+    if (!o && !strcmp(arg, "-o")) /* --output of every command that has it, and no -o of its own */
+        for (k = 0; (o = command_option_at(c, k, &offset)) && strcmp(o->name, "--output");)
+            k++;
     if (!o && c->ignore_unknown)
         return DSE_OK;
     if (!o)
