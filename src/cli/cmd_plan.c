@@ -185,12 +185,13 @@ static void print(const plan_options *o, const report_plan *p, const char *db, c
 }
 
 /* `folder`, of a temporary database, is gone before what takes longest begins. */
-static dse_status make_plan(const plan_options *o, const char *db, const char *folder,
+static dse_status make_plan(const plan_options *o, const char *db, const char *folder, const drv_study *whole,
                             const drv_points *given, double tokens, command_run *r, dse_error *err)
 {
     drv_points points;
     progress_screen screen;
     const drv_plan_options how = {.points = &points,
+                                  .whole = whole,
                                   .given = strategy_options_mask(&o->strategy),
                                   .threads = o->jobs ? (uint32_t)o->jobs : exec_cores(),
                                   .progress = progress_count,
@@ -222,6 +223,20 @@ static dse_status make_plan(const plan_options *o, const char *db, const char *f
     return DSE_OK;
 }
 
+/* The study on the system of the card: --nodes and --npus left out. */
+static dse_status load_whole(const plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
+{
+    const sizing_options sizing = {.batch = o->sizing.batch, .sequence = o->sizing.sequence};
+    cfg_settings settings;
+    option_list all;
+    dse_status st;
+
+    if ((st = sizing_settings(&sizing, NULL, 0, &o->set, a, &all, err)) != DSE_OK ||
+        (st = drv_settings_parse(all.item, all.n, a, &settings, err)) != DSE_OK)
+        return st;
+    return drv_study_load(o->model, o->system, &settings, a, out, err);
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const plan_options *o = opts;
@@ -232,6 +247,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     double tokens;
     drv_space space;
     drv_points points;
+    drv_study whole;
     dse_status st;
 
     if ((st = read_tokens(o->tokens, &tokens, err)) != DSE_OK ||
@@ -239,12 +255,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = drv_plan_check(&points, err)) != DSE_OK ||
         (st = drv_plan_widen(&space, strategy_options_mask(&o->strategy), r->arena, &points, err)) !=
             DSE_OK ||
+        (st = load_whole(o, r->arena, &whole, err)) != DSE_OK ||
         (o->no_db && (st = make_database(r->arena, &folder, &db, err)) != DSE_OK))
         return st;
     if (space.study->model_note)
         report_warning("%s", space.study->model_note);
     report_unknown_keys(o->system, space.study->system.n_unknown_keys, space.study->system.unknown_key);
-    st = make_plan(o, db, folder, &points, tokens, r, err);
+    st = make_plan(o, db, folder, &whole, &points, tokens, r, err);
     if (folder)
         dse_remove_tree(folder, NULL);
     return st;

@@ -23,15 +23,16 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
 }
 
 /* Whether something was set over the system's card that another time follows from, but for its number of NPUs: the evidence
- * is of systems as they are. */
+ * is of systems as they are, and of parts of them. */
 static bool is_changed(const char *settings)
 {
     static const char *const times[] = {"compute.", "memory.bandwidth", "overheads.", "kernels.", "network."};
-    static const char size[] = "network.npus_count";
+    static const char size[] = "network.npus_count", part[] = "network.part=";
 
     for (const char *word = settings; *word; word += strcspn(word, " "), word += strspn(word, " "))
         for (size_t i = 0; i < DSE_COUNT(times); i++)
-            if (!strncmp(word, times[i], strlen(times[i])) && strncmp(word, size, sizeof size - 1) != 0)
+            if (!strncmp(word, times[i], strlen(times[i])) && strncmp(word, size, sizeof size - 1) != 0 &&
+                strncmp(word, part, sizeof part - 1) != 0)
                 return true;
     return false;
 }

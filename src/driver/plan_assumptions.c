@@ -17,7 +17,10 @@ static bool is_set(const drv_study *s, const char *key)
 }
 
 /* Whether the number of NPUs was set. */
-static bool is_sized(const drv_study *s) { return strstr(s->settings, "network.npus_count") != NULL; }
+static bool is_sized(const drv_study *s)
+{
+    return strstr(s->settings, "network.npus_count") || strstr(s->settings, "network.part");
+}
 
 static void assume(drv_plan_state *p, const char *about, const char *text)
 {
