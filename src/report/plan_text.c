@@ -125,15 +125,21 @@ static void say_schedule(const report_plan *p, const strategy *w, dse_strbuf *ou
                     w->micro_batch, w->micro_batch == 1 ? "" : "s", w->dp, w->dp == 1 ? "" : "s");
 }
 
-static void say_training_run(const report_plan *p, double step_s, dse_strbuf *out)
+static void say_training_run(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
-    const double days = report_plan_days(p, step_s);
+    const double days = report_plan_days(p, report_plan_seconds(w));
+    const double cost = report_plan_of_run(p, w->metrics.cost_per_trillion_tokens);
+    const double energy = report_plan_of_run(p, w->metrics.energy_per_trillion_tokens);
 
     dse_strbuf_addf(out, "%s tokens: %.4g days, %s NPU hours", say_count(p->train_tokens).text, days,
                     say_count(days * 24 * (double)p->npus).text);
     if (p->band.level != CMP_BAND_NONE)
         dse_strbuf_addf(out, " (%.4g .. %.4g days by the error band)", days * p->band.low,
                         days * p->band.high);
+    if (!isnan(cost))
+        dse_strbuf_addf(out, "; the NPUs cost %s", say_count(cost).text);
+    if (!isnan(energy))
+        dse_strbuf_addf(out, "%s %s kWh", isnan(cost) ? "; the NPUs take" : " and take", say_count(energy).text);
 }
 
 static void say_throughput(const report_plan *p, const store_metrics *m, dse_strbuf *out)
@@ -206,7 +212,7 @@ static void print_winner(const report_plan *p, dse_strbuf *out)
              out);
     if (!isnan(p->train_tokens)) {
         dse_strbuf_clear(&text);
-        say_training_run(p, report_plan_seconds(w), &text);
+        say_training_run(p, w, &text);
         labelled("training", text.data, out);
     }
     print_bubble(p, w, out);
