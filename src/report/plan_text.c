@@ -152,13 +152,15 @@ static void say_throughput(const report_plan *p, const store_metrics *m, dse_str
                         m->mfu / p->band.high, m->mfu / p->band.low);
 }
 
-/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number. */
+/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where there are fewer
+ * micro-batches than stages, in the turn of each virtual stage for those that are missing. */
 static void print_bubble(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
     const strategy *s = &w->strategy;
     const double bubble = (double)w->metrics.step_idle / (double)w->metrics.wall_time;
     const double micro_batches = (double)p->batch / ((double)s->dp * s->micro_batch);
-    const double least = (s->pp - 1.0) / ((s->pp - 1.0) + s->vp * micro_batches);
+    const double turn = s->vp > 1 && micro_batches < s->pp ? s->pp : micro_batches;
+    const double least = 1 - s->vp * micro_batches / ((s->pp - 1.0) + s->vp * turn);
 
     if (bubble <= WAITS)
         return;
