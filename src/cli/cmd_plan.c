@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "driver/launch.h"
 #include "driver/plan.h"
+#include "driver/programs.h"
 #include "driver/sweep.h"
 #include "exec/pool.h"
 #include "report/prose.h"
@@ -142,25 +143,28 @@ static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
     dse_strbuf text = dse_strbuf_in(a);
     dse_error why = DSE_ERROR_INIT;
     launch_job job;
+    dse_status st = drv_launch_job(study, winner, program, 0, &job, &why);
 
     p->launch_program = program->title;
-    if (drv_launch_job(study, winner, program, 0, &job, &why) == DSE_OK &&
-        launch_write(&job, program, &text, &why) == DSE_OK)
+    if (st == DSE_OK)
+        st = launch_write(&job, program, &text, &why);
+    if (st == DSE_OK)
         p->launch = text.data;
     else
-        p->why_no_launch = dse_arena_strdup(a, dse_error_say(&why).text);
+        p->why_no_launch = dse_arena_printf(a, "%s%s", dse_error_say(&why).text,
+                                            st == DSE_E_RANGE && winner->like == DRV_ANY
+                                                ? "; with --like all that is tried runs in the program that you name"
+                                                : "");
 }
 
 static void print_launch(const report_plan *p, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "\nWHAT STARTS IT IN %s\n\n", p->launch_program);
-    if (p->launch) {
-        dse_strbuf_adds(out, p->launch);
-    } else {
-        dse_strbuf_add_wrapped(out, p->why_no_launch, 2, REPORT_WIDTH);
-        dse_strbuf_addc(out, '\n');
-    }
-    dse_strbuf_adds(out, "\nTO SEE IT IN FULL\n\n");
+    if (p->launch)
+        dse_strbuf_addf(out, "%s\n", p->launch);
+    else
+        report_paragraph(out, "It does not run there: %s.", p->why_no_launch);
+    dse_strbuf_adds(out, "TO SEE IT IN FULL\n\n");
     print_command(p->command, out);
 }
 

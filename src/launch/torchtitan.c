@@ -110,7 +110,8 @@ static const launch_rule refused[] = {
 
 static const launch_rule refused_by_v022[] = {
     {replicates_with_others,
-     "TorchTitan v0.2.2 replicates parameters (DDP) without any other degree alone; take zero 3 with replicas below dp"},
+     "TorchTitan v0.2.2 replicates parameters (DDP) only where no other degree is above 1; take zero 3 with "
+     "replicas below dp"},
     {replicates_late, "TorchTitan's DDP reduces under the backward pass; take overlap on"},
     {keeps_tokens_whole, "TorchTitan v0.2.2 has sequence parallelism with tp; take sequence_parallel on"},
     {splits_experts_otherwise, "TorchTitan splits experts over tp or not; take etp 1, or etp of tp"},
