@@ -115,7 +115,7 @@ static void put_ranking(const report_plan *p, size_t top, report_node *list)
 {
     const report_study *s = p->study;
     const size_t n = top && top < s->n_ranked ? top : s->n_ranked;
-    const char *of = dse_arena_printf(list->arena, "memory\nof %s", report_size(s->hbm_bytes).text);
+    const char *of = dse_arena_printf(list->arena, "memory of\n%s", report_size(s->hbm_bytes).text);
     const columns c = columns_of(p, n);
 
     for (size_t i = 0; i < n; i++) {
