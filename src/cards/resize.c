@@ -125,14 +125,16 @@ uint64_t card_system_inner(const card_system *s)
     return inner;
 }
 
-dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena *a, const char **out, dse_error *err)
+dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena *a, const char **out,
+                            dse_error *err)
 {
     const uint64_t inner = card_system_inner(machine);
     card_system part;
     dse_status st;
 
     if (npus % inner == 0 && (npus / inner > 1 || inner == 1)) {
-        *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, machine->npus_count.n - 1, npus / inner);
+        *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, machine->npus_count.n - 1,
+                                npus / inner);
         return DSE_OK;
     }
     if ((st = card_system_resize(machine, npus, &part, err)) == DSE_OK)

@@ -135,7 +135,8 @@ static void print_command(const char *line, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says why. */
+/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says
+ * why. */
 static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
 {
     const strategy *winner = &p->why.winner->strategy;

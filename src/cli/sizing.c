@@ -25,7 +25,8 @@ const option *size_group(size_t *n)
 }
 
 /* The setting that gives a system so many nodes or NPUs. */
-static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)
+static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out,
+                              dse_error *err)
 {
     card_system system;
     const char *stem;

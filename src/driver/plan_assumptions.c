@@ -53,7 +53,7 @@ static const char *say_program(const drv_plan_state *p, const strategy *point)
         p->arena, "the rules and habits of %s%s", name,
         point->sequence_parallel || point->overlap
             ? ""
-            : "; what costs a flag alone is on (sequence parallelism, overlap of gradients and parameters)");
+            : "; what takes no more than a flag is on (sequence parallelism, overlap of gradients and parameters)");
 }
 
 static const char *say_network(const drv_plan_state *p)

@@ -139,7 +139,8 @@ static void say_training_run(const report_plan *p, const store_row *w, dse_strbu
     if (!isnan(cost))
         dse_strbuf_addf(out, "; the NPUs cost %s", say_count(cost).text);
     if (!isnan(energy))
-        dse_strbuf_addf(out, "%s %s kWh", isnan(cost) ? "; the NPUs take" : " and take", say_count(energy).text);
+        dse_strbuf_addf(out, "%s %s kWh", isnan(cost) ? "; the NPUs take" : " and take",
+                        say_count(energy).text);
 }
 
 static void say_throughput(const report_plan *p, const store_metrics *m, dse_strbuf *out)
@@ -152,8 +153,8 @@ static void say_throughput(const report_plan *p, const store_metrics *m, dse_str
                         m->mfu / p->band.high, m->mfu / p->band.low);
 }
 
-/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where there are fewer
- * micro-batches than stages, in the turn of each virtual stage for those that are missing. */
+/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where there
+ * are fewer micro-batches than stages, in the turn of each virtual stage for those that are missing. */
 static void print_bubble(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
     const strategy *s = &w->strategy;
@@ -358,7 +359,7 @@ static void print_changes(const report_plan *p, const report_plan_tree *t, dse_s
     report_paragraph(
         out,
         "The system with one thing changed: the winner's step then, and which strategy would be the best "
-        "then (all that could be were simulated again).");
+        "then (every one that might be was simulated again).");
     report_rows_table(t->changes, out);
     dse_strbuf_addc(out, '\n');
     print_named(p, out);
