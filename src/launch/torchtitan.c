@@ -53,7 +53,10 @@ enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
 enum { CP_RING };
 
-static uint32_t n_replicas(const launch_job *j) { return j->point.zero == 3 ? j->point.replicas : j->point.dp; }
+static uint32_t n_replicas(const launch_job *j)
+{
+    return j->point.zero == 3 ? j->point.replicas : j->point.dp;
+}
 
 static bool replicates_with_others(const launch_job *j)
 {
@@ -101,7 +104,7 @@ static const launch_rule refused[] = {
                 "default"},
     {loops_one_stage, "TorchTitan's looped schedules have two stages or more on each rank; take vp 2"},
     {has_groups, "TorchTitan has pp micro-batches in a virtual stage's turn; take group_size 0"},
-    {recomputes_first, "TorchTitan recomputes all layers, or every so many-th; take recompute_layers 0"},
+    {recomputes_first, "TorchTitan recomputes all layers, or every n-th; take recompute_layers 0"},
     {is_unfused, "TorchTitan's attention is fused; take attention fused"},
     {spreads_experts_badly,
      "ep divides the experts, and the ranks that shard them, in TorchTitan; take such an ep"},
@@ -110,7 +113,8 @@ static const launch_rule refused[] = {
 
 static const launch_rule refused_by_v022[] = {
     {replicates_with_others,
-     "TorchTitan v0.2.2 replicates parameters (DDP) without any other degree alone; take zero 3 with replicas below dp"},
+     "TorchTitan v0.2.2 replicates parameters (DDP) only where no other degree is above 1; take zero 3 with "
+     "replicas below dp"},
     {replicates_late, "TorchTitan's DDP reduces under the backward pass; take overlap on"},
     {keeps_tokens_whole, "TorchTitan v0.2.2 has sequence parallelism with tp; take sequence_parallel on"},
     {splits_experts_otherwise, "TorchTitan splits experts over tp or not; take etp 1, or etp of tp"},
@@ -119,7 +123,7 @@ static const launch_rule refused_by_v022[] = {
 
 static const launch_rule refused_by_main[] = {
     {recomputes_every,
-     "TorchTitan main has no checkpoints of every so many-th layer; take recompute_every 1, "
+     "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
      "recompute_granularity selective, or --program torchtitan-toml"},
     {passes_a_ring, "TorchTitan main gathers keys and values; take cp_comm all-gather, or cp 1"},
     {splits_experts, "TorchTitan main does not split experts over tp; take etp 1"},
@@ -136,7 +140,7 @@ static const launch_rule notes[] = {
      "second product of matrices and what was communicated."},
     {is_of_own_numbers,
      "The card's precision is of its own numbers; this trains in bf16 with parameters in 32 bits."},
-    {has_recipe, "Fewer bits pay with compilation alone (compile.enable)."},
+    {has_recipe, "Products in fewer bits pay off only with compilation (compile.enable)."},
     {NULL, NULL},
 };
 

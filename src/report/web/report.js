@@ -56,7 +56,8 @@ function readable(c, i) {
     if (Number.isNaN(v)) return "–";
     if (c.names || c.kind === "parameter") return exactly(c, i);
     const [unit, per] = unitFor(c, v);
-    return digits(v / per) + (unit ? " " + unit : "");
+    /* A step may cost next to nothing. */
+    return (c.kind === "cost" ? String(Number(v.toPrecision(4))) : digits(v / per)) + (unit ? " " + unit : "");
 }
 
 const parameters = columns.filter((c) => c.kind === "parameter");
