@@ -331,6 +331,10 @@ static const cfg_param rows[] = {
     TABLE(WL_KERNEL_MATMUL_FP8_BLOCK, "matmul_fp8_block"),
     LAW(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
     TABLE(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
+    LAW(WL_KERNEL_ATTENTION_FLASH2, "attention_flash2"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2, "attention_flash2"),
+    LAW(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
 
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),

@@ -52,6 +52,7 @@ static size_t find_model(const launch_job *j, bool is_v022)
 enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
 enum { CP_RING };
+enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 
 static uint32_t n_replicas(const launch_job *j)
 {
@@ -84,7 +85,7 @@ static bool has_groups(const launch_job *j)
 static bool keeps_tokens_whole(const launch_job *j) { return j->point.tp > 1 && j->point.sequence_parallel; }
 static bool recomputes_first(const launch_job *j) { return j->point.recompute_layers > 0; }
 static bool recomputes_every(const launch_job *j) { return j->point.recompute_every > 1; }
-static bool is_unfused(const launch_job *j) { return j->point.attention != 0; }
+static bool is_unfused(const launch_job *j) { return j->point.attention == ATTENTION_UNFUSED; }
 static bool passes_a_ring(const launch_job *j) { return j->point.cp > 1 && j->point.cp_comm == CP_RING; }
 static bool splits_experts(const launch_job *j) { return j->experts && j->etp != 1; }
 static bool splits_experts_otherwise(const launch_job *j)
