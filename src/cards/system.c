@@ -114,8 +114,8 @@ static const cfg_param rows[] = {
      WHOLE(part, 0, 1 << 24, "0"),
      .omit_default = true,
      OURS("part", "0"),
-     .help = "so many NPUs of what npus_count and the other lists describe, which --npus sets: whole inner dimensions "
-             "before a further one, so that 4 of [8, 64] are [4], and 16 are [8, 2]; all if absent"},
+     .help = "so many NPUs of what npus_count and the other lists describe, which --npus sets, and no card: whole inner "
+             "dimensions before a further one, so that 4 of [8, 64] are [4], and 16 are [8, 2]; all if absent"},
     {.key = "network.width",
      EXTENT(width),
      .help = "NPUs along x of each dimension that is a mesh or torus, null for another; one number if there "
@@ -460,6 +460,17 @@ bool card_system_has_any(const cfg_settings *settings)
     return false;
 }
 
+/* Of a file: a size that is set over it would be of the part, or of the whole, and nobody could tell. */
+static dse_status refuse_part(const card_system *s, const cfg_settings *settings, dse_error *err)
+{
+    for (size_t i = 0; settings && i < settings->n; i++)
+        if (!strcmp(settings->item[i].path, "network.part"))
+            return DSE_OK;
+    return s->part ? dse_fail(err, DSE_E_CONFIG,
+                              "network.part is set over a card (--npus, --set); in the card list what it has")
+                   : DSE_OK;
+}
+
 /* The lists cut to network.part; what is wrong may stand on the command line. */
 static dse_status take_part(card_system *s, dse_error *err)
 {
@@ -483,7 +494,7 @@ static dse_status read_card(const cfg_doc *doc, const cfg_settings *settings, bo
     spread_all(out);
     /* What is wrong may stand on the command line. */
     st = card_system_check(out, card_system_has_any(settings) ? NULL : &in, err);
-    if (st == DSE_OK)
+    if (st == DSE_OK && (st = refuse_part(out, settings, err)) == DSE_OK)
         st = take_part(out, err);
     dse_error_set_where(err, doc->path);
     return st;

@@ -71,6 +71,10 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
             return dse_fail(err, DSE_E_USAGE, "the systems differ in the size of their nodes; size one at a time");
         size = own;
     }
+    for (size_t i = 0; size && i < n; i++)
+        if (!strncmp(item[i], "network.part=", 13))
+            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", o->nodes ? "--nodes" : "--npus",
+                            item[i]);
     for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
         const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
 

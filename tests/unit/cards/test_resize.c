@@ -232,14 +232,26 @@ CLAIM(a_size_is_of_the_last_dimension_or_a_part)
     dse_arena_free(&arena);
 }
 
-CLAIM(a_card_may_be_a_part_of_what_it_lists)
+CLAIM(a_part_is_set_over_a_card_and_does_not_stand_in_it)
 {
+    cfg_setting item;
+    cfg_settings settings = {1, &item};
+    dse_arena arena;
+    cfg_doc doc;
+
+    dse_arena_init(&arena);
     load(HALLS);
     resize(16);
-    load("network:\n  part: 16\n" HALLS_NETWORK);
+    assert_ok(cfg_setting_parse("network.part=16", &arena, &item, &err), &err);
+    assert_ok(card_system_set(&machine, &settings, &err), &err);
     assert_memory_equal(&machine.npus_count, &part.npus_count, sizeof part.npus_count);
     assert_memory_equal(&machine.bandwidth, &part.bandwidth, sizeof part.bandwidth);
     assert_int_equal(machine.part, 0);
+    assert_ok(cfg_parse_yaml("m.yaml", "network:\n  part: 16\n" HALLS_NETWORK,
+                             strlen("network:\n  part: 16\n" HALLS_NETWORK), &arena, &doc, &err), &err);
+    assert_failure(card_system_read(&doc, NULL, &machine, &err), &err, DSE_E_CONFIG, "m.yaml",
+                   "network.part is set over a card (--npus, --set); in the card list what it has");
+    dse_arena_free(&arena);
 }
 
 int main(void)
@@ -257,7 +269,7 @@ int main(void)
         cmocka_unit_test(a_part_that_cannot_be_built_says_why),
         cmocka_unit_test(lists_that_are_short_stay_as_they_are),
         cmocka_unit_test(a_size_is_of_the_last_dimension_or_a_part),
-        cmocka_unit_test(a_card_may_be_a_part_of_what_it_lists),
+        cmocka_unit_test(a_part_is_set_over_a_card_and_does_not_stand_in_it),
     };
     return RUN_TESTS(tests);
 }
