@@ -78,7 +78,8 @@ static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
     const cfg_node *groups = cfg_get(params, "by_group");
     const cfg_doc doc = {text_of(row, "id"), (cfg_node *)config};
     const char *id = doc.path;
-    const bool is_dense = !number_of(groups, "experts") && cfg_get(row, "mla")->kind != CFG_MAP;
+    const cfg_node *latent = cfg_get(row, "mla");
+    const bool is_dense = !number_of(groups, "experts") && !(latent && latent->kind == CFG_MAP);
     bool wrong = false;
 
     for (int i = 0; i < 3; i++) {
