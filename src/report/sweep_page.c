@@ -41,24 +41,29 @@ static int by_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static void add_number(double v, bool real, dse_strbuf *out)
+/* How the numbers of a column are written: as an export writes them (report_figure). */
+typedef enum { COUNTS, THREE_DECIMALS, ALL_DIGITS } digits;
+
+static void add_number(double v, digits as, dse_strbuf *out)
 {
     if (isnan(v))
         dse_strbuf_adds(out, "null");
-    else if (real)
+    else if (as == THREE_DECIMALS)
         dse_strbuf_addf(out, "%.3f", v);
+    else if (as == ALL_DIGITS)
+        dse_strbuf_add_repr(out, v);
     else
         dse_strbuf_addu(out, (uint64_t)v);
 }
 
-static void add_numbers(const char *key, const double *v, size_t n, bool real, report_node *to)
+static void add_numbers(const char *key, const double *v, size_t n, digits as, report_node *to)
 {
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_addc(&text, i ? ',' : '[');
-        add_number(v[i], real, &text);
+        add_number(v[i], as, &text);
     }
     dse_strbuf_addc(&text, ']');
     report_put(to, V_RAW(key, dse_strbuf_take(&text, to->arena)));
@@ -82,7 +87,7 @@ static size_t find_distinct(writer *w, bool *has_unknown)
     return kept;
 }
 
-static void add_values(writer *w, bool real, report_node *to)
+static void add_values(writer *w, digits as, report_node *to)
 {
     const size_t n = w->s->points->n;
     bool has_unknown;
@@ -91,12 +96,12 @@ static void add_values(writer *w, bool real, report_node *to)
     if (distinct == 1 && !has_unknown) {
         dse_strbuf text = dse_strbuf_in(w->a);
 
-        add_number(w->sorted[0], real, &text);
+        add_number(w->sorted[0], as, &text);
         report_put(to, V_RAW("same", text.data));
         return;
     }
     if (distinct * TIMES_SHORTER > n || n < 100) {
-        add_numbers("values", w->value, n, real, to);
+        add_numbers("values", w->value, n, as, to);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -106,8 +111,8 @@ static void add_values(writer *w, bool real, report_node *to)
 
         w->value[i] = found ? (double)(found - w->sorted) : NAN;
     }
-    add_numbers("distinct", w->sorted, distinct, real, to);
-    add_numbers("values", w->value, n, false, to);
+    add_numbers("distinct", w->sorted, distinct, as, to);
+    add_numbers("values", w->value, n, COUNTS, to);
 }
 
 static report_node *add_column(const char *key, const char *label, const char *kind, const char *unit_name,
@@ -135,7 +140,7 @@ static void add_parameter(writer *w, uint32_t parameter, report_node *columns)
     }
     for (size_t i = 0; i < points->n; i++)
         w->value[i] = strategy_get(&points->row[i]->strategy, parameter);
-    add_values(w, false, c);
+    add_values(w, COUNTS, c);
 }
 
 /* Whether any point has it, other than 0 of a part: parts that a model lacks are 0. */
@@ -195,14 +200,17 @@ static void add_texts(writer *w, const store_column *column, const char *label, 
     list = report_list(c, "names");
     for (size_t i = 0; i < n; i++)
         report_put(list, V_TEXT(NULL, texts[i]));
-    add_values(w, false, c);
+    add_values(w, COUNTS, c);
 }
 
 static void add_figure(writer *w, const store_column *column, report_node *columns)
 {
     static const char *const betters[] = {
         [STORE_LOWER] = "lower", [STORE_HIGHER] = "higher", [STORE_NEITHER] = ""};
-    const bool trains = w->s->points->profiles & STRATEGY_PROFILE_TRAIN, real = column->type == STORE_REAL;
+    const bool trains = w->s->points->profiles & STRATEGY_PROFILE_TRAIN;
+    const digits as = store_column_is_cost(column)       ? ALL_DIGITS
+                      : column->type == STORE_REAL ? THREE_DECIMALS
+                                                   : COUNTS;
     const char *label = report_figure_label(column, trains, w->a);
     report_node *c;
 
@@ -211,7 +219,8 @@ static void add_figure(writer *w, const store_column *column, report_node *colum
         return;
     }
     c = add_column(column->name, label,
-                   real                          ? "real"
+                   as == ALL_DIGITS              ? "cost"
+                   : as == THREE_DECIMALS        ? "real"
                    : !strcmp(column->unit, "ns") ? "time"
                    : column->type == STORE_BYTES ? "bytes"
                                                  : "count",
@@ -219,7 +228,7 @@ static void add_figure(writer *w, const store_column *column, report_node *colum
     report_put(c, V_TEXT("better", betters[column->better]), V_BOOL("shown", is_shown(w, column)));
     for (size_t i = 0; i < w->s->points->n; i++)
         w->value[i] = store_value(&w->s->points->row[i]->metrics, column);
-    add_values(w, real, c);
+    add_values(w, as, c);
 }
 
 /* ---- the document ----------------------------------------------------------------------------- */

@@ -140,6 +140,17 @@ bool store_column_is_cost(const store_column *c)
     return false;
 }
 
+void store_add_costs(uint64_t npus, double per_device_hour, double power, store_metrics *m)
+{
+    const double seconds = (double)m->wall_time * 1e-9, npu_hours = seconds / 3600 * (double)npus,
+                 trillions = m->tokens_per_s * seconds * 1e-12;
+
+    m->cost_per_step = store_has_step(m) ? npu_hours * per_device_hour : NAN;
+    m->energy_per_step = store_has_step(m) ? npu_hours * power / 1000 : NAN;
+    m->cost_per_trillion_tokens = m->cost_per_step / trillions;
+    m->energy_per_trillion_tokens = m->energy_per_step / trillions;
+}
+
 uint64_t store_count(const store_metrics *m, const store_column *c)
 {
     return *(const uint64_t *)(const void *)((const char *)m + c->offset);
