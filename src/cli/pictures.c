@@ -169,7 +169,7 @@ static draw_series memory_of(const chosen_point *c, const step_result *step, uin
     return s;
 }
 
-static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+static dse_status draw_memory(const pictures_options *o, const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
 {
     step_result *step = DSE_ARENA_NEW(a, step_result, 1);
     draw_series series[MOST_RANKS];
@@ -185,7 +185,7 @@ static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, 
     n = step->plan.n_ranks < MOST_RANKS ? step->plan.n_ranks : MOST_RANKS;
     for (uint32_t i = 0; i < n; i++) /* the first, the last, and what lies between them evenly */
         series[i] = memory_of(&c, step, n > 1 ? i * (step->plan.n_ranks - 1) / (n - 1) : 0, is_long ? 1e-9 : 1e-6, a);
-    limit = c.study.system.hbm_bytes;
+    limit = isnan(o->hbm_bytes) ? c.study.system.hbm_bytes : o->hbm_bytes;
     draw_xy_svg(&(draw_xy){.title = picture_defs[PICTURE_MEMORY].title,
                            .subtitle = c.name,
                            .x_label = is_long ? "time since the start of the step (s)" : "time since the start of the step (ms)",
@@ -305,7 +305,7 @@ dse_status picture_draw(picture_kind kind, const pictures_options *o, const pict
     case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, a, out, err);
     case PICTURE_HEATMAP: return report_chart_heat(&p->points, p->by, d->x, d->y, a, out, err);
     case PICTURE_PARTS: return report_chart_parts(&p->points, p->by, d->top, a, out, err);
-    case PICTURE_MEMORY: return draw_memory(p, a, out, note, err);
+    case PICTURE_MEMORY: return draw_memory(o, p, a, out, note, err);
     case PICTURE_TIMELINE: return draw_timeline(p, d, a, out, note, err);
     case PICTURE_LINKS: return draw_links(o, p, a, out, note, err);
     default: return draw_compared(o, a, out, note, err);

@@ -164,10 +164,13 @@ void chart_begin(const char *title, const char *subtitle, double w, double h, ds
 
 void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w, dse_strbuf *out)
 {
-    const size_t most = (size_t)(w / CHART_LETTER);
+    const size_t most = (size_t)fmin(w / CHART_LETTER, 150), length = strlen(name);
+    size_t n = length > most ? most : length;
     char text[160];
 
-    snprintf(text, sizeof text, "%.*s%s", (int)(most < 150 ? most : 150), name, strlen(name) > most ? "…" : "");
+    while (n < length && n && (name[n] & 0xc0) == 0x80) /* not within a character of several bytes */
+        n--;
+    snprintf(text, sizeof text, "%.*s%s", (int)n, name, n < length ? "…" : "");
     chart_text(class, anchor, x, y, text, out);
 }
 
