@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/pictures.h"
 
-#include <string.h>
 
 typedef struct {
     const char *kind, *x, *y, *output;
@@ -24,16 +23,9 @@ static const option options[] = {
 
 #define MOST_ACTIONS 20000
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static dse_status check_output(const plot_options *o, dse_error *err)
 {
-    if (!o->output || !ends_with(o->output, ".png"))
+    if (!o->output || !dse_ends(o->output, ".png"))
         return DSE_OK;
     return dse_fail(err, DSE_E_USAGE,
                     "plot writes SVG; make a PNG of it with: rsvg-convert -z 2 -o %.100s x.svg (Debian: librsvg2-bin)",

@@ -1,6 +1,7 @@
 #include "report/charts.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "draw/chart.h"
 #include "report/parts.h"
 
@@ -219,13 +220,6 @@ typedef struct {
     const char **name;
 } heat_axis;
 
-static int by_value(const void *x, const void *y)
-{
-    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-    return (a > b) - (a < b);
-}
-
 static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *a)
 {
     heat_axis axis = {.parameter = parameter, .value = DSE_ARENA_NEW(a, uint32_t, p->n + 1)};
@@ -233,7 +227,7 @@ static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *
 
     for (size_t i = 0; i < p->n; i++)
         axis.value[axis.n++] = strategy_get(&p->row[i]->strategy, parameter);
-    qsort(axis.value, axis.n, sizeof *axis.value, by_value);
+    qsort(axis.value, axis.n, sizeof *axis.value, dse_by_u32);
     for (size_t i = 0; i < axis.n; i++)
         if (!kept || axis.value[i] != axis.value[kept - 1])
             axis.value[kept++] = axis.value[i];
@@ -251,7 +245,7 @@ static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *
 static size_t place_in(const heat_axis *axis, const strategy *s)
 {
     const uint32_t v = strategy_get(s, axis->parameter);
-    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, by_value);
+    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, dse_by_u32);
 
     return (size_t)(found - axis->value);
 }

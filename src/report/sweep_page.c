@@ -9,6 +9,7 @@
  * has texts, and its values are places among them. */
 #include "report/sweep_page.h"
 
+#include "base/order.h"
 #include "draw/chart.h"
 #include "report/overview.h"
 #include "report/parts.h"
@@ -33,13 +34,6 @@ typedef struct {
     double *value;  /* [n] of the column that is written */
     double *sorted; /* [n] */
 } writer;
-
-static int by_number(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-
-    return (a > b) - (a < b);
-}
 
 /* How the numbers of a column are written: as an export writes them (report_figure). */
 typedef enum { COUNTS, THREE_DECIMALS, ALL_DIGITS } digits;
@@ -80,7 +74,7 @@ static size_t find_distinct(writer *w, bool *has_unknown)
         if (!isnan(w->value[i]))
             w->sorted[n++] = w->value[i];
     }
-    qsort(w->sorted, n, sizeof *w->sorted, by_number);
+    qsort(w->sorted, n, sizeof *w->sorted, dse_by_double);
     for (size_t i = 0; i < n; i++)
         if (!kept || w->sorted[i] > w->sorted[kept - 1])
             w->sorted[kept++] = w->sorted[i];
@@ -107,12 +101,18 @@ static void add_values(writer *w, digits as, report_node *to)
     for (size_t i = 0; i < n; i++) {
         const double *found = isnan(w->value[i])
                                   ? NULL
-                                  : bsearch(&w->value[i], w->sorted, distinct, sizeof(double), by_number);
+                                  : bsearch(&w->value[i], w->sorted, distinct, sizeof(double), dse_by_double);
 
         w->value[i] = found ? (double)(found - w->sorted) : NAN;
     }
     add_numbers("distinct", w->sorted, distinct, as, to);
     add_numbers("values", w->value, n, COUNTS, to);
+}
+
+/* Whether a parameter is told of every point, also where it is the same for all: as in a ranking (ranking.c). */
+static bool is_main(const writer *w, const strategy_parameter *p)
+{
+    return w->s->points->profiles & STRATEGY_PROFILE_STAGE ? p->in_name : p->is_axis && !p->omit_default;
 }
 
 static report_node *add_column(const char *key, const char *label, const char *kind, const char *unit_name,
@@ -131,7 +131,7 @@ static void add_parameter(writer *w, uint32_t parameter, report_node *columns)
     report_node *c = add_column(p->name, strategy_heading(parameter), "parameter", "", p->help, columns);
     char text[STRATEGY_VALUE_MAX];
 
-    report_put(c, V_BOOL("varied", points->varied >> parameter & 1), V_BOOL("main", p->in_name));
+    report_put(c, V_BOOL("varied", points->varied >> parameter & 1), V_BOOL("main", is_main(w, p)));
     if (n_names) {
         report_node *list = report_list(c, "names");
 
@@ -291,7 +291,7 @@ static void add_data(const report_sweep *s, dse_arena *a, dse_strbuf *out)
         const uint32_t parameter = strategy_in_order(k);
 
         if (strategy_has_profile(parameter, s->points->profiles) &&
-            (s->points->varied >> parameter & 1 || strategy_parameters[parameter].in_name))
+            (s->points->varied >> parameter & 1 || is_main(&w, &strategy_parameters[parameter])))
             add_parameter(&w, parameter, columns);
     }
     for (size_t i = 0; s->points->n && i < n; i++)
