@@ -34,7 +34,9 @@ static void set_range(chart_axis *a, double low, double high, bool is_log, bool 
         low = is_log ? 1 : 0;
         high = is_log ? 10 : 1;
     }
-    a->low = is_log ? low / 1.15 : is_x && low > high / 3 && high - low > high * 1e-6 ? low - (high - low) * 0.05 : 0;
+    a->low = is_log                                               ? low / 1.15
+             : is_x && low > high / 3 && high - low > high * 1e-6 ? low - (high - low) * 0.05
+                                                                  : 0;
     a->high = is_log ? high * 1.15 : high + (high - a->low) * 0.05;
 }
 
@@ -72,7 +74,8 @@ static void find_ranges(picture *p)
 
 static bool is_drawn(const picture *p, const draw_series *s, size_t i)
 {
-    return isfinite(s->x[i]) && isfinite(s->y[i]) && (!p->c->log_x || s->x[i] > 0) && (!p->c->log_y || s->y[i] > 0);
+    return isfinite(s->x[i]) && isfinite(s->y[i]) && (!p->c->log_x || s->x[i] > 0) &&
+           (!p->c->log_y || s->y[i] > 0);
 }
 
 static void put_bar(const picture *p, const draw_series *s, size_t i)
@@ -93,7 +96,8 @@ static void put_bar(const picture *p, const draw_series *s, size_t i)
 static void put_dots(const picture *p, const draw_series *s, const char *colour)
 {
     const size_t width = (size_t)CHART_WIDTH + 1;
-    uint8_t *taken = dse_calloc(width * ((size_t)PLOT_HEIGHT + 1), 1); /* of a pixel of the plot: it has a dot */
+    uint8_t *taken =
+        dse_calloc(width * ((size_t)PLOT_HEIGHT + 1), 1); /* of a pixel of the plot: it has a dot */
 
     for (size_t i = 0; s->low && i < s->n; i++)
         if (is_drawn(p, s, i))
@@ -164,7 +168,8 @@ static void put_lines_across(const picture *p)
         chart_line("diagonal", p->x.from, p->y.from, p->x.to, p->y.to, p->out);
 }
 
-static void put_legend(const picture *p, const char *const *name, const size_t *of, const draw_point *at, size_t n)
+static void put_legend(const picture *p, const char *const *name, const size_t *of, const draw_point *at,
+                       size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const draw_series *s = &p->c->series[of[i]];

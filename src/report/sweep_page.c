@@ -4,9 +4,9 @@
  *      "columns":[{"key":"tp","label":"tp","kind":"parameter",...,"values":[1,2,..]},..],
  *      "parts":[{"key":"step_idle","label":"idle","colour":"#9a9a9a"},..],"colours":["#0072b2",..]}
  *
- * A column has a value for each point, in the order of points, and null where it is not known: "values"; or "same", one for
- * all; and where few values come again and again, "distinct" with them, and "values" are places in it. A column with "names"
- * has texts, and its values are places among them. */
+ * A column has a value for each point, in the order of points, and null where it is not known: "values";
+ * or "same", one for all; and where few values come again and again, "distinct" with them, and "values"
+ * are places in it. A column with "names" has texts, and its values are places among them. */
 #include "report/sweep_page.h"
 
 #include "base/order.h"
@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXTS    64 /* different ones of a column that the page has */
-#define MAX_REASONS  10 /* of failures */
-#define TIMES_SHORTER 4 /* a column is told by its distinct values if each comes so often */
+#define MAX_TEXTS     64 /* different ones of a column that the page has */
+#define MAX_REASONS   10 /* of failures */
+#define TIMES_SHORTER 4  /* a column is told by its distinct values if each comes so often */
 
 bool report_sweep_has_charts(void) { return report_web_chart_js.n > 0; }
 
@@ -63,7 +63,8 @@ static void add_numbers(const char *key, const double *v, size_t n, digits as, r
     report_put(to, V_RAW(key, dse_strbuf_take(&text, to->arena)));
 }
 
-/* The distinct numbers among the values, ascending, in w->sorted; *has_unknown: NaN is among them, which is not counted. */
+/* The distinct numbers among the values, ascending, in w->sorted; *has_unknown: NaN is among them, which
+ * is not counted. */
 static size_t find_distinct(writer *w, bool *has_unknown)
 {
     size_t n = 0, kept = 0;
@@ -109,7 +110,8 @@ static void add_values(writer *w, digits as, report_node *to)
     add_numbers("values", w->value, n, COUNTS, to);
 }
 
-/* Whether a parameter is told of every point, also where it is the same for all: as in a ranking (ranking.c). */
+/* Whether a parameter is told of every point, also where it is the same for all: as in a ranking
+ * (ranking.c). */
 static bool is_main(const writer *w, const strategy_parameter *p)
 {
     return w->s->points->profiles & STRATEGY_PROFILE_STAGE ? p->in_name : p->is_axis && !p->omit_default;
@@ -146,9 +148,9 @@ static void add_parameter(writer *w, uint32_t parameter, report_node *columns)
 /* Whether any point has it, other than 0 of a part: parts that a model lacks are 0. */
 static bool has_figure(const writer *w, const store_column *column)
 {
-    const bool is_part = !strncmp(column->name, "step_", 5) || (!strncmp(column->name, "peak_", 5) &&
-                                                                 column->type == STORE_BYTES &&
-                                                                 column->better == STORE_NEITHER);
+    const bool is_part = !strncmp(column->name, "step_", 5) ||
+                         (!strncmp(column->name, "peak_", 5) && column->type == STORE_BYTES &&
+                          column->better == STORE_NEITHER);
 
     for (size_t i = 0; i < w->s->points->n; i++) {
         const store_metrics *m = &w->s->points->row[i]->metrics;
@@ -182,7 +184,8 @@ static size_t find_text(const char **texts, size_t *n, const char *text)
     return *n - 1;
 }
 
-/* Texts of a column without too many of them, such as where peaks are: the page is no place for a name a point. */
+/* Texts of a column without too many of them, such as where peaks are: the page is no place for a name a
+ * point. */
 static void add_texts(writer *w, const store_column *column, const char *label, report_node *columns)
 {
     const char *texts[MAX_TEXTS + 1];
@@ -208,7 +211,7 @@ static void add_figure(writer *w, const store_column *column, report_node *colum
     static const char *const betters[] = {
         [STORE_LOWER] = "lower", [STORE_HIGHER] = "higher", [STORE_NEITHER] = ""};
     const bool trains = w->s->points->profiles & STRATEGY_PROFILE_TRAIN;
-    const digits as = store_column_is_cost(column)       ? ALL_DIGITS
+    const digits as = store_column_is_cost(column) ? ALL_DIGITS
                       : column->type == STORE_REAL ? THREE_DECIMALS
                                                    : COUNTS;
     const char *label = report_figure_label(column, trains, w->a);
@@ -256,7 +259,8 @@ static void add_studies(const writer *w, report_node *root)
 
         for (size_t i = 0; i < p->study[s].n; i++)
             n += p->study[s].row[i].done;
-        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n), V_REAL("limit", p->study[s].hbm_bytes));
+        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n),
+                   V_REAL("limit", p->study[s].hbm_bytes));
     }
 }
 
@@ -318,7 +322,8 @@ static void add_best(const report_sweep *s, dse_arena *a, dse_strbuf *out)
 {
     const report_points *p = s->points;
     const bool trains = p->profiles & STRATEGY_PROFILE_TRAIN;
-    const uint64_t failed = sum_of(p, offsetof(report_study, n_failed)), large = sum_of(p, offsetof(report_study, n_too_large));
+    const uint64_t failed = sum_of(p, offsetof(report_study, n_failed)),
+                   large = sum_of(p, offsetof(report_study, n_too_large));
     bool has_band = false, skipped = false;
     report_tree t;
     report_node *list = report_list(report_tree_begin(&t), NULL);
@@ -340,13 +345,15 @@ static void add_best(const report_sweep *s, dse_arena *a, dse_strbuf *out)
         report_row(list, V_NOTE("study", p->name[i]), V_AS("points", V_COUNT(NULL, study->n)),
                    V_GIVEN(failed, V_AS("failed", V_COUNT(NULL, study->n_failed))),
                    V_GIVEN(large, V_AS("too large", V_COUNT(NULL, study->n_too_large))),
-                   V_GIVEN(skipped, V_AS("skipped", V_COUNT(NULL, study->n_skipped))), V_NOTE("best strategy", point.data),
+                   V_GIVEN(skipped, V_AS("skipped", V_COUNT(NULL, study->n_skipped))),
+                   V_NOTE("best strategy", point.data),
                    V_AS("step time", V_TIME(NULL, m ? m->wall_time : STORE_ABSENT)),
                    V_GIVEN(has_band, V_NOTE("error band", s->band[i] ? s->band[i] : "-")),
                    V_AS("memory", V_BYTES(NULL, m ? m->peak_memory : STORE_ABSENT)),
-                   V_GIVEN(trains, V_CELL("tokens/s/NPU", report_format(m && !isnan(m->tokens_per_s_npu) ? "%.0f" : "-",
-                                                                         m ? m->tokens_per_s_npu : 0)
-                                                              .text)),
+                   V_GIVEN(trains, V_CELL("tokens/s/NPU",
+                                          report_format(m && !isnan(m->tokens_per_s_npu) ? "%.0f" : "-",
+                                                        m ? m->tokens_per_s_npu : 0)
+                                              .text)),
                    V_GIVEN(trains, V_CELL("MFU", report_percent(m ? m->mfu : NAN).text)));
     }
     report_rows_html(list, out);
@@ -400,7 +407,8 @@ static void add_failures(const report_points *p, dse_strbuf *out)
             reason[k].n++;
         }
     for (size_t k = 0; k < n; k++)
-        report_row(list, V_AS("points", V_COUNT(NULL, reason[k].n)), V_NOTE("why they failed", reason[k].why));
+        report_row(list, V_AS("points", V_COUNT(NULL, reason[k].n)),
+                   V_NOTE("why they failed", reason[k].why));
     if (others)
         report_row(list, V_AS("points", V_COUNT(NULL, others)), V_NOTE("why they failed", "other reasons"));
     if (n)
@@ -422,13 +430,17 @@ static void add_notes(const report_points *p, dse_strbuf *out)
     for (size_t i = 0; i < p->n_studies && !differ; i++)
         differ = !report_comparable(&p->study[i], &p->study[0]);
     if (differ)
-        dse_strbuf_adds(&text, "The studies simulate their networks by different models (with congestion and without): their "
-                               "times say nothing about which is faster. Choose one study, or filter by a word of its name.\n");
+        dse_strbuf_adds(
+            &text,
+            "The studies simulate their networks by different models (with congestion and without): their "
+            "times say nothing about which is faster. Choose one study, or filter by a word of its name.\n");
     report_ranking_notes(p->study, p->n_studies, &text);
     if (p->n_studies && !sizes.differ)
         report_sizes_print(&sizes, &text);
     else if (p->n_studies)
-        dse_strbuf_adds(&text, "Memory counts bytes in some studies and elements in others: do not compare it across them.\n");
+        dse_strbuf_adds(
+            &text,
+            "Memory counts bytes in some studies and elements in others: do not compare it across them.\n");
     for (size_t i = 0; i < p->n_studies; i++)
         if (report_trains(&p->study[i]) && p->study[i].laws)
             report_train_note(p->study[i].laws, &text);
@@ -496,7 +508,8 @@ void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out)
                       "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';"
                       "style-src 'unsafe-inline';script-src 'unsafe-inline'\">\n",
                       out);
-    report_html_element("<header><h1>", s->title, "</h1><button id=theme type=button hidden></button></header>\n", out);
+    report_html_element("<header><h1>", s->title,
+                        "</h1><button id=theme type=button hidden></button></header>\n", out);
     if (s->points->n)
         add_navigation(s, out);
     dse_strbuf_adds(out, "<main>\n");
@@ -505,7 +518,8 @@ void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out)
     add_best(s, a, out);
     add_notes(s->points, out);
     if (s->points->n)
-        add_file("<noscript><p>The ranking needs JavaScript.</p></noscript>\n", &report_web_report_html, "", out);
+        add_file("<noscript><p>The ranking needs JavaScript.</p></noscript>\n", &report_web_report_html, "",
+                 out);
     for (size_t i = 0; i < s->n_pictures; i++)
         if (s->picture[i].svg)
             add_picture(&s->picture[i], out);

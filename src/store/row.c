@@ -5,10 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows and their
- * checksums stay right: parameters that every configuration says among the keys, the metrics, parameters that are
- * omitted at their default; then what profile train brought, metrics and parameters. What comes later than these
- * needs a generation of its own behind them. Costs have no column: they are computed (store_set_prices). */
+/* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows
+ * and their checksums stay right: parameters that every configuration says among the keys, the metrics,
+ * parameters that are omitted at their default; then what profile train brought, metrics and parameters.
+ * What comes later than these needs a generation of its own behind them. Costs have no column: they are
+ * computed (store_set_prices). */
 enum { AT_FIRST, OMITTED, OF_TRAINING, NOT_STORED };
 
 static int generation(uint32_t parameter)
@@ -111,7 +112,8 @@ static bool read_strategy(sqlite3_stmt *q, int of, strategy *s, int *at)
             whole &= p->kind == STRATEGY_DEGREE ? v >= p->min && v <= UINT32_MAX : v == 0 || v == 1;
             value = (uint32_t)v;
         } else if (!is_null) {
-            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) == DSE_OK;
+            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) ==
+                     DSE_OK;
         }
         strategy_set(s, i, value);
         (*at)++;

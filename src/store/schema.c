@@ -38,11 +38,13 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
             TOTAL_TRIGGER("skipped_removed", "DELETE", "skipped", "2", "-",                                  \
                           "(" XOR("old.hash", "old.study") ")")
 
-/* The hashes of the points that the last sweep asked for. What is lost of it is nothing measured: no total has it. */
+/* The hashes of the points that the last sweep asked for. What is lost of it is nothing measured: no total
+ * has it. */
 #define ASKED "CREATE TABLE IF NOT EXISTS asked (hash INTEGER PRIMARY KEY);"
 
 /* What an NPU of a study's system costs an hour and takes in W; NULL: not known. Nothing measured either. */
-#define PRICES "CREATE TABLE IF NOT EXISTS price (study INTEGER PRIMARY KEY, per_device_hour REAL, power REAL);"
+#define PRICES                                                                                               \
+    "CREATE TABLE IF NOT EXISTS price (study INTEGER PRIMARY KEY, per_device_hour REAL, power REAL);"
 
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
@@ -130,9 +132,9 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
     " AND json_extract(config, '$.settings') IS NOT NULL;"
 
-/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as its
- * configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A note that
- * none of them explains still moves to the new study, and counts there. */
+/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as
+ * its configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A
+ * note that none of them explains still moves to the new study, and counts there. */
 #define NOTE_MOVED                                                                                           \
     "CREATE TEMP TABLE moved AS SELECT id, study AS old_study, config AS old_config FROM result"             \
     " WHERE study IN (SELECT study FROM skipped) AND json_valid(config)"                                     \
