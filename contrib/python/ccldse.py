@@ -24,6 +24,8 @@ __all__ = ["Error", "run", "simulate", "sweep", "best", "export", "read", "rows"
 _JSON = {"export": ["--format", "json"]}
 # Exit codes that say what was found, with a document: lint's and verify's 1, metrics' 2.
 _ANSWERS = {0, 1, 2}
+# Columns of CSV that are no numbers even where they look like one: Python takes the point 16_1_1_1_0 for 161110.
+_TEXTS = {"model", "system", "point", "run", "configuration", "settings"}
 
 
 class Error(Exception):
@@ -107,7 +109,7 @@ def read(path, program=None):
         return export(path, program=program)
     with open(path, encoding="utf-8", newline="") as file:
         if path.endswith(".csv"):
-            return [{k: _value(v) for k, v in row.items()} for row in csv.DictReader(file)]
+            return [{k: v if k in _TEXTS else _value(v) for k, v in row.items()} for row in csv.DictReader(file)]
         return rows(json.load(file))
 
 
@@ -126,8 +128,8 @@ def _value(text):
 
 
 def rows(document):
-    """A document as a list of dicts: the points of best, the runs of compare and calibrate, the rows of validate, the findings of
-    lint, the metrics of traces; a list as it is, and anything else as a list of one."""
+    """A document as a list of dicts: the points of best and plan, the runs of compare and calibrate, the rows of validate, the
+    findings of lint, the metrics of traces; a list as it is, and anything else as a list of one."""
     if isinstance(document, list):
         if any(isinstance(item, dict) and "metrics" in item and "trace" in item for item in document):
             return [row for item in document for row in rows(item)]
@@ -139,7 +141,7 @@ def rows(document):
     if "trace" in document and "metrics" in document:
         return [{"trace": document["trace"], "metric": name, **(value if isinstance(value, dict) else {"value": value})}
                 for name, value in document["metrics"].items()]
-    for key in ("runs", "findings"):
+    for key in ("ranking", "runs", "findings"):
         if isinstance(document.get(key), list):
             return document[key]
     return [document]

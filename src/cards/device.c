@@ -278,7 +278,8 @@ static uint32_t add_classes(const card_system *s, bool with_law, dse_strbuf *out
 
     for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++) {
         if (card_law_is_given(&s->kernels[i]) != with_law ||
-            (wl_kernel_is_low((wl_kernel_class)i) && isnan(card_system_peak(s, (wl_kernel_class)i))))
+            (wl_kernel_is_low((wl_kernel_class)i) && isnan(card_system_peak(s, (wl_kernel_class)i))) ||
+            (!with_law && wl_kernel_general_class((wl_kernel_class)i) != (wl_kernel_class)i))
             continue;
         if (out)
             dse_strbuf_addf(out, "%s%s", n ? ", " : "", wl_kernel_class_name((wl_kernel_class)i));

@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "cards/model.h"
 
-#define CARD_HF_MAX_NOTES 8
+#define CARD_HF_MAX_NOTES 32 /* more than hf.c has, of a config and of its text_config */
 
 /* Features of the model that are not simulated. */
 typedef struct {

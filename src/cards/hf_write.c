@@ -1,16 +1,19 @@
 #include "cards/hf.h"
 
+#include "base/names.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_of(const cfg_node *map, const char *key)
+/* A word for a comment; one with a line break would go on as keys of the card. */
+static const char *word_of(const cfg_node *map, const char *key)
 {
     const cfg_node *node = cfg_get(map, key);
 
     if (node && node->kind == CFG_LIST && node->n)
         node = node->item[0];
-    return node && node->kind == CFG_SCALAR ? node->text : NULL;
+    return node && node->kind == CFG_SCALAR && dse_is_printable(node->text) ? node->text : NULL;
 }
 
 /* 8030261248 as "8,030,261,248". */
@@ -26,7 +29,7 @@ static void add_grouped(dse_strbuf *out, uint64_t n)
 static void write_head(const cfg_doc *config, const card_hf_notes *notes, uint64_t parameters,
                        dse_strbuf *out)
 {
-    const char *class = text_of(config->root, "architectures"), *type = text_of(config->root, "model_type");
+    const char *class = word_of(config->root, "architectures"), *type = word_of(config->root, "model_type");
 
     dse_strbuf_addf(out, "# %s, a Hugging Face config", config->path);
     if (class || type)
@@ -36,9 +39,9 @@ static void write_head(const cfg_doc *config, const card_hf_notes *notes, uint64
     dse_strbuf_adds(out, ".\n");
     for (uint32_t i = 0; i < notes->n; i++)
         dse_strbuf_addf(out, "# Not simulated: %s.\n", notes->item[i].text);
-    dse_strbuf_adds(out, "# A config does not say how the model is trained: write batch (sequences of a "
-                         "step) and sequence (tokens of one) here, "
-                         "or\n# give --set batch=N --set sequence=N.\n");
+    dse_strbuf_adds(out, "# A config does not say how the model is trained: write batch (sequences of a step) "
+                         "and sequence (tokens of one) here, or\n"
+                         "# give --set batch=N --set sequence=N.\n");
 }
 
 /* "bias.qkv: true" stands under "bias". */

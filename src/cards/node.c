@@ -7,8 +7,6 @@
 #include "cards/system.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* NVIDIA's data sheets: bandwidth of NVLink of a GPU, both directions, and links: V100 300 GB/s of 6, A100 600 of 12, H100 and
@@ -38,27 +36,17 @@ typedef struct {
 
 /* ---- what is given ------------------------------------------------------------------------------- */
 
-/* Rates of networks are in bits: "400Gb/s", "400Gbps". */
 static dse_status parse_rate(const char *option, const char *text, double *gb, dse_error *err)
 {
-    static const char *const bits[] = {"Gb/s", "Gbps", "Gbit/s"};
     dse_error why = DSE_ERROR_INIT;
     bool had_unit;
-    char *end;
-    double v = strtod(text, &end);
 
-    while (*end == ' ')
-        end++;
-    for (size_t i = 0; end != text && i < DSE_COUNT(bits); i++)
-        if (!strcmp(end, bits[i]) && v > 0) {
-            *gb = v / 8;
-            return DSE_OK;
-        }
-    if (dse_parse_quantity(text, DSE_UNIT_BYTES_PER_S, &v, &had_unit, &why) != DSE_OK || !had_unit ||
-        !(v > 0))
+    if (dse_parse_quantity(text, DSE_UNIT_BYTES_PER_S, gb, &had_unit, &why) != DSE_OK)
+        return dse_fail(err, DSE_E_USAGE, "%s: %s", option, why.text);
+    if (!had_unit || !(*gb > 0))
         return dse_fail(err, DSE_E_USAGE, "%s takes a rate, each way, as 400Gb/s or 50GB/s, not '%.40s'",
                         option, text);
-    *gb = v / 1e9;
+    *gb /= 1e9;
     return DSE_OK;
 }
 
@@ -143,8 +131,7 @@ static dse_status find_link(made *m)
     if (!m->given->link && n->pcie_bytes_per_s > 0) {
         m->link_gb = n->pcie_bytes_per_s / 1e9;
         m->link_from = "PCIe of a GPU as its slot is trained (pci_link_speed of hwloc's export); bridges and "
-                       "the host are taken "
-                       "for one switch.";
+                       "the host are taken for one switch.";
         return DSE_OK;
     }
     if (is_nvlink(m))
@@ -172,28 +159,32 @@ static dse_status find_nic(made *m)
 
 /* ---- the device, of cards that ship for it --------------------------------------------------------- */
 
+/* A number that options give, and what the cards say of it. */
 typedef struct {
-    double value;
+    const char *what, *option; /* "memory bandwidth"; "--memory-bandwidth %gGB/s", of a value */
+    double value, example;
     const char *card; /* the first that has it; NULL: none */
     bool differ;
-    dse_strbuf all; /* "40 GB (dgx_a100_40gb), 80 GB (dgx_a100)" */
+    dse_strbuf all; /* "--memory 40GB (as dgx_a100_40gb) or --memory 80GB (as dgx_a100)" */
 } agreed;
 
-static void agree(agreed *a, double value, const char *format, const char *card)
+static void agree(agreed *a, double value, const char *card, dse_arena *arena)
 {
-    char text[32];
+    const char *option;
 
     if (isnan(value))
         return;
-    snprintf(text, sizeof text, format, value);
-    if (!a->card || (!(fabs(value - a->value) <= 0) && !strstr(a->all.data, text)))
-        dse_strbuf_addf(&a->all, "%s%s (%s)", a->card ? ", " : "", text, card);
-    a->differ |= a->card && !(fabs(value - a->value) <= 0);
+    option = dse_arena_printf(arena, a->option, value);
+    option = dse_arena_printf(arena, "%s (as ", option); /* else 98 would be the beginning of 989.5 */
+    if (!strstr(a->all.data, option))
+        dse_strbuf_addf(&a->all, "%s%s%s)", a->card ? " or " : "", option, card);
+    a->differ |= a->card && fabs(value - a->value) > 0;
     if (!a->card)
         a->value = value, a->card = card;
 }
 
-/* What all cards say of the device; those with another memory than the one that is known say nothing. */
+/* What all cards say of the device; those with another memory than the one that is known say nothing. Sizes differ by what a
+ * driver keeps for itself and by the units of a name: an A100 of 80 GB says 85.1. */
 static dse_status ask_cards(const made *m, agreed *memory, agreed *bandwidth, agreed *peak)
 {
     const char **name, *folder;
@@ -204,76 +195,60 @@ static dse_status ask_cards(const made *m, agreed *memory, agreed *bandwidth, ag
         card_system s;
         cfg_doc doc;
 
-        if (cfg_load(dse_arena_printf(m->arena, "%s/%s.yaml", folder, name[i]), m->arena, &doc, NULL) !=
-                DSE_OK ||
+        if (cfg_load(dse_arena_printf(m->arena, "%s/%s.yaml", folder, name[i]), m->arena, &doc, NULL) != DSE_OK ||
             card_system_read(&doc, NULL, &s, NULL) != DSE_OK || strcmp(s.device, m->device) != 0)
             continue;
-        agree(peak, s.peak_perf, "%g TFLOPS", name[i]);
-        agree(memory, s.hbm_bytes / 1e9, "%g GB", name[i]);
+        agree(peak, s.peak_perf, name[i], m->arena);
+        agree(memory, s.hbm_bytes / 1e9, name[i], m->arena);
         if (!(m->memory > 0) || fabs(s.hbm_bytes - m->memory) < 0.08 * m->memory)
-            agree(bandwidth, s.memory_bandwidth, "%g GB/s", name[i]);
+            agree(bandwidth, s.memory_bandwidth, name[i], m->arena);
     }
     return st;
 }
 
-static dse_status take(const made *m, const agreed *a, const char *what, const char *option, double *out,
-                       const char **from)
+static dse_status take(const made *m, const agreed *a, double *out, const char **from)
 {
     if (!a->card)
-        return dse_fail(m->err, DSE_E_CONFIG, "no card that ships has the %s of '%s'; give %s", what,
-                        m->device, option);
+        return dse_fail(m->err, DSE_E_CONFIG, "no card that ships has the %s of '%s'; give it, for example %s",
+                        a->what, m->device, dse_arena_printf(m->arena, a->option, a->example));
     if (a->differ)
-        return dse_fail(m->err, DSE_E_CONFIG, "cards that ship for %s differ in the %s: %s; give %s",
-                        m->device, what, a->all.data, option);
+        return dse_fail(m->err, DSE_E_CONFIG, "cards that ship for %s differ in the %s; give %s", m->device,
+                        a->what, a->all.data);
     *out = a->value;
     *from = dse_arena_printf(m->arena, "As in %s, which has the source.", a->card);
     return DSE_OK;
 }
 
-static dse_status find_memory(made *m)
+static dse_status find_memory(made *m, const agreed *of_cards)
 {
-    dse_error why = DSE_ERROR_INIT;
-    bool had_unit;
+    dse_status st;
 
-    m->memory = m->node->memory_bytes;
-    m->memory_from = "Of the description (CUDAGlobalMemorySize).";
-    if (!m->given->memory)
+    if (m->memory > 0)
         return DSE_OK;
-    m->memory_from = "Given.";
-    if (dse_parse_quantity(m->given->memory, DSE_UNIT_BYTES, &m->memory, &had_unit, &why) != DSE_OK ||
-        !had_unit || !(m->memory > 0))
-        return dse_fail(m->err, DSE_E_USAGE, "--memory takes a size, as 80GB, not '%.40s'", m->given->memory);
-    return DSE_OK;
+    st = take(m, of_cards, &m->memory, &m->memory_from);
+    m->memory *= 1e9;
+    return st;
 }
 
 static dse_status find_device(made *m)
 {
-    agreed memory = {.all = dse_strbuf_in(m->arena)}, bandwidth = {.all = dse_strbuf_in(m->arena)},
-           peak = {.all = dse_strbuf_in(m->arena)};
+    agreed memory = {"memory", "--memory %gGB", .example = 80, .all = dse_strbuf_in(m->arena)};
+    agreed bandwidth = {"memory bandwidth", "--memory-bandwidth %gGB/s", .example = 3350,
+                        .all = dse_strbuf_in(m->arena)};
+    agreed peak = {"dense peak in 16 bits", "--peak %g", .example = 989.5, .all = dse_strbuf_in(m->arena)};
+    const bool is_given = m->given->memory > 0;
     dse_status st;
 
-    if ((st = find_memory(m)) != DSE_OK || (st = ask_cards(m, &memory, &bandwidth, &peak)) != DSE_OK)
+    m->memory = is_given ? m->given->memory : m->node->memory_bytes;
+    m->memory_from = is_given ? "Given." : "Of the description (CUDAGlobalMemorySize).";
+    if ((st = ask_cards(m, &memory, &bandwidth, &peak)) != DSE_OK || (st = find_memory(m, &memory)) != DSE_OK)
         return st;
-    if (!(m->memory > 0)) {
-        if ((st = take(m, &memory, "memory", "--memory SIZE, for example --memory 80GB", &m->memory,
-                       &m->memory_from)) != DSE_OK)
-            return st;
-        m->memory *= 1e9;
-    }
     m->bandwidth_from = m->peak_from = "Given.";
-    if (m->given->memory_bandwidth)
-        st = parse_rate("--memory-bandwidth", m->given->memory_bandwidth, &m->memory_gb, m->err);
-    else
-        st = take(m, &bandwidth, "memory bandwidth",
-                  "--memory-bandwidth RATE, for example --memory-bandwidth 3350GB/s", &m->memory_gb,
-                  &m->bandwidth_from);
-    if (st != DSE_OK)
-        return st;
+    st = m->given->memory_bandwidth
+             ? parse_rate("--memory-bandwidth", m->given->memory_bandwidth, &m->memory_gb, m->err)
+             : take(m, &bandwidth, &m->memory_gb, &m->bandwidth_from);
     m->peak = m->given->peak_tflops;
-    return m->peak > 0
-               ? DSE_OK
-               : take(m, &peak, "peak", "--peak TFLOPS, dense and in 16 bits, for example --peak 989.5",
-                      &m->peak, &m->peak_from);
+    return st != DSE_OK || m->peak > 0 ? st : take(m, &peak, &m->peak, &m->peak_from);
 }
 
 /* ---- the text --------------------------------------------------------------------------------------- */
@@ -304,8 +279,8 @@ static void write_network(const made *m, dse_strbuf *out)
     if (m->nodes > 1)
         dse_strbuf_addf(
             out,
-            "  # Between nodes: %u network cards of %g Gb/s (%s), %g GB/s for each of %u NPUs, each way.\n",
-            (unsigned)m->nics, m->nic_gb * 8, m->nic_from, nic, (unsigned)m->npus);
+            "  # Between nodes: %u network card%s of %g Gb/s (%s), %g GB/s for each of %u NPUs, each way.\n",
+            (unsigned)m->nics, m->nics > 1 ? "s" : "", m->nic_gb * 8, m->nic_from, nic, (unsigned)m->npus);
     dse_strbuf_addf(out, "  bandwidth: %s\n", per_dimension(m, gb_per_s(m, m->link_gb), gb_per_s(m, nic)));
     dse_strbuf_adds(
         out,

@@ -18,10 +18,9 @@
 #define MAX_DEPTH   64
 #define MAX_OBJECTS 64 /* GPUs and NVSwitches of a node */
 #define MAX_VALUES  (MAX_OBJECTS * MAX_OBJECTS)
-#define GPU_SUBTYPE "CUDA NVML RSMI"
 
 typedef struct {
-    bool is_gpu, is_counted;
+    bool is_counted; /* as a GPU */
     double pcie;
 } level;
 
@@ -56,6 +55,11 @@ static bool is_tag(const char *tag, const char *name)
     return !strncmp(tag, name, n) && (isspace((unsigned char)tag[n]) || tag[n] == '>' || tag[n] == '/');
 }
 
+static bool is_gpu(const char *subtype)
+{
+    return !strcmp(subtype, "CUDA") || !strcmp(subtype, "NVML") || !strcmp(subtype, "RSMI");
+}
+
 static void begin_object(scan *s, const char *tag, const char *end)
 {
     char type[32], subtype[32], speed[32];
@@ -65,7 +69,7 @@ static void begin_object(scan *s, const char *tag, const char *end)
     attribute(tag, end, "subtype", subtype, sizeof subtype);
     attribute(tag, end, "pci_link_speed", speed, sizeof speed);
     *l = (level){.pcie = strtod(speed, NULL) * 1e9};
-    if (!strcmp(type, "OSDev") && *subtype && strstr(GPU_SUBTYPE, subtype)) {
+    if (!strcmp(type, "OSDev") && is_gpu(subtype)) {
         level *device = s->depth && s->depth < MAX_DEPTH ? l - 1 : l; /* a GPU may have several faces */
 
         s->out->npus += !device->is_counted;

@@ -81,8 +81,7 @@ static dse_status add_link(const char *path, const char *from, const char *to, c
     if (*out->link && strcmp(out->link, word) != 0 && (!rank_of(word) || !rank_of(out->link)))
         return dse_fail_at(err, DSE_E_CONFIG, path,
                            "%s and %s are joined by %s, others by %s; GPUs of a node whose NVLinks differ "
-                           "are not simulated: "
-                           "describe the part that is joined alike with --npus-per-node and --link",
+                           "are not simulated: describe the part that is joined alike with --npus-per-node and --link",
                            from, to, word, out->link);
     if (!*out->link || rank_of(word) > rank_of(out->link))
         snprintf(out->link, sizeof out->link, "%.15s", word);
@@ -113,7 +112,7 @@ static dse_status read_row(const char *path, const words *header, uint32_t colum
 
 dse_status card_node_read_topo(const char *path, const char *text, card_node *out, dse_error *err)
 {
-    static words header, row;
+    words header = {0}, row = {0};
     bool near[MAX_COLUMNS] = {false};
     uint32_t columns = 0;
     dse_status st = DSE_OK;

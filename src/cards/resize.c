@@ -32,7 +32,7 @@ static dse_status find_part(const net_network *net, uint64_t npus, uint32_t *n_d
 
     if (npus < 2)
         return dse_fail(err, DSE_E_CONFIG,
-                        "a part of %" PRIu64 " NPUs has no network; a system has 2 NPUs at least", npus);
+                        "a system has 2 NPUs at least, not %" PRIu64, npus);
     if (npus > net->n_npus)
         return dse_fail(err, DSE_E_CONFIG,
                         "%" PRIu64 " NPUs are more than the machine has: %" PRIu32
@@ -114,4 +114,30 @@ dse_status card_system_resize(const card_system *machine, uint64_t npus, card_sy
         return dse_fail(err, DSE_E_CONFIG, "a part of %" PRIu64 " NPUs: %s", npus, why.text);
     *out = s;
     return DSE_OK;
+}
+
+uint64_t card_system_inner(const card_system *s)
+{
+    uint64_t inner = 1;
+
+    for (uint32_t i = 0; i + 1 < s->npus_count.n; i++)
+        inner *= (uint64_t)s->npus_count.v[i];
+    return inner;
+}
+
+dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena *a, const char **out,
+                            dse_error *err)
+{
+    const uint64_t inner = card_system_inner(machine);
+    card_system part;
+    dse_status st;
+
+    if (npus % inner == 0 && (npus / inner > 1 || inner == 1)) {
+        *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, machine->npus_count.n - 1,
+                                npus / inner);
+        return DSE_OK;
+    }
+    if ((st = card_system_resize(machine, npus, &part, err)) == DSE_OK)
+        *out = dse_arena_printf(a, "network.part=%" PRIu64, npus);
+    return st;
 }

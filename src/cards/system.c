@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "cards/device.h"
+#include "cards/resize.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -109,6 +110,12 @@ static const cfg_param rows[] = {
          "others, "
          "or the count from all of them, left out or null",
      ASTRA("npus_count", "")},
+    {.key = "network.part",
+     WHOLE(part, 0, 1 << 24, "0"),
+     .omit_default = true,
+     OURS("part", "0"),
+     .help = "so many NPUs of what npus_count and the other lists describe, which --npus sets: whole inner dimensions "
+             "before a further one, so that 4 of [8, 64] are [4], and 16 are [8, 2]; all if absent"},
     {.key = "network.width",
      EXTENT(width),
      .help = "NPUs along x of each dimension that is a mesh or torus, null for another; one number if there "
@@ -324,6 +331,10 @@ static const cfg_param rows[] = {
     TABLE(WL_KERNEL_MATMUL_FP8_BLOCK, "matmul_fp8_block"),
     LAW(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
     TABLE(WL_KERNEL_MATMUL_NVFP4, "matmul_nvfp4"),
+    LAW(WL_KERNEL_ATTENTION_FLASH2, "attention_flash2"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2, "attention_flash2"),
+    LAW(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
+    HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
 
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),
@@ -449,6 +460,15 @@ bool card_system_has_any(const cfg_settings *settings)
     return false;
 }
 
+/* The lists cut to network.part; what is wrong may stand on the command line. */
+static dse_status take_part(card_system *s, dse_error *err)
+{
+    const uint64_t npus = (uint64_t)s->part;
+
+    s->part = 0;
+    return npus ? card_system_resize(s, npus, s, err) : DSE_OK;
+}
+
 static dse_status read_card(const cfg_doc *doc, const cfg_settings *settings, bool short_lists,
                             card_system *out, dse_error *err)
 {
@@ -463,6 +483,8 @@ static dse_status read_card(const cfg_doc *doc, const cfg_settings *settings, bo
     spread_all(out);
     /* What is wrong may stand on the command line. */
     st = card_system_check(out, card_system_has_any(settings) ? NULL : &in, err);
+    if (st == DSE_OK)
+        st = take_part(out, err);
     dse_error_set_where(err, doc->path);
     return st;
 }
@@ -516,7 +538,8 @@ dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_err
     card_system_follow_clock(s, peak, settings);
     clear_lists(s, settings);
     spread_all(s);
-    return card_system_check(s, NULL, err);
+    st = card_system_check(s, NULL, err);
+    return st == DSE_OK ? take_part(s, err) : st;
 }
 
 static void settle(const card_system *s, const char *key, bool trains, int64_t *value, int64_t *of_stage)

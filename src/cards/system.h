@@ -24,6 +24,7 @@ typedef struct {
     cfg_name device, source; /* "nvidia_a100"; where the figures come from; "": not given */
     cfg_name_list topology;
     cfg_int_list npus_count, width, height, depth; /* 0: not given for a dimension */
+    int64_t part; /* network.part, until the lists have been cut to it; then 0, as without it */
     cfg_name_list routing;
     cfg_name backend, multi_hop;
     cfg_double_list bandwidth, latency; /* GiB/s, ns */

@@ -54,19 +54,12 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
-/* The error band of the winner's step time; of profile train. */
-typedef struct {
-    cmp_band band;
-    const char *device;
-    const char *why; /* there is none; NULL: there is one, or none is to be said */
-} winner_band;
-
 /* Remarks on each study beside its ranking; NULL: not asked for. */
 typedef struct {
     report_explanation *why;
     report_robust *trust;
-    winner_band *error; /* of all */
-    size_t n_others;    /* results that the last sweep did not ask for, and which are not ranked */
+    drv_best_band *error; /* of all */
+    size_t n_others;      /* results that the last sweep did not ask for, and which are not ranked */
 } remarks;
 
 /* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
@@ -135,9 +128,9 @@ static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *
 }
 
 /* A line below a ranking; that nothing is known is said once for each reason. */
-static void print_band(const report_study *s, const winner_band *all, size_t index, dse_strbuf *out)
+static void print_band(const report_study *s, const drv_best_band *all, size_t index, dse_strbuf *out)
 {
-    const winner_band *b = &all[index];
+    const drv_best_band *b = &all[index];
     dse_strbuf text;
 
     for (size_t i = 0; b->why && i < index; i++)
@@ -204,29 +197,6 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
 }
 
 /* ---- remarks -------------------------------------------------------------------------------- */
-
-/* A stored configuration whose files are gone gives no band. */
-static dse_status find_bands(const report_study *studies, size_t n, dse_arena *a, winner_band **out,
-                             dse_error *err)
-{
-    cmp_bands bands;
-    dse_status st = drv_bands_load(a, &bands, err);
-
-    *out = DSE_ARENA_NEW(a, winner_band, n);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        const store_row *best = studies[i].n_ranked ? studies[i].ranked[0] : NULL;
-        winner_band *b = &(*out)[i];
-        drv_study study;
-        strategy point;
-
-        if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
-            drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
-            continue;
-        b->band = drv_band_of(&bands, &study, &point, false, a, &b->why);
-        b->device = dse_arena_strdup(a, study.system.device);
-    }
-    return st;
-}
 
 static dse_status robust_options(const best_options *o, drv_robust_options *out, dse_error *err)
 {
@@ -325,7 +295,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
             r->code = EXIT_NO;
     }
     if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
-        (st = find_bands(studies, n, a, &said.error, err)) != DSE_OK)
+        (st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
     said.n_others = n_others;
     dse_strbuf_init(&names);

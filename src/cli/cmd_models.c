@@ -365,12 +365,12 @@ const command command_models = {
 const command command_systems = {
     .name = "systems",
     .summary = "list the system cards that ship, show one in full, or the keys of all; write one of a node",
-    .details = "'new' reads what nvidia-smi topo -m or lstopo say of a node, or takes its parts as options. "
-               "What these do not "
-               "say is given, or is a fact of the device: NVLink's rate of its data sheet, memory and peak "
-               "of the cards that "
-               "ship for it where they agree.",
-    .example = "ccldse systems hgx_h100\nccldse systems new --topo topo.txt --device nvidia_h100 --memory 80GB --nodes 4 --nic "
+    .details = "'new' takes the parts of a node as options, or reads what its tools say: nvidia-smi topo -m >topo.txt "
+               "gives a file for --topo, lstopo node.xml one for --lstopo. What these do not say is given, or is a fact "
+               "of the device: NVLink's rate of its data sheet, memory and peak of the cards that ship for it where "
+               "they agree.",
+    .example = "ccldse systems hgx_h100\n"
+               "ccldse systems new --device nvidia_h100 --npus-per-node 8 --memory 80GB --nodes 4 --nics 8 --nic "
                "400Gb/s -o mine.yaml",
     COMMAND_OPTIONS(system_options, list_options),
     .run = run_systems,

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "driver/launch.h"
 #include "driver/plan.h"
+#include "driver/programs.h"
 #include "driver/sweep.h"
 #include "exec/pool.h"
 #include "report/prose.h"
@@ -134,7 +135,8 @@ static void print_command(const char *line, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says why. */
+/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says
+ * why. */
 static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
 {
     const strategy *winner = &p->why.winner->strategy;
@@ -142,25 +144,28 @@ static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
     dse_strbuf text = dse_strbuf_in(a);
     dse_error why = DSE_ERROR_INIT;
     launch_job job;
+    dse_status st = drv_launch_job(study, winner, program, 0, &job, &why);
 
     p->launch_program = program->title;
-    if (drv_launch_job(study, winner, program, 0, &job, &why) == DSE_OK &&
-        launch_write(&job, program, &text, &why) == DSE_OK)
+    if (st == DSE_OK)
+        st = launch_write(&job, program, &text, &why);
+    if (st == DSE_OK)
         p->launch = text.data;
     else
-        p->why_no_launch = dse_arena_strdup(a, dse_error_say(&why).text);
+        p->why_no_launch = dse_arena_printf(a, "%s%s", dse_error_say(&why).text,
+                                            st == DSE_E_RANGE && winner->like == DRV_ANY
+                                                ? "; with --like all that is tried runs in the program that you name"
+                                                : "");
 }
 
 static void print_launch(const report_plan *p, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "\nWHAT STARTS IT IN %s\n\n", p->launch_program);
-    if (p->launch) {
-        dse_strbuf_adds(out, p->launch);
-    } else {
-        dse_strbuf_add_wrapped(out, p->why_no_launch, 2, REPORT_WIDTH);
-        dse_strbuf_addc(out, '\n');
-    }
-    dse_strbuf_adds(out, "\nTO SEE IT IN FULL\n\n");
+    if (p->launch)
+        dse_strbuf_addf(out, "%s\n", p->launch);
+    else
+        report_paragraph(out, "It does not run there: %s.", p->why_no_launch);
+    dse_strbuf_adds(out, "TO SEE IT IN FULL\n\n");
     print_command(p->command, out);
 }
 
@@ -185,12 +190,13 @@ static void print(const plan_options *o, const report_plan *p, const char *db, c
 }
 
 /* `folder`, of a temporary database, is gone before what takes longest begins. */
-static dse_status make_plan(const plan_options *o, const char *db, const char *folder,
+static dse_status make_plan(const plan_options *o, const char *db, const char *folder, const drv_study *whole,
                             const drv_points *given, double tokens, command_run *r, dse_error *err)
 {
     drv_points points;
     progress_screen screen;
     const drv_plan_options how = {.points = &points,
+                                  .whole = whole,
                                   .given = strategy_options_mask(&o->strategy),
                                   .threads = o->jobs ? (uint32_t)o->jobs : exec_cores(),
                                   .progress = progress_count,
@@ -222,6 +228,20 @@ static dse_status make_plan(const plan_options *o, const char *db, const char *f
     return DSE_OK;
 }
 
+/* The study on the system of the card: --nodes and --npus left out. */
+static dse_status load_whole(const plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
+{
+    const sizing_options sizing = {.batch = o->sizing.batch, .sequence = o->sizing.sequence};
+    cfg_settings settings;
+    option_list all;
+    dse_status st;
+
+    if ((st = sizing_settings(&sizing, NULL, 0, &o->set, a, &all, err)) != DSE_OK ||
+        (st = drv_settings_parse(all.item, all.n, a, &settings, err)) != DSE_OK)
+        return st;
+    return drv_study_load(o->model, o->system, &settings, a, out, err);
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const plan_options *o = opts;
@@ -232,6 +252,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     double tokens;
     drv_space space;
     drv_points points;
+    drv_study whole;
     dse_status st;
 
     if ((st = read_tokens(o->tokens, &tokens, err)) != DSE_OK ||
@@ -239,12 +260,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = drv_plan_check(&points, err)) != DSE_OK ||
         (st = drv_plan_widen(&space, strategy_options_mask(&o->strategy), r->arena, &points, err)) !=
             DSE_OK ||
+        (st = load_whole(o, r->arena, &whole, err)) != DSE_OK ||
         (o->no_db && (st = make_database(r->arena, &folder, &db, err)) != DSE_OK))
         return st;
     if (space.study->model_note)
         report_warning("%s", space.study->model_note);
     report_unknown_keys(o->system, space.study->system.n_unknown_keys, space.study->system.unknown_key);
-    st = make_plan(o, db, folder, &points, tokens, r, err);
+    st = make_plan(o, db, folder, &whole, &points, tokens, r, err);
     if (folder)
         dse_remove_tree(folder, NULL);
     return st;

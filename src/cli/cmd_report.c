@@ -66,30 +66,20 @@ static report_picture picture_of(picture_kind kind, const pictures_options *o, c
     return out;
 }
 
-/* The error bands of the best of each study; a stored configuration whose files are gone has none. */
+/* The error bands of the best of each study, as text; NULL: not known. */
 static dse_status find_bands(const pictures *p, dse_arena *a, const char ***out, dse_error *err)
 {
-    cmp_bands bands;
-    dse_status st = drv_bands_load(a, &bands, err);
+    drv_best_band *band;
+    dse_status st = drv_bands_of_best(p->study, p->n, a, &band, err);
 
     *out = DSE_ARENA_NEW(a, const char *, p->n + 1);
-    for (size_t i = 0; st == DSE_OK && i < p->n; i++) {
-        const store_row *best = p->study[i].n_ranked ? p->study[i].ranked[0] : NULL;
-        const char *why = NULL;
-        cmp_band band;
-        drv_study study;
-        strategy point;
-        double step;
+    for (size_t i = 0; st == DSE_OK && i < p->n; i++)
+        if (band[i].band.level != CMP_BAND_NONE) {
+            const double step = (double)p->study[i].ranked[0]->metrics.wall_time * 1e-9;
 
-        if (!best || !report_trains(&p->study[i]) || !store_is_native(best->engine) ||
-            drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
-            continue;
-        band = drv_band_of(&bands, &study, &point, false, a, &why);
-        step = (double)best->metrics.wall_time * 1e-9;
-        if (!why && band.level != CMP_BAND_NONE)
-            (*out)[i] = dse_arena_printf(a, "%s .. %s", report_seconds(band.low * step).text,
-                                         report_seconds(band.high * step).text);
-    }
+            (*out)[i] = dse_arena_printf(a, "%s .. %s", report_seconds(band[i].band.low * step).text,
+                                         report_seconds(band[i].band.high * step).text);
+        }
     return st;
 }
 

@@ -1,9 +1,9 @@
 #include "cli/sizing.h"
 
+#include "cards/resize.h"
 #include "driver/study.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FIELD(f) .offset = offsetof(sizing_options, f)
@@ -24,40 +24,30 @@ const option *size_group(size_t *n)
     return options;
 }
 
-/* The setting that gives a system so many NPUs: of its last dimension. */
-static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out, dse_error *err)
+/* The setting that gives a system so many nodes or NPUs. */
+static dse_status size_system(const sizing_options *o, const char *name, dse_arena *a, const char **out,
+                              dse_error *err)
 {
     card_system system;
     const char *stem;
-    uint64_t inner = 1, least = 1, outer = (uint64_t)o->nodes; /* nodes; of one dimension, NPUs */
+    uint64_t inner, npus;
+    bool is_nodes;
     dse_status st = drv_system_load(name, NULL, a, &system, &stem, err);
 
     if (st != DSE_OK)
         return st;
-    for (uint32_t i = 0; i + 1 < system.npus_count.n; i++)
-        inner *= (uint64_t)system.npus_count.v[i];
+    inner = card_system_inner(&system);
+    is_nodes = system.npus_count.n == 2;
+    npus = o->npus ? (uint64_t)o->npus : (uint64_t)o->nodes * inner;
     if (o->nodes && system.npus_count.n < 2)
         return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus", stem);
-    if (system.npus_count.n > 1)
-        least = 2;
-    if (o->npus && (uint64_t)o->npus % inner) {
-        const uint64_t below = (uint64_t)o->npus / inner;
-        char or_below[32] = "";
-
-        if (below >= least)
-            snprintf(or_below, sizeof or_below, "%" PRIu64 " or ", below * inner);
+    if (npus > inner && npus % inner && card_system_size(&system, npus, a, out, NULL) != DSE_OK)
         return dse_fail(err, DSE_E_RANGE,
-                        "--npus %" PRId64 " is no multiple of the %" PRIu64 " NPUs of a node of %s; take %s%" PRIu64,
-                        o->npus, inner, stem, or_below, (below + 1 > least ? below + 1 : least) * inner);
-    }
-    if (o->npus)
-        outer = (uint64_t)o->npus / inner;
-    if (outer < least)
-        return dse_fail(err, DSE_E_RANGE,
-                        "%s has a network between nodes, and takes at least 2 nodes, %" PRIu64 " NPUs", stem,
-                        least * inner);
-    *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, system.npus_count.n - 1, outer);
-    return DSE_OK;
+                        "--npus %" PRIu64 " is no multiple of the %" PRIu64 " NPUs %s of %s%s; take %" PRIu64
+                        " or %" PRIu64,
+                        npus, inner, is_nodes ? "of a node" : "that the last dimension", stem, is_nodes ? "" : " joins",
+                        npus - npus % inner, npus - npus % inner + inner);
+    return card_system_size(&system, npus, a, out, err);
 }
 
 dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems, const option_list *set,

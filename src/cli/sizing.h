@@ -12,7 +12,8 @@ option_group sizing_group;
 option_group size_group; /* --nodes and --npus alone, for the same struct */
 
 /* Appends to the settings of the command line; the result is in the arena. Nodes are counted by the last dimension of a
- * system's network. DSE_E_USAGE; DSE_E_RANGE if so many NPUs are no whole number of nodes. */
+ * system's network; fewer NPUs are a part of it (cards/resize.h). DSE_E_USAGE; DSE_E_RANGE, DSE_E_CONFIG if so many NPUs
+ * are no whole number of nodes, or no part of the network. */
 dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems, const option_list *set,
                            dse_arena *a, option_list *out, dse_error *err);
 

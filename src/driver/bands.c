@@ -23,15 +23,16 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
 }
 
 /* Whether something was set over the system's card that another time follows from, but for its number of NPUs: the evidence
- * is of systems as they are. */
+ * is of systems as they are, and of parts of them. */
 static bool is_changed(const char *settings)
 {
     static const char *const times[] = {"compute.", "memory.bandwidth", "overheads.", "kernels.", "network."};
-    static const char size[] = "network.npus_count";
+    static const char size[] = "network.npus_count", part[] = "network.part=";
 
     for (const char *word = settings; *word; word += strcspn(word, " "), word += strspn(word, " "))
         for (size_t i = 0; i < DSE_COUNT(times); i++)
-            if (!strncmp(word, times[i], strlen(times[i])) && strncmp(word, size, sizeof size - 1) != 0)
+            if (!strncmp(word, times[i], strlen(times[i])) && strncmp(word, size, sizeof size - 1) != 0 &&
+                strncmp(word, part, sizeof part - 1) != 0)
                 return true;
     return false;
 }
@@ -89,4 +90,25 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
                                                 : " with products in 4 bits",
                                 s->system.device);
     return band;
+}
+
+dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out, dse_error *err)
+{
+    cmp_bands bands;
+    dse_status st = drv_bands_load(a, &bands, err);
+
+    *out = DSE_ARENA_NEW(a, drv_best_band, n);
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        const store_row *best = studies[i].n_ranked ? studies[i].ranked[0] : NULL;
+        drv_best_band *b = &(*out)[i];
+        drv_study study;
+        strategy point;
+
+        if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
+            drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
+            continue;
+        b->band = drv_band_of(&bands, &study, &point, false, a, &b->why);
+        b->device = dse_arena_strdup(a, study.system.device);
+    }
+    return st;
 }

@@ -50,7 +50,7 @@ static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_err
                    m = q->extent[WL_EXTENT_M] ? q->extent[WL_EXTENT_M] : n,
                    batch = q->extent[WL_EXTENT_BATCH] ? q->extent[WL_EXTENT_BATCH] : 1;
     const double operand = wl_kernel_is_low(q->class) ? drv_recipe_operand_bytes(q->class) : 2;
-    const double products = q->class == WL_KERNEL_ATTENTION_BACKWARD ? 2.5 : 1;
+    const double products = wl_kernel_general_class(q->class) == WL_KERNEL_ATTENTION_BACKWARD ? 2.5 : 1;
     wl_product_work work = {.operations = 1, .bytes = q->bytes};
     dse_status st = check_query(q, err);
 
@@ -114,7 +114,7 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
         (st = card_system_build(&s, &net, &set, err)) != DSE_OK ||
         (st = card_system_load_tables(&s, &tables, &set, err)) != DSE_OK)
         return st;
-    law = &set.law[q->class];
+    law = sim_settings_law(&set, q->class);
     if (wl_kernel_is_low(q->class) && !(law->peak_ops_per_s > 0))
         return dse_fail(err, DSE_E_RANGE, "%s has no peak for %s (%s)", *s.device ? s.device : "the system",
                         out->class_name,

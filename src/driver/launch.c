@@ -98,6 +98,14 @@ static uint32_t ranks_per_node(const card_system *s)
     return (uint32_t)inner;
 }
 
+/* None of the programs trains on one. */
+static bool has_tpus(const card_system *s)
+{
+    static const char tpu[] = "tpu_"; /* as devices are named (card_system.device) */
+
+    return !strncmp(s->device, tpu, sizeof tpu - 1);
+}
+
 static dse_status set_machines(const drv_study *s, uint32_t per_node, launch_job *j, dse_error *err)
 {
     const uint64_t npus = card_system_npus(&s->system);
@@ -124,6 +132,10 @@ dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_pr
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has profile stage, which no program trains; give a model of profile train",
                         s->model_name);
+    if (has_tpus(&s->system))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s runs on GPUs, and %s has TPUs; in a JAX program, such as MaxText, set the degrees by hand",
+                        program->title, s->system_name);
     if ((st = strategy_parse(&strategy_parameters[STRATEGY_like], "like", program->like, &j.point.like,
                              err)) != DSE_OK ||
         (st = drv_point_check(s, &j.point, err)) != DSE_OK ||

@@ -7,8 +7,8 @@
 
 /* Of a study of profile train and one of its points, under the rules of the program, whatever the point is
  * like; texts are borrowed from the study. `per_node`: ranks of a machine; 0: as the system's network
- * says. DSE_E_CONFIG: the study has no training step. DSE_E_RANGE: the program refuses the strategy, with
- * the rule and what would do. */
+ * says. DSE_E_CONFIG: the study has no training step, or its system TPUs. DSE_E_RANGE: the program
+ * refuses the strategy, with the rule and what would do. */
 dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_program *program,
                           uint32_t per_node, launch_job *out, dse_error *err);
 

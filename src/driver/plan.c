@@ -354,7 +354,7 @@ dse_status drv_plan(const drv_plan_options *o, const report_study *ranked, dse_a
                          .model = s->model_name,
                          .system = s->system_name,
                          .npus = card_system_npus(&s->system),
-                         .nodes = count->n > 1 ? (uint64_t)count->v[count->n - 1] : 0,
+                         .nodes = count->n == 2 ? (uint64_t)count->v[count->n - 1] : 0,
                          .parameters = drv_training_parameters(s),
                          .batch = (uint64_t)s->model.batch,
                          .sequence = (uint64_t)s->model.sequence,

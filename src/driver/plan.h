@@ -15,6 +15,7 @@
 
 typedef struct {
     const drv_points *points; /* of one study, which drv_plan_check took */
+    const drv_study *whole;   /* the same on the system of the card, which the study may have a part of */
     uint64_t given;           /* bits of the parameters that the user gave values */
     uint32_t threads;         /* at least 1; the result does not depend on it */
     void (*progress)(void *user, size_t done, size_t total); /* of the changes; often; may be NULL */

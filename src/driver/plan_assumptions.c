@@ -17,7 +17,10 @@ static bool is_set(const drv_study *s, const char *key)
 }
 
 /* Whether the number of NPUs was set. */
-static bool is_sized(const drv_study *s) { return strstr(s->settings, "network.npus_count") != NULL; }
+static bool is_sized(const drv_study *s)
+{
+    return strstr(s->settings, "network.npus_count") || strstr(s->settings, "network.part");
+}
 
 static void assume(drv_plan_state *p, const char *about, const char *text)
 {
@@ -50,7 +53,7 @@ static const char *say_program(const drv_plan_state *p, const strategy *point)
         p->arena, "the rules and habits of %s%s", name,
         point->sequence_parallel || point->overlap
             ? ""
-            : "; what costs a flag alone is on (sequence parallelism, overlap of gradients and parameters)");
+            : "; what takes no more than a flag is on (sequence parallelism, overlap of gradients and parameters)");
 }
 
 static const char *say_network(const drv_plan_state *p)

@@ -1,4 +1,5 @@
 /* What makes a model fit where no strategy that was asked for does. */
+#include "cards/resize.h"
 #include "driver/plan_parts.h"
 
 #include <inttypes.h>
@@ -95,33 +96,35 @@ static dse_status try_context(drv_plan_state *p, dse_error *err)
     return try_space(p, &space, "with --cp 1,2,4,8", err);
 }
 
-/* Twice as many nodes, and again, until something fits. */
+/* Twice as many NPUs, and again, until something fits. */
 static dse_status try_nodes(drv_plan_state *p, dse_error *err)
 {
-    const cfg_int_list *count = &p->study->system.npus_count;
-    const uint64_t nodes = (uint64_t)count->v[count->n - 1];
-    const uint64_t inner = card_system_npus(&p->study->system) / nodes;
+    const card_system *machine = &p->o->whole->system;
+    const uint64_t npus = card_system_npus(&p->study->system), inner = card_system_inner(machine);
     drv_space space = space_as_given(p);
     const size_t first = p->out->n_remedies;
     dse_status st = DSE_OK;
 
     for (uint64_t f = 2; st == DSE_OK && f <= 1 << DOUBLINGS; f *= 2) {
-        drv_study base = *p->study, *larger = DSE_ARENA_NEW(p->arena, drv_study, 1);
-        const char *set =
-            dse_arena_printf(p->arena, "network.npus_count[%" PRIu32 "]=%" PRIu64, count->n - 1, nodes * f);
-        const char *what = dse_arena_printf(
-            p->arena, count->n > 1 ? "with --nodes %" PRIu64 " (%" PRIu64 " NPUs)" : "with --npus %" PRIu64,
-            nodes * f, nodes * f * inner);
+        drv_study base = *p->o->whole, *larger = DSE_ARENA_NEW(p->arena, drv_study, 1);
+        const bool of_nodes = machine->npus_count.n == 2 && npus * f % inner == 0;
+        const char *set;
         cfg_settings settings;
 
         base.settings = "";
+        if (card_system_size(machine, npus * f, p->arena, &set, NULL) != DSE_OK)
+            break; /* this network has no such part */
         if ((st = drv_settings_parse(&set, 1, p->arena, &settings, err)) != DSE_OK)
             return st;
         if (drv_study_vary(&base, &settings, p->arena, larger, NULL) != DSE_OK)
             break; /* this network cannot be larger */
         space.study = larger;
         p->out->n_remedies = first; /* of several sizes the last counts */
-        st = try_space(p, &space, what, err);
+        st = try_space(p, &space,
+                       of_nodes ? dse_arena_printf(p->arena, "with --nodes %" PRIu64 " (%" PRIu64 " NPUs)",
+                                                   npus * f / inner, npus * f)
+                                : dse_arena_printf(p->arena, "with --npus %" PRIu64, npus * f),
+                       err);
         if (p->out->n_remedies == first || p->out->remedy[first].fits)
             break;
     }

@@ -25,13 +25,14 @@ enum { CP_RING, CP_ALL_GATHER, CP_ALL_TO_ALL };
 enum { SYNC_DEFAULT, SYNC_EACH, SYNC_LAST, SYNC_LAST_GATHERED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
-enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
+enum { ATTENTION_FUSED, ATTENTION_UNFUSED, ATTENTION_FLASH2 };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
 /* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
- * overlaps, as the parameters. TorchTitan checkpoints every second layer. */
+ * overlaps, as the parameters. TorchTitan checkpoints every second layer; v0.2.2 asks torch for cuDNN's attention first.
+ * Megatron-DeepSpeed's fused attention is FlashAttention-2 (--use-flash-attn-v2). */
 static const struct {
     drv_program program;
     uint32_t parameter, value;
@@ -52,6 +53,7 @@ static const struct {
     {DRV_DEEPSPEED, STRATEGY_sequence_parallel, OFF},
     {DRV_DEEPSPEED, STRATEGY_overlap, OVERLAP_OFF},
     {DRV_DEEPSPEED, STRATEGY_cp_comm, CP_ALL_TO_ALL},
+    {DRV_DEEPSPEED, STRATEGY_attention, ATTENTION_FLASH2},
 };
 
 static uint64_t bit_of(uint32_t parameter) { return UINT64_C(1) << parameter; }
@@ -247,7 +249,8 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->stops_early = titan;
     o->whole_kv_heads = titan || (is_of(p, BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)) && context_by_ulysses(p));
     o->expands_kv = titan;
-    o->fused_attention = !p->attention;
+    o->fused_attention = p->attention != ATTENTION_UNFUSED;
+    o->flash_attention_2 = p->attention == ATTENTION_FLASH2;
     o->calls_alone = o->sums_whole_gradients = megatron;
     o->adds_gradients = o->keeps_gradients = megatron && p->zero < 2;
     o->buckets_first_stage = megatron && p->pp > 1 && p->zero < 2;

@@ -105,8 +105,8 @@ static bool may_train(const drv_space *s)
  * a model card says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
-    static const char *const sizes[] = {"network.npus_count", "network.width", "network.height",
-                                        "network.depth"};
+    static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
+                                        "network.height", "network.depth"};
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (changes(axis, sizes[i]))

@@ -175,7 +175,7 @@ static const launch_option rows[] = {
      WORDS({"selective", "selective"}, {"full", "full"})},
     {"--recompute-method", FACT(recompute_method)},
     {"--recompute-num-layers", FACT(recompute_count)},
-    {"--use-flash-attn-v2", FACT(attention), LAUNCH_SWITCH, .on = "fused"},
+    {"--use-flash-attn-v2", FACT(fuses_attention), LAUNCH_SWITCH},
 };
 
 static dse_status write_megatron(const launch_job *j, dse_strbuf *out, dse_error *err)

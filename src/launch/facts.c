@@ -134,6 +134,7 @@ static void set_numbers(const launch_job *j, launch_facts *f)
     f->fp8_params = f->fp8 ? choice(&j->point, STRATEGY_fp8_params) : NULL;
     f->scaled_alone = j->point.fp8_params ? NULL : f->fp8;
     f->attention = choice(&j->point, STRATEGY_attention);
+    f->fuses_attention = on_off(strcmp(f->attention, "unfused") != 0);
 }
 
 void launch_facts_of(const launch_job *j, dse_arena *a, launch_facts *out)

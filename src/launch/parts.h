@@ -65,7 +65,8 @@ typedef struct {
     const char *low_recipe;   /* either, or "none"; "fp32": layers are computed in 32 bits */
     const char *scaled_alone; /* fp8, without 8-bit parameters */
     const char *fp8_params;   /* with fp8, switch */
-    const char *attention;    /* "fused", "unfused" */
+    const char *attention;    /* "fused", "unfused", "flash2" */
+    const char *fuses_attention; /* switch */
     /* a model that the program has */
     const char *family, *flavor;
 } launch_facts;

@@ -52,8 +52,12 @@ static size_t find_model(const launch_job *j, bool is_v022)
 enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
 enum { CP_RING };
+enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 
-static uint32_t n_replicas(const launch_job *j) { return j->point.zero == 3 ? j->point.replicas : j->point.dp; }
+static uint32_t n_replicas(const launch_job *j)
+{
+    return j->point.zero == 3 ? j->point.replicas : j->point.dp;
+}
 
 static bool replicates_with_others(const launch_job *j)
 {
@@ -81,7 +85,7 @@ static bool has_groups(const launch_job *j)
 static bool keeps_tokens_whole(const launch_job *j) { return j->point.tp > 1 && j->point.sequence_parallel; }
 static bool recomputes_first(const launch_job *j) { return j->point.recompute_layers > 0; }
 static bool recomputes_every(const launch_job *j) { return j->point.recompute_every > 1; }
-static bool is_unfused(const launch_job *j) { return j->point.attention != 0; }
+static bool is_unfused(const launch_job *j) { return j->point.attention == ATTENTION_UNFUSED; }
 static bool passes_a_ring(const launch_job *j) { return j->point.cp > 1 && j->point.cp_comm == CP_RING; }
 static bool splits_experts(const launch_job *j) { return j->experts && j->etp != 1; }
 static bool splits_experts_otherwise(const launch_job *j)
@@ -101,7 +105,7 @@ static const launch_rule refused[] = {
                 "default"},
     {loops_one_stage, "TorchTitan's looped schedules have two stages or more on each rank; take vp 2"},
     {has_groups, "TorchTitan has pp micro-batches in a virtual stage's turn; take group_size 0"},
-    {recomputes_first, "TorchTitan recomputes all layers, or every so many-th; take recompute_layers 0"},
+    {recomputes_first, "TorchTitan recomputes all layers, or every n-th; take recompute_layers 0"},
     {is_unfused, "TorchTitan's attention is fused; take attention fused"},
     {spreads_experts_badly,
      "ep divides the experts, and the ranks that shard them, in TorchTitan; take such an ep"},
@@ -110,7 +114,8 @@ static const launch_rule refused[] = {
 
 static const launch_rule refused_by_v022[] = {
     {replicates_with_others,
-     "TorchTitan v0.2.2 replicates parameters (DDP) without any other degree alone; take zero 3 with replicas below dp"},
+     "TorchTitan v0.2.2 replicates parameters (DDP) only where no other degree is above 1; take zero 3 with "
+     "replicas below dp"},
     {replicates_late, "TorchTitan's DDP reduces under the backward pass; take overlap on"},
     {keeps_tokens_whole, "TorchTitan v0.2.2 has sequence parallelism with tp; take sequence_parallel on"},
     {splits_experts_otherwise, "TorchTitan splits experts over tp or not; take etp 1, or etp of tp"},
@@ -119,7 +124,7 @@ static const launch_rule refused_by_v022[] = {
 
 static const launch_rule refused_by_main[] = {
     {recomputes_every,
-     "TorchTitan main has no checkpoints of every so many-th layer; take recompute_every 1, "
+     "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
      "recompute_granularity selective, or --program torchtitan-toml"},
     {passes_a_ring, "TorchTitan main gathers keys and values; take cp_comm all-gather, or cp 1"},
     {splits_experts, "TorchTitan main does not split experts over tp; take etp 1"},
@@ -136,7 +141,7 @@ static const launch_rule notes[] = {
      "second product of matrices and what was communicated."},
     {is_of_own_numbers,
      "The card's precision is of its own numbers; this trains in bf16 with parameters in 32 bits."},
-    {has_recipe, "Fewer bits pay with compilation alone (compile.enable)."},
+    {has_recipe, "Products in fewer bits pay off only with compilation (compile.enable)."},
     {NULL, NULL},
 };
 

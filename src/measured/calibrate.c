@@ -72,6 +72,8 @@ static const row rows[] = {
     LAW("attention"),
     LAW("attention_backward"),
     LAW("attention_product"),
+    LAW("attention_flash2"),
+    LAW("attention_flash2_backward"),
     LAW("elementwise"),
     LAW("normalisation"),
     LAW("lookup"),

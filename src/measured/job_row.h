@@ -66,6 +66,7 @@ typedef struct {
     int64_t chunks;             /* of an interleaved schedule on a rank; 0: no default */
     bool sequence_parallel;     /* with tp */
     bool unfused;               /* attention, with the scores in memory */
+    bool flash_attention_2;     /* attention by its kernels */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
     const char *cp_comm;        /* the strategy's word */
     bool has_policies;          /* recomputation is said by MaxText's names of policies */

@@ -53,6 +53,13 @@ bool msr_word_is_absent(const char *text)
  * Megatron-LM of 2022 is the program of arXiv 2205.05198, whose figure 3 has attention with the scores in memory;
  * Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
  *
+ * FlashAttention-2: TorchTitan, whose published figures of Hopper (2024-12 to 2025-06) are older than its asking for cuDNN's
+ * kernels there (torchtitan/pull/1196 had it for Blackwell alone) and than torch's own preference (pytorch/pull/138522 made
+ * them opt-in, 162073 undid that for 2.9); fms-fsdp (README: "SDPA implementation of Flash attention v2"); llm-foundry
+ * (8c8dd48f, submit_benchmarks.py: attn_impl flash, gpu-flash2; but the figures of its table are of b2a43a14 and 5e85bd62,
+ * where attn_impl was triton, a slower kernel of 2023). Megatron-LM and its kin, NeMo and MaxText take cuDNN's, by Transformer
+ * Engine.
+ *
  * The other defaults are those of the programs' options: Megatron-LM d98e8a64
  * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*; its recipes and NeMo's, which published
  * figures are of, set sequence_parallel to tensor_model_parallel_size > 1, though the option alone is off), TorchTitan v0.2.2
@@ -72,6 +79,7 @@ bool msr_word_is_absent(const char *text)
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
+     .flash_attention_2 = true,
      .like = "torchtitan",
      .sharded = 1,
      .zero = 3,
@@ -125,6 +133,7 @@ static const msr_framework frameworks[] = {
      .cp_comm = "all-to-all"},
     {.name = "llmfoundry",
      .title = "llm-foundry",
+     .flash_attention_2 = true,
      SHARDS,
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
@@ -132,6 +141,7 @@ static const msr_framework frameworks[] = {
      .fp8_recipe = "delayed"},
     {.name = "fmsfsdp",
      .title = "fms-fsdp",
+     .flash_attention_2 = true,
      .like = "torchtitan",
      .sharded = -1,
      .zero = -1,

@@ -298,10 +298,13 @@ static void choose_splits(planning *p)
 
 static void choose_attention(planning *p)
 {
-    if (!p->program || !p->program->unfused)
-        return;
-    p->point->attention = choice(STRATEGY_attention, "unfused");
-    by_default(p, "attention with its scores in memory");
+    if (p->program && p->program->unfused) {
+        p->point->attention = choice(STRATEGY_attention, "unfused");
+        by_default(p, "attention with its scores in memory");
+    } else if (p->program && p->program->flash_attention_2) {
+        p->point->attention = choice(STRATEGY_attention, "flash2");
+        by_default(p, "attention by FlashAttention-2");
+    }
 }
 
 /* In its own words, or as its program does. */

@@ -115,7 +115,7 @@ static void put_ranking(const report_plan *p, size_t top, report_node *list)
 {
     const report_study *s = p->study;
     const size_t n = top && top < s->n_ranked ? top : s->n_ranked;
-    const char *of = dse_arena_printf(list->arena, "memory\nof %s", report_size(s->hbm_bytes).text);
+    const char *of = dse_arena_printf(list->arena, "memory of\n%s", report_size(s->hbm_bytes).text);
     const columns c = columns_of(p, n);
 
     for (size_t i = 0; i < n; i++) {
@@ -194,10 +194,14 @@ static void put_remedy(const report_plan_remedy *r, report_node *list)
 
 static void put_training_run(const report_plan *p, report_node *to)
 {
+    const store_metrics *m = &report_plan_winner(p)->metrics;
     const double days = report_plan_days(p, report_plan_seconds(report_plan_winner(p)));
+    const double cost = report_plan_of_run(p, m->cost_per_trillion_tokens);
+    const double energy = report_plan_of_run(p, m->energy_per_trillion_tokens);
 
     report_put(report_object(to, "training_run"), V_REAL("tokens", p->train_tokens), V_REAL("days", days),
-               V_REAL("npu_hours", days * 24 * (double)p->npus));
+               V_REAL("npu_hours", days * 24 * (double)p->npus), V_GIVEN(!isnan(cost), V_REAL("cost", cost)),
+               V_GIVEN(!isnan(energy), V_REAL("energy_kwh", energy)));
 }
 
 /* What people read in sentences has keys alone; what they read in tables has headings, too. */

@@ -47,7 +47,7 @@ typedef struct {
     const report_study *study; /* ranked by wall_time */
     report_explanation why;
     const char *model, *system; /* as they were named */
-    uint64_t npus, nodes;       /* nodes 0: the network is one dimension */
+    uint64_t npus, nodes;       /* nodes 0: the network has not two dimensions */
     double parameters;
     uint64_t batch, sequence;
     bool by_roofline;    /* kernels last by no law */

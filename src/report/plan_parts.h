@@ -35,6 +35,12 @@ static inline double report_plan_days(const report_plan *p, double step_s)
     return p->train_tokens / (double)(p->batch * p->sequence) * step_s / 86400;
 }
 
+/* What the training run costs or takes, by what 10^12 tokens do (store_metrics). NaN: not known. */
+static inline double report_plan_of_run(const report_plan *p, double per_trillion_tokens)
+{
+    return p->train_tokens * 1e-12 * per_trillion_tokens;
+}
+
 static inline double report_plan_seconds(const store_row *r) { return (double)r->metrics.wall_time * 1e-9; }
 
 #endif

@@ -125,15 +125,22 @@ static void say_schedule(const report_plan *p, const strategy *w, dse_strbuf *ou
                     w->micro_batch, w->micro_batch == 1 ? "" : "s", w->dp, w->dp == 1 ? "" : "s");
 }
 
-static void say_training_run(const report_plan *p, double step_s, dse_strbuf *out)
+static void say_training_run(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
-    const double days = report_plan_days(p, step_s);
+    const double days = report_plan_days(p, report_plan_seconds(w));
+    const double cost = report_plan_of_run(p, w->metrics.cost_per_trillion_tokens);
+    const double energy = report_plan_of_run(p, w->metrics.energy_per_trillion_tokens);
 
     dse_strbuf_addf(out, "%s tokens: %.4g days, %s NPU hours", say_count(p->train_tokens).text, days,
                     say_count(days * 24 * (double)p->npus).text);
     if (p->band.level != CMP_BAND_NONE)
         dse_strbuf_addf(out, " (%.4g .. %.4g days by the error band)", days * p->band.low,
                         days * p->band.high);
+    if (!isnan(cost))
+        dse_strbuf_addf(out, "; the NPUs cost %s", say_count(cost).text);
+    if (!isnan(energy))
+        dse_strbuf_addf(out, "%s %s kWh", isnan(cost) ? "; the NPUs take" : " and take",
+                        say_count(energy).text);
 }
 
 static void say_throughput(const report_plan *p, const store_metrics *m, dse_strbuf *out)
@@ -146,13 +153,15 @@ static void say_throughput(const report_plan *p, const store_metrics *m, dse_str
                         m->mfu / p->band.high, m->mfu / p->band.low);
 }
 
-/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number. */
+/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where there
+ * are fewer micro-batches than stages, in the turn of each virtual stage for those that are missing. */
 static void print_bubble(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
     const strategy *s = &w->strategy;
     const double bubble = (double)w->metrics.step_idle / (double)w->metrics.wall_time;
     const double micro_batches = (double)p->batch / ((double)s->dp * s->micro_batch);
-    const double least = (s->pp - 1.0) / ((s->pp - 1.0) + s->vp * micro_batches);
+    const double turn = s->vp > 1 && micro_batches < s->pp ? s->pp : micro_batches;
+    const double least = 1 - s->vp * micro_batches / ((s->pp - 1.0) + s->vp * turn);
 
     if (bubble <= WAITS)
         return;
@@ -206,7 +215,7 @@ static void print_winner(const report_plan *p, dse_strbuf *out)
              out);
     if (!isnan(p->train_tokens)) {
         dse_strbuf_clear(&text);
-        say_training_run(p, report_plan_seconds(w), &text);
+        say_training_run(p, w, &text);
         labelled("training", text.data, out);
     }
     print_bubble(p, w, out);
@@ -350,7 +359,7 @@ static void print_changes(const report_plan *p, const report_plan_tree *t, dse_s
     report_paragraph(
         out,
         "The system with one thing changed: the winner's step then, and which strategy would be the best "
-        "then (all that could be were simulated again).");
+        "then (every one that might be was simulated again).");
     report_rows_table(t->changes, out);
     dse_strbuf_addc(out, '\n');
     print_named(p, out);

@@ -97,4 +97,10 @@ typedef struct {
     sim_remote_memory remote;
 } sim_settings;
 
+/* The law of a class, or that of its general class if it has none. */
+static inline const sim_law *sim_settings_law(const sim_settings *s, wl_kernel_class c)
+{
+    return &s->law[s->law[c].is_given ? c : wl_kernel_general_class(c)];
+}
+
 #endif

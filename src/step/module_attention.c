@@ -41,8 +41,10 @@ static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kerne
 
 static void fused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
 {
-    wl_kernel k = kernel_of(b, m, is_backward ? WL_KERNEL_ATTENTION_BACKWARD : WL_KERNEL_ATTENTION, is_backward ? 5 : 2,
-                            pairs, part);
+    static const wl_kernel_class classes[2][2] = {{WL_KERNEL_ATTENTION, WL_KERNEL_ATTENTION_BACKWARD},
+                                                  {WL_KERNEL_ATTENTION_FLASH2, WL_KERNEL_ATTENTION_FLASH2_BACKWARD}};
+    wl_kernel k = kernel_of(b, m, classes[b->shape->options->flash_attention_2][is_backward], is_backward ? 5 : 2, pairs,
+                            part);
 
     step_add_kernel(b, &k);
 }

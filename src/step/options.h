@@ -104,6 +104,7 @@ typedef struct {
                                  ranks that sum it up (Megatron-LM, param_and_grad_buffer.py) */
     bool expands_kv;          /* attention keeps keys and values copied for each head */
     bool fused_attention;     /* scores are made again in the backward pass, not kept */
+    bool flash_attention_2;   /* of those, FlashAttention-2's kernels */
     bool fused_activation;    /* a gated activation keeps its inputs alone */
 
     /* What else takes memory. */

@@ -110,8 +110,8 @@ STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .help = "the program whose rules, defaults and habits count; any: all, Megatron's habits",
                    .help_of_list = "programs whose habits count")
 STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
-                   .choices = (const char *const[]){"fused", "unfused", NULL},
-                   .help = "attention in one kernel (FlashAttention), or with its scores in memory",
+                   .choices = (const char *const[]){"fused", "unfused", "flash2", NULL},
+                   .help = "attention in one kernel, or with its scores in memory; flash2: FlashAttention-2's kernel",
                    .help_of_list = "kernels of attention")
 STRATEGY_PARAMETER(fp8_recipe, .kind = STRATEGY_CHOICE, .order = 26, TRAIN_ONLY,
                    .choices = (const char *const[]){"none", "delayed", "tensorwise", "rowwise", "blockwise",

@@ -19,6 +19,8 @@ const char *wl_kernel_class_name(wl_kernel_class c)
         [WL_KERNEL_MATMUL_FP8] = "matmul_fp8",
         [WL_KERNEL_MATMUL_FP8_BLOCK] = "matmul_fp8_block",
         [WL_KERNEL_MATMUL_NVFP4] = "matmul_nvfp4",
+        [WL_KERNEL_ATTENTION_FLASH2] = "attention_flash2",
+        [WL_KERNEL_ATTENTION_FLASH2_BACKWARD] = "attention_flash2_backward",
     };
 
     return names[c];

@@ -41,6 +41,9 @@ typedef enum {
     WL_KERNEL_MATMUL_FP8,
     WL_KERNEL_MATMUL_FP8_BLOCK,
     WL_KERNEL_MATMUL_NVFP4,
+    /* Fused attention by the kernels of FlashAttention-2, which devices may be slower at than at their fastest. */
+    WL_KERNEL_ATTENTION_FLASH2,
+    WL_KERNEL_ATTENTION_FLASH2_BACKWARD,
     WL_N_KERNEL_CLASSES
 } wl_kernel_class;
 
@@ -53,7 +56,16 @@ static inline bool wl_kernel_is_low(wl_kernel_class c)
 /* Whether it is attention as one kernel. */
 static inline bool wl_kernel_is_fused_attention(wl_kernel_class c)
 {
-    return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD;
+    return c == WL_KERNEL_ATTENTION || c == WL_KERNEL_ATTENTION_BACKWARD || c == WL_KERNEL_ATTENTION_FLASH2 ||
+           c == WL_KERNEL_ATTENTION_FLASH2_BACKWARD;
+}
+
+/* The class whose law holds where a class has none of its own: FlashAttention-2 is the fastest on many devices. */
+static inline wl_kernel_class wl_kernel_general_class(wl_kernel_class c)
+{
+    return c == WL_KERNEL_ATTENTION_FLASH2            ? WL_KERNEL_ATTENTION
+           : c == WL_KERNEL_ATTENTION_FLASH2_BACKWARD ? WL_KERNEL_ATTENTION_BACKWARD
+                                                      : c;
 }
 
 /* Whether its operations count for the use of the hardware: products of matrices, and attention. */

@@ -39,7 +39,7 @@ ls "$top/commands"/*.sh >/dev/null 2>&1 || {
     exit 1
 }
 cd "$top/work" || exit 2
-CCLDSE=$program sh -eu "$here/stand.sh" >"$top/stand" 2>&1 || {
+CCLDSE=$program CCLDSE_NODES=$here/../data/nodes sh -eu "$here/stand.sh" >"$top/stand" 2>&1 || {
     cat "$top/stand"
     exit 1
 }

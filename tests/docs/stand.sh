@@ -25,3 +25,14 @@ mkdir PATH
 ln -s "$CCLDSE" PATH/AstraSim_Analytical_Congestion_Unaware
 printf '#!/bin/sh\nexec "%s" stage "$@"\n' "$CCLDSE" >stage
 chmod +x stage
+
+# What a node says of itself, and a model's config.
+nodes=${CCLDSE_NODES:?}
+cp "$nodes/hgx_h100.txt" topo.txt
+cp "$nodes/a100_4.xml" node.xml
+cat >config.json <<END
+{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+ "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+ "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "rope_theta": 500000.0, "hidden_act": "silu",
+ "attention_bias": false, "tie_word_embeddings": false, "torch_dtype": "bfloat16"}
+END

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const card_node_given given = {.device = "fuzzed",
                                    .link = "100GB/s",
                                    .nic = "100Gb/s",
-                                   .memory = "80GB",
+                                   .memory = 80e9,
                                    .memory_bandwidth = "1TB/s",
                                    .peak_tflops = 100,
                                    .nodes = 2,

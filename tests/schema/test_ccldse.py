@@ -44,6 +44,11 @@ class Reader(unittest.TestCase):
             self.assertEqual(a["wall_time"], b["wall_time"])
             self.assertEqual(a["recompute"], b["recompute"])
 
+    def test_names_that_look_like_numbers_stay_names(self):
+        pathlib.Path("names.csv").write_text("point,configuration,dp,mfu,note\n16_1_1_1_0,123e4567,16,5e1,\n")
+        self.assertEqual(ccldse.read("names.csv"),
+                         [{"point": "16_1_1_1_0", "configuration": "123e4567", "dp": 16, "mfu": 50.0, "note": None}])
+
     def test_a_failure_is_told_in_the_programs_words(self):
         with self.assertRaises(ccldse.Error) as caught:
             ccldse.simulate("no_such_model", "ring8")
@@ -57,6 +62,7 @@ class Reader(unittest.TestCase):
         self.assertEqual(ccldse.rows({"trace": "t", "metrics": {"a": {"value": 1}, "b": {"absent": "no steps"}}}),
                          [{"trace": "t", "metric": "a", "value": 1}, {"trace": "t", "metric": "b", "absent": "no steps"}])
         self.assertEqual(ccldse.rows({"tables": [{"title": "x", "rows": [{"run": "a"}]}]}), [{"table": "x", "run": "a"}])
+        self.assertEqual(ccldse.rows({"fit": 1, "ranking": [{"rank": 1}]}), [{"rank": 1}])
         self.assertEqual(ccldse.rows({"points": 3}), [{"points": 3}])
         self.assertEqual(ccldse.rows(ccldse.run("topology", "show", system="ring8"))[0]["n_npus"], 8)
 

@@ -64,6 +64,15 @@ static const char *word_of(const char *key)
     return node ? node->text : "";
 }
 
+CLAIM(all_that_is_left_out_is_said)
+{
+    assert_ok(load("{\"attn_logit_softcapping\": 50, \"final_logit_softcapping\": 30, \"partial_rotary_factor\": 0.5,"
+                   "\"rotary_pct\": 0.5, \"rotary_dim\": 64, \"qk_layernorm\": true, \"use_qk_norm\": true,"
+                   "\"vision_config\": {}, \"audio_config\": {}, \"model_type\": \"other\", \"hidden_size\": 64}"),
+              &err);
+    assert_int_equal(notes.n, 10);
+}
+
 CLAIM(a_model_of_no_known_family_is_taken_for_a_llama_and_that_is_said)
 {
     assert_ok(load("{\"model_type\": \"other\", \"hidden_act\": \"silu\", \"hidden_size\": 8192,"
@@ -298,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llama_has_its_groups_of_heads_and_its_gate),
+        cmocka_unit_test(all_that_is_left_out_is_said),
         cmocka_unit_test(a_model_of_no_known_family_is_taken_for_a_llama_and_that_is_said),
         cmocka_unit_test(gpt2_defines_its_feed_forward_width),
         cmocka_unit_test(opt_and_bloom_and_falcon_and_mpt_are_read),

@@ -4,8 +4,9 @@
 
 #define REST "compute: {peak_perf: 450}\nmemory: {bandwidth: 3000}\n"
 /* 4 nodes of 8, in 3 halls, with another implementation in each. */
-#define HALLS                                                                                                \
-    "network:\n  topology: [Switch, Ring, FullyConnected]\n  npus_count: [8, 4, 3]\n"                        \
+#define HALLS                 "network:\n" HALLS_NETWORK
+#define HALLS_NETWORK                                                                                        \
+    "  topology: [Switch, Ring, FullyConnected]\n  npus_count: [8, 4, 3]\n"                        \
     "  bandwidth: [300, 25, 5]\n  latency: [1, 20, 300]\n"                                                   \
     "collectives: {all: [direct, ring, direct2], all_to_all: [oneRing]}\n" REST
 
@@ -114,8 +115,8 @@ CLAIM(the_part_may_be_put_over_the_machine)
 CLAIM(what_is_no_part_is_refused)
 {
     load(HALLS);
-    refuse(0, "a part of 0 NPUs has no network; a system has 2 NPUs at least");
-    refuse(1, "a part of 1 NPUs has no network; a system has 2 NPUs at least");
+    refuse(0, "a system has 2 NPUs at least, not 0");
+    refuse(1, "a system has 2 NPUs at least, not 1");
     refuse(12, "12 NPUs do not fill whole parts of 8 of the machine; take 8 or 16");
     refuse(
         40,
@@ -209,6 +210,38 @@ CLAIM(lists_that_are_short_stay_as_they_are)
     assert_int_equal(part.collective[SIM_ALL_REDUCE].n, 2);
 }
 
+CLAIM(a_size_is_of_the_last_dimension_or_a_part)
+{
+    static const struct {
+        uint64_t npus;
+        const char *setting;
+    } rows[] = {{96, "network.npus_count[2]=3"},    {192, "network.npus_count[2]=6"}, {32, "network.part=32"},
+                {16, "network.part=16"},            {4, "network.part=4"}};
+    dse_arena arena;
+    const char *setting = NULL;
+
+    dse_arena_init(&arena);
+    load(HALLS);
+    assert_u64(card_system_inner(&machine), 32);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_ok(card_system_size(&machine, rows[i].npus, &arena, &setting, &err), &err);
+        assert_string_equal(setting, rows[i].setting);
+    }
+    assert_failure(card_system_size(&machine, 100, &arena, &setting, &err), &err, DSE_E_CONFIG, "",
+                   "100 NPUs are more than the machine has: 96; set network.npus_count if there are more of it");
+    dse_arena_free(&arena);
+}
+
+CLAIM(a_card_may_be_a_part_of_what_it_lists)
+{
+    load(HALLS);
+    resize(16);
+    load("network:\n  part: 16\n" HALLS_NETWORK);
+    assert_memory_equal(&machine.npus_count, &part.npus_count, sizeof part.npus_count);
+    assert_memory_equal(&machine.bandwidth, &part.bandwidth, sizeof part.bandwidth);
+    assert_int_equal(machine.part, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +256,8 @@ int main(void)
         cmocka_unit_test(a_depth_goes_with_the_torus_that_has_one),
         cmocka_unit_test(a_part_that_cannot_be_built_says_why),
         cmocka_unit_test(lists_that_are_short_stay_as_they_are),
+        cmocka_unit_test(a_size_is_of_the_last_dimension_or_a_part),
+        cmocka_unit_test(a_card_may_be_a_part_of_what_it_lists),
     };
     return RUN_TESTS(tests);
 }

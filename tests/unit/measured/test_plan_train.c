@@ -264,18 +264,20 @@ CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
 
     j.dp_replicate = 2;
     j.dp_shard = 4;
-    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_recompute_every=2_replicas=2_like=torchtitan");
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_recompute_every=2_replicas=2_"
+                     "like=torchtitan_attention=flash2");
     assert_true(assumes("selective recomputation makes every second layer again, the default of TorchTitan"));
     j.dp = j.dp_replicate = j.dp_shard = 1; /* over cp as well */
     j.cp = 8;
     j.micro_batch = 4;
     assert_point(&j,
-                 "1_2_1_1_0_cp=8_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_cp_comm=all-gather_like=torchtitan");
+                 "1_2_1_1_0_cp=8_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_cp_comm=all-gather_"
+                 "like=torchtitan_attention=flash2");
     j.cp = 1;
     j.pp = 8;
     j.micro_batch = NONE;
     j.schedule = "Interleaved 1F1B";
-    assert_point(&j, "1_2_1_8_0_vp=2_recompute_granularity=full_recompute_every=2_like=torchtitan");
+    assert_point(&j, "1_2_1_8_0_vp=2_recompute_granularity=full_recompute_every=2_like=torchtitan_attention=flash2");
     assert_true(assumes("two stages on a rank, the default of TorchTitan: the source does not say"));
     assert_true(assumes("micro-batches of one sequence, the default of TorchTitan: the source does not say"));
 }
@@ -288,10 +290,11 @@ CLAIM(programs_that_shard_alike_have_the_same_habits)
     j.tp = 1;
     j.dp = j.dp_shard = 16;
     j.dp_replicate = 1;
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan_attention=flash2");
+    assert_true(assumes("attention by FlashAttention-2, the default of llm-foundry: the source does not say"));
     assert_true(assumes("the habits of TorchTitan, which shards with PyTorch's FSDP as llm-foundry does"));
     j.zero_stage = 2; /* SHARD_GRAD_OP */
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_reshard=never_like=torchtitan");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_reshard=never_like=torchtitan_attention=flash2");
     j.recompute = MSR_RECOMPUTE_SELECTIVE;
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
                "the source lacks which layers the selective recomputation of llm-foundry makes again");
@@ -316,7 +319,7 @@ CLAIM(jax_shards_and_recomputes_by_default)
     j.framework = "fms-fsdp (PyTorch FSDP)";
     j.micro_batch = 2;
     j.recompute = MSR_RECOMPUTE_SELECTIVE;
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_attention=flash2");
     assert_true(assumes("selective recomputation makes every layer again, the default of fms-fsdp"));
 }
 

@@ -115,6 +115,18 @@ CLAIM(unfused_attention_has_its_scores_in_memory)
     dse_arena_free(&arena);
 }
 
+/* As much as any fused one does. */
+CLAIM(flash_attention_2_is_a_class_of_its_own)
+{
+    step_options o = megatron();
+
+    dse_arena_init(&arena);
+    o.flash_attention_2 = true;
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false), "attention attention_flash2 256, "));
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true), "attention attention_flash2_backward 640, "));
+    dse_arena_free(&arena);
+}
+
 CLAIM(a_gated_activation_that_is_not_fused_is_several_kernels)
 {
     step_options o = megatron();
@@ -188,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_layer_moves_what_its_modules_read_and_write),
         cmocka_unit_test(gradients_are_added_to_those_of_the_micro_batches_before),
         cmocka_unit_test(unfused_attention_has_its_scores_in_memory),
+        cmocka_unit_test(flash_attention_2_is_a_class_of_its_own),
         cmocka_unit_test(a_gated_activation_that_is_not_fused_is_several_kernels),
         cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),
         cmocka_unit_test(logits_stay_in_16_bits),
