@@ -292,7 +292,7 @@ static const cfg_param rows[] = {
      COUNT(0, 1e9),
      FIELD(price),
      .fallback = "",
-     .omit_default = true,
+     .unhashed = true,
      .help = "price of an NPU for an hour, in whatever money; with it results say what a step and a trillion "
              "tokens cost. Nothing shipped has one"},
     {.key = "cost.power",
@@ -300,7 +300,7 @@ static const cfg_param rows[] = {
      QUANTITY(DSE_UNIT_WATTS, 1, "W", 0, 1e6),
      FIELD(power),
      .fallback = "",
-     .omit_default = true,
+     .unhashed = true,
      .help = "power of an NPU throughout a step, its data sheet's or a measured one; with it results say what energy a "
              "step and a trillion tokens take, without hosts, network and cooling"},
 

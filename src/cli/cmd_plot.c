@@ -3,8 +3,6 @@
 #include "cli/command.h"
 #include "cli/pictures.h"
 
-#include <string.h>
-
 typedef struct {
     const char *kind, *x, *y, *output;
     pictures_options what;
@@ -18,26 +16,22 @@ static const option options[] = {
     OPTION_GROUP(pictures_group, what),
     {"--x", OPT_STRING, "PARAMETER", "", "of a heat map: across, as tp (default: one that varies)", FIELD(x)},
     {"--y", OPT_STRING, "PARAMETER", "", "of a heat map: down, as pp (default: another one)", FIELD(y)},
-    {"--top", OPT_INT, "N", "15", "of parts: bars of so many points, the best first", .min = 1, .max = 200, FIELD(top)},
-    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output; -o for short", FIELD(output)},
+    {"--top", OPT_INT, "N", "15", "of parts: bars of so many points, the best first", .min = 1, .max = 200,
+     FIELD(top)},
+    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output; -o for short",
+     FIELD(output)},
 };
 
 #define MOST_ACTIONS 20000
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static dse_status check_output(const plot_options *o, dse_error *err)
 {
-    if (!o->output || !ends_with(o->output, ".png"))
+    if (!o->output || !dse_ends(o->output, ".png"))
         return DSE_OK;
-    return dse_fail(err, DSE_E_USAGE,
-                    "plot writes SVG; make a PNG of it with: rsvg-convert -z 2 -o %.100s x.svg (Debian: librsvg2-bin)",
-                    o->output);
+    return dse_fail(
+        err, DSE_E_USAGE,
+        "plot writes SVG; make a PNG of it with: rsvg-convert -z 2 -o %.100s x.svg (Debian: librsvg2-bin)",
+        o->output);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -60,11 +54,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_plot = {
     .name = "plot",
     .summary = "draw one chart of the results of sweeps as SVG",
-    .details =
-        "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; heatmap: the best of "
-        "each pair of values of two parameters; parts: where the step goes; of the best point, or of --point, memory: "
-        "memory over time, timeline: the passes of the pipeline, links: the load of the links, with congestion; compared: "
-        "simulated against measured, of the file of --compare.",
+    .details = "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
+               "heatmap: the best of "
+               "each pair of values of two parameters; parts: where the step goes; of the best point, or of "
+               "--point, memory: "
+               "memory over time, timeline: the passes of the pipeline, links: the load of the links, with "
+               "congestion; compared: "
+               "simulated against measured, of the file of --compare.",
     .example = "ccldse plot tradeoff -o tradeoff.svg\n"
                "ccldse plot heatmap --x tp --y pp --by mfu -o heatmap.svg",
     COMMAND_OPTIONS(options, plot_options),

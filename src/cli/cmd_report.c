@@ -15,7 +15,8 @@ typedef struct {
 static const option options[] = {
     OPTION_GROUP(pictures_group, what),
     {"--title", OPT_STRING, "TEXT", "", "title of the page (default: the models and systems)", FIELD(title)},
-    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output; -o for short", FIELD(output)},
+    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output; -o for short",
+     FIELD(output)},
 };
 
 /* Actions that a browser still draws at once. */
@@ -29,7 +30,8 @@ static void add_names(const pictures *p, bool systems, dse_strbuf *out)
         const char *name = systems ? p->study[i].row[0].system : p->study[i].row[0].model;
         size_t before = 0;
 
-        while (before < i && strcmp(systems ? p->study[before].row[0].system : p->study[before].row[0].model, name) != 0)
+        while (before < i &&
+               strcmp(systems ? p->study[before].row[0].system : p->study[before].row[0].model, name) != 0)
             before++;
         if (before == i)
             dse_strbuf_addf(out, "%s%s", i ? ", " : "", name);
@@ -48,10 +50,12 @@ static const char *title_of(const pictures *p, dse_arena *a)
 }
 
 /* What cannot be drawn says why, in the place of the picture. */
-static report_picture picture_of(picture_kind kind, const pictures_options *o, const pictures *p, dse_arena *a)
+static report_picture picture_of(picture_kind kind, const pictures_options *o, const pictures *p,
+                                 dse_arena *a)
 {
     const picture_details details = {.top = BARS, .actions = MOST_ACTIONS};
-    report_picture out = {.id = dse_arena_printf(a, "picture-%s", picture_names[kind]), .title = picture_defs[kind].title};
+    report_picture out = {.id = dse_arena_printf(a, "picture-%s", picture_names[kind]),
+                          .title = picture_defs[kind].title};
     dse_strbuf svg = dse_strbuf_in(a);
     dse_error err = DSE_ERROR_INIT;
 
@@ -98,28 +102,33 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         picture[n_pictures++] = picture_of((picture_kind)k, &o->what, &p, r->arena);
     }
     if (!report_sweep_has_charts())
-        report_warning("built without Chart.js (Debian: libjs-chart.js), so that the page has tables and fixed pictures, "
+        report_warning("built without Chart.js (Debian: libjs-chart.js), so that the page has tables and "
+                       "fixed pictures, "
                        "and no charts that follow the ranking");
-    report_sweep_html(&(report_sweep){.title = o->title ? o->title : title_of(&p, r->arena),
-                                      .made_by = "Made by ccldse " CCLDSE_VERSION " from its results database.",
-                                      .points = &p.points,
-                                      .by = p.by,
-                                      .band = band,
-                                      .n_pictures = n_pictures,
-                                      .picture = picture},
-                      r->arena, r->out);
+    report_sweep_html(
+        &(report_sweep){.title = o->title ? o->title : title_of(&p, r->arena),
+                        .made_by = "Made by ccldse " CCLDSE_VERSION " from its results database.",
+                        .points = &p.points,
+                        .by = p.by,
+                        .band = band,
+                        .n_pictures = n_pictures,
+                        .picture = picture},
+        r->arena, r->out);
     return command_save(o->output, r, err);
 }
 
 const command command_report = {
     .name = "report",
     .summary = "write the results of sweeps as one HTML page",
-    .details =
-        "Writes one HTML file that needs no other file and no network: a ranking that sorts and filters, step time "
-        "against memory with the Pareto front and the limit, a heat map over two parameters, where the step goes; "
-        "and of the best point, or of --point, memory over time, the timeline of the pipeline, and with congestion "
-        "the load of the links. --compare adds simulated against measured runs. It opens in any browser, in light and "
-        "dark, and prints. The same results give the same bytes.",
+    .details = "Writes one HTML file that needs no other file and no network: a ranking that sorts and "
+               "filters, step time "
+               "against memory with the Pareto front and the limit, a heat map over two parameters, where "
+               "the step goes; "
+               "and of the best point, or of --point, memory over time, the timeline of the pipeline, and "
+               "with congestion "
+               "the load of the links. --compare adds simulated against measured runs. It opens in any "
+               "browser, in light and "
+               "dark, and prints. The same results give the same bytes.",
     .example = "ccldse report -o report.html",
     COMMAND_OPTIONS(options, page_options),
     .run = run,

@@ -273,7 +273,7 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
                                  err)) != DSE_OK)
         return st;
     drv_metrics_of(&w, &s->result, &s->metrics);
-    drv_add_costs(&s->study.system, &s->point, &s->metrics);
+    store_add_costs(strategy_ranks(&s->point), s->study.system.price, s->study.system.power, &s->metrics);
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
     if (st == DSE_OK && o->timeline)

@@ -18,14 +18,16 @@
 
 static const option options[] = {
     OPTION_GROUP(results_group, which),
-    {"--hbm", OPT_SIZE, "SIZE", "", "memory of an NPU, over that of the system card: 80GB (10^9), 80GiB (2^30)",
-     FIELD(hbm_bytes)},
-    {"--by", OPT_STRING, "METRIC", "wall_time", "what to rank by, as of 'ccldse best'", .complete = COMPLETE_METRIC,
-     FIELD(by)},
+    {"--hbm", OPT_SIZE, "SIZE", "",
+     "memory of an NPU, over that of the system card: 80GB (10^9), 80GiB (2^30)", FIELD(hbm_bytes)},
+    {"--by", OPT_STRING, "METRIC", "wall_time", "what to rank by, as of 'ccldse best'",
+     .complete = COMPLETE_METRIC, FIELD(by)},
     {"--point", OPT_STRING, "POINT", "",
-     "whose step to draw: memory over time, timeline, links (default: the best that fits); by the name that 'ccldse show' takes",
+     "whose step to draw: memory over time, timeline, links (default: the best that fits); by the name that "
+     "'ccldse show' takes",
      FIELD(point)},
-    {"--compare", OPT_STRING, "FILE", "", "measured runs to draw, as 'ccldse compare --json' writes them", FIELD(compared)},
+    {"--compare", OPT_STRING, "FILE", "", "measured runs to draw, as 'ccldse compare --json' writes them",
+     FIELD(compared)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
 };
 
@@ -55,11 +57,12 @@ static dse_status choose(const pictures_options *o, dse_arena *a, pictures *p, d
     for (size_t i = 0; o->point && !p->chosen && i < p->points.n; i++)
         if (!strcmp(report_point_name(p->points.row[i]).text, o->point))
             p->chosen = p->points.row[i];
-    return !o->point || p->chosen ? DSE_OK
-                                  : dse_fail(err, DSE_E_CONFIG,
-                                             "no result of point '%.100s' among the %zu in '%.150s'; 'ccldse best --top 0' "
-                                             "lists them",
-                                             o->point, p->points.n, o->db);
+    return !o->point || p->chosen
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG,
+                          "no result of point '%.100s' among the %zu in '%.150s'; 'ccldse best --top 0' "
+                          "lists them",
+                          o->point, p->points.n, o->db);
 }
 
 dse_status pictures_load(const pictures_options *o, dse_arena *a, pictures *out, dse_error *err)
@@ -107,8 +110,10 @@ static dse_status read_point(const store_row *r, dse_arena *a, chosen_point *out
     if (!r)
         return dse_fail(err, DSE_E_CONFIG, "no point fits in memory, so that there is none to draw");
     if (!store_is_native(r->engine))
-        return dse_fail(err, DSE_E_CONFIG, "the best point is of engine %s, which this program cannot run again", r->engine);
-    if ((st = drv_study_read_config(r->config, strlen(r->config), a, &out->study, &out->point, err)) != DSE_OK)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "the best point is of engine %s, which this program cannot run again", r->engine);
+    if ((st = drv_study_read_config(r->config, strlen(r->config), a, &out->study, &out->point, err)) !=
+        DSE_OK)
         return st;
     dse_strbuf_addf(&text, "%s on %s%s%s: ", r->model, r->system, *r->settings ? ", " : "", r->settings);
     strategy_say(&r->strategy, store_row_profile(r), " ", &text);
@@ -116,12 +121,14 @@ static dse_status read_point(const store_row *r, dse_arena *a, chosen_point *out
     return DSE_OK;
 }
 
-static dse_status run_step(const pictures *p, dse_arena *a, chosen_point *c, step_result *step, dse_error *err)
+static dse_status run_step(const pictures *p, dse_arena *a, chosen_point *c, step_result *step,
+                           dse_error *err)
 {
     dse_status st = read_point(p->chosen, a, c, err);
 
     if (st == DSE_OK && !c->study.training)
-        return dse_fail(err, DSE_E_CONFIG, "it needs a point of profile train, and %s has profile stage", p->chosen->model);
+        return dse_fail(err, DSE_E_CONFIG, "it needs a point of profile train, and %s has profile stage",
+                        p->chosen->model);
     return st == DSE_OK ? drv_training_on(&c->study, &c->point, STEP_UNITS, a, step, err) : st;
 }
 
@@ -137,27 +144,33 @@ static dse_status draw_timeline(const pictures *p, const picture_details *d, dse
         return st;
     draw_step_svg(&step->plan, &step->times, c.name, d->actions, out, &until);
     if (until < step->times.makespan)
-        *note = dse_arena_printf(a,
-                                 "The first %s of the %s that the passes take; a number is a micro-batch. 'ccldse simulate "
-                                 "--timeline' writes all of it for Perfetto.",
-                                 report_time(until).text, report_time(step->times.makespan).text);
+        *note = dse_arena_printf(
+            a,
+            "The first %s of the %s that the passes take; a number is a micro-batch. 'ccldse simulate "
+            "--timeline' writes all of it for Perfetto.",
+            report_time(until).text, report_time(step->times.makespan).text);
     else
-        *note = dse_arena_printf(a,
-                                 "The passes of one pipeline; a number is a micro-batch. The step of %s ends %s after them, with "
-                                 "the optimizer.",
-                                 report_time(step->step).text, report_time(step->step - step->times.makespan).text);
+        *note = dse_arena_printf(
+            a,
+            "The passes of one pipeline; a number is a micro-batch. The step of %s ends %s after them, with "
+            "the optimizer.",
+            report_time(step->step).text, report_time(step->step - step->times.makespan).text);
     return DSE_OK;
 }
 
-/* A rank holds `during` from the start of an action, and `after` from its end. In gigabytes; `unit` is a tick in that of time. */
+/* A rank holds `during` from the start of an action, and `after` from its end. In gigabytes; `unit` is a
+ * tick in that of time. */
 static draw_series memory_of(const chosen_point *c, const step_result *step, uint32_t rank, double unit,
                              dse_arena *a)
 {
     const uint32_t first = step->plan.first[rank], n = step->plan.first[rank + 1] - first;
     uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1);
     double *x = DSE_ARENA_NEW(a, double, 2 * n + 1), *y = DSE_ARENA_NEW(a, double, 2 * n + 1);
-    draw_series s = {.name = dse_arena_printf(a, "pipeline rank %" PRIu32, rank), .mark = DRAW_STEPS, .n = 2 * n,
-                     .x = x, .y = y};
+    draw_series s = {.name = dse_arena_printf(a, "pipeline rank %" PRIu32, rank),
+                     .mark = DRAW_STEPS,
+                     .n = 2 * n,
+                     .x = x,
+                     .y = y};
 
     drv_training_memory(&c->study, &c->point, step, rank, a, during, after);
     for (uint32_t i = 0; i < n; i++) {
@@ -169,7 +182,8 @@ static draw_series memory_of(const chosen_point *c, const step_result *step, uin
     return s;
 }
 
-static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+static dse_status draw_memory(const pictures_options *o, const pictures *p, dse_arena *a, dse_strbuf *out,
+                              const char **note, dse_error *err)
 {
     step_result *step = DSE_ARENA_NEW(a, step_result, 1);
     draw_series series[MOST_RANKS];
@@ -184,18 +198,24 @@ static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, 
     is_long = step->step > 10000 * (dse_time)1000000;
     n = step->plan.n_ranks < MOST_RANKS ? step->plan.n_ranks : MOST_RANKS;
     for (uint32_t i = 0; i < n; i++) /* the first, the last, and what lies between them evenly */
-        series[i] = memory_of(&c, step, n > 1 ? i * (step->plan.n_ranks - 1) / (n - 1) : 0, is_long ? 1e-9 : 1e-6, a);
-    limit = c.study.system.hbm_bytes;
+        series[i] =
+            memory_of(&c, step, n > 1 ? i * (step->plan.n_ranks - 1) / (n - 1) : 0, is_long ? 1e-9 : 1e-6, a);
+    limit = isnan(o->hbm_bytes) ? c.study.system.hbm_bytes : o->hbm_bytes;
     draw_xy_svg(&(draw_xy){.title = picture_defs[PICTURE_MEMORY].title,
                            .subtitle = c.name,
-                           .x_label = is_long ? "time since the start of the step (s)" : "time since the start of the step (ms)",
+                           .x_label = is_long ? "time since the start of the step (s)"
+                                              : "time since the start of the step (ms)",
                            .y_label = "memory of an NPU (GB)",
                            .n_series = n,
                            .series = series,
                            .limit = limit * 1e-9,
-                           .limit_label = isnan(limit) ? "" : dse_arena_printf(a, "memory of an NPU, %s", report_size(limit).text)},
+                           .limit_label = isnan(limit) ? ""
+                                                       : dse_arena_printf(a, "memory of an NPU, %s",
+                                                                          report_size(limit).text)},
                 out);
-    *note = dse_arena_printf(a, "What a rank holds while each of its passes runs, and between them%s. The most is %s, on pipeline rank %" PRIu32 ".",
+    *note = dse_arena_printf(a,
+                             "What a rank holds while each of its passes runs, and between them%s. The most "
+                             "is %s, on pipeline rank %" PRIu32 ".",
                              n < step->plan.n_ranks ? "; not all ranks are drawn" : "",
                              report_bytes(step->memory[step->largest].peak).text, step->largest);
     return DSE_OK;
@@ -203,10 +223,15 @@ static dse_status draw_memory(const pictures *p, dse_arena *a, dse_strbuf *out, 
 
 /* ---- links ------------------------------------------------------------------------------------ */
 
-static bool has_congestion(const chosen_point *c) { return !strcmp(c->study.system.backend, "congestion_aware"); }
+static bool has_congestion(const chosen_point *c)
+{
+    return !strcmp(c->study.system.backend, "congestion_aware");
+}
 
-/* The chosen point; if its network has no congestion and nobody asked for this point, the best one of those that have. */
-static dse_status read_congested(const pictures_options *o, const pictures *p, dse_arena *a, chosen_point *out, dse_error *err)
+/* The chosen point; if its network has no congestion and nobody asked for this point, the best one of
+ * those that have. */
+static dse_status read_congested(const pictures_options *o, const pictures *p, dse_arena *a,
+                                 chosen_point *out, dse_error *err)
 {
     uint32_t *ranked, tried = UINT32_MAX;
     const size_t n = report_points_rank(&p->points, p->by, a, &ranked);
@@ -218,12 +243,14 @@ static dse_status read_congested(const pictures_options *o, const pictures *p, d
             st = read_point(p->points.row[ranked[i]], a, out, err);
         }
     if (st == DSE_OK && !has_congestion(out))
-        return dse_fail(err, DSE_E_CONFIG,
-                        "only links with congestion have a load; sweep with --set network.backend=congestion_aware");
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "only links with congestion have a load; sweep with --set network.backend=congestion_aware");
     return st;
 }
 
-static dse_status simulate_links(chosen_point *c, dse_arena *a, const net_load **out, const char **whose, dse_error *err)
+static dse_status simulate_links(chosen_point *c, dse_arena *a, const net_load **out, const char **whose,
+                                 dse_error *err)
 {
     sim_result *result = DSE_ARENA_NEW(a, sim_result, 1);
     step_result *step = DSE_ARENA_NEW(a, step_result, 1);
@@ -246,7 +273,8 @@ static dse_status simulate_links(chosen_point *c, dse_arena *a, const net_load *
     return st;
 }
 
-static dse_status draw_links(const pictures_options *o, const pictures *p, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+static dse_status draw_links(const pictures_options *o, const pictures *p, dse_arena *a, dse_strbuf *out,
+                             const char **note, dse_error *err)
 {
     const char *name[MOST_LINKS], *whose, *part = "busy";
     double value[MOST_LINKS];
@@ -278,34 +306,41 @@ static dse_status draw_links(const pictures_options *o, const pictures *p, dse_a
                                .part = &part,
                                .value = value},
                   out);
-    *note = dse_arena_printf(a, "The %" PRIu32 " busiest of %" PRIu32 " links, each of one direction, %s; %" PRIu32 " are used at all.", n,
-                             load->graph->n_links, whose, load->n_used);
+    *note = dse_arena_printf(a,
+                             "The %" PRIu32 " busiest of %" PRIu32
+                             " links, each of one direction, %s; %" PRIu32 " are used at all.",
+                             n, load->graph->n_links, whose, load->n_used);
     return DSE_OK;
 }
 
 /* ---- measured --------------------------------------------------------------------------------- */
 
-static dse_status draw_compared(const pictures_options *o, dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+static dse_status draw_compared(const pictures_options *o, dse_arena *a, dse_strbuf *out, const char **note,
+                                dse_error *err)
 {
     cfg_doc doc;
     dse_status st;
 
     if (!o->compared)
-        return dse_fail(err, DSE_E_CONFIG, "measured runs are not in a results database; give --compare a file of 'ccldse compare --json'");
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "measured runs are not in a results database; give --compare a file of 'ccldse compare --json'");
     st = cfg_load(o->compared, a, &doc, err);
-    *note = "On the dotted line both are equal. A bar is the error band of a simulated step time: where it meets the line, it holds the measured one.";
+    *note = "On the dotted line both are equal. A bar is the error band of a simulated step time: where it "
+            "meets the line, it holds the measured one.";
     return st == DSE_OK ? report_chart_compared(&doc, a, out, err) : st;
 }
 
-dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p, const picture_details *d,
-                        dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
+dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p,
+                        const picture_details *d, dse_arena *a, dse_strbuf *out, const char **note,
+                        dse_error *err)
 {
     *note = NULL;
     switch (kind) {
     case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, a, out, err);
     case PICTURE_HEATMAP: return report_chart_heat(&p->points, p->by, d->x, d->y, a, out, err);
     case PICTURE_PARTS: return report_chart_parts(&p->points, p->by, d->top, a, out, err);
-    case PICTURE_MEMORY: return draw_memory(p, a, out, note, err);
+    case PICTURE_MEMORY: return draw_memory(o, p, a, out, note, err);
     case PICTURE_TIMELINE: return draw_timeline(p, d, a, out, note, err);
     case PICTURE_LINKS: return draw_links(o, p, a, out, note, err);
     default: return draw_compared(o, a, out, note, err);

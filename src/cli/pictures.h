@@ -52,9 +52,10 @@ typedef struct {
     uint32_t actions;  /* of a timeline, at most */
 } picture_details;
 
-/* Appends the SVG. *note gets what is to be said below it (NULL: nothing). DSE_E_CONFIG with the reason why there is no
- * such picture of these results; other failures as well. */
-dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p, const picture_details *d,
-                        dse_arena *a, dse_strbuf *out, const char **note, dse_error *err);
+/* Appends the SVG. *note gets what is to be said below it (NULL: nothing). DSE_E_CONFIG with the reason
+ * why there is no such picture of these results; other failures as well. */
+dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p,
+                        const picture_details *d, dse_arena *a, dse_strbuf *out, const char **note,
+                        dse_error *err);
 
 #endif

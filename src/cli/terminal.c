@@ -46,13 +46,11 @@ void terminal_add_message(const char *text, size_t width, dse_strbuf *out)
     dse_strbuf_free(&part);
 }
 
-/* Two spaces behind the first word are columns. */
-static bool is_prose(const char *line, size_t n)
+/* Two spaces behind the first word are columns. A command to copy must stay in one line: broken by the terminal itself, it
+ * is still copied whole. */
+static bool is_prose(const char *line)
 {
-    for (size_t i = 1; i < n; i++)
-        if (line[i] == ' ' && line[i - 1] == ' ')
-            return false;
-    return n && line[0] != ' ';
+    return *line && *line != ' ' && !strstr(line, "  ") && !strstr(line, ": ccldse ");
 }
 
 void terminal_add_lines(const char *text, size_t width, dse_strbuf *out)
@@ -65,7 +63,7 @@ void terminal_add_lines(const char *text, size_t width, dse_strbuf *out)
 
         dse_strbuf_clear(&line);
         dse_strbuf_add(&line, text, n);
-        if (n > width && is_prose(text, n))
+        if (n > width && is_prose(line.data))
             dse_strbuf_add_wrapped(out, line.data, 2, width);
         else
             dse_strbuf_add(out, text, n);

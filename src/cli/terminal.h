@@ -21,7 +21,7 @@ bool terminal_has_colours(int fd);
 void terminal_add_message(const char *text, size_t width, dse_strbuf *out);
 
 /* Appends lines, those of prose that are wider than the terminal broken at words; rows of tables, which have columns of two
- * spaces in them, and indented lines stay as they are. */
+ * spaces in them, indented lines, and lines with a command to copy stay as they are. */
 void terminal_add_lines(const char *text, size_t width, dse_strbuf *out);
 
 #endif

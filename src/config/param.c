@@ -624,7 +624,7 @@ void cfg_table_write_json(const cfg_table *t, const void *values, dse_json *j)
 {
     dse_json_begin_object(j);
     for (uint32_t i = 0; i < t->n; i++) {
-        if (cfg_param_is_absent(&t->rows[i], values))
+        if (t->rows[i].unhashed || cfg_param_is_absent(&t->rows[i], values))
             continue;
         dse_json_key(j, t->rows[i].key);
         cfg_param_write_json(&t->rows[i], values, j);

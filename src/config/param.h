@@ -70,6 +70,7 @@ typedef struct {
      * while it is the default, as if there were no such row; so a resolved text stays what it was before
      * there was one. */
     bool omit_default;
+    bool unhashed; /* no result depends on it: never in a resolved text, so a change of it finds stored results again */
     bool moved; /* read from older cards and texts, never written: it is part of something else now */
 
     /* How the reference simulator's files call it; NULL: they do not have it. */
@@ -164,7 +165,7 @@ bool cfg_table_get(const cfg_table *t, const void *values, const char *path, cfg
 bool cfg_is_given(const cfg_table *t, const void *values, const char *key);
 
 /* The resolved values as one JSON object, dotted keys, in table order: what is stored beside a result
- * and hashed. Optional rows that are absent are left out. */
+ * and hashed. Optional rows that are absent are left out, and rows that are `unhashed`. */
 void cfg_table_write_json(const cfg_table *t, const void *values, dse_json *j);
 
 /* One value in JSON, without its key. */

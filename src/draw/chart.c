@@ -11,8 +11,8 @@ const char *const draw_series_colours[DRAW_COLOURS] = {"#0072b2", "#d55e00", "#0
 const char *const draw_part_colours[DRAW_PARTS] = {"#0072b2", "#56b4e9", "#a3d0ee", "#d55e00", "#e69f00",
                                                    "#f0e442", "#009e73", "#cc79a7", "#8a5a83", "#9a9a9a"};
 
-/* All rules are below one class, so that they do not affect a page that embeds the picture. A page with a theme of its
- * own sets these again. */
+/* All rules are below one class, so that they do not affect a page that embeds the picture. A page with a
+ * theme of its own sets these again. */
 static const char style[] = "<style>\n"
                             ".chart{font-family:system-ui,sans-serif}\n"
                             ".chart .page{fill:#fff}\n"
@@ -36,7 +36,8 @@ static const char style[] = "<style>\n"
 
 double chart_at(const chart_axis *a, double v)
 {
-    const double part = a->is_log ? log(v / a->low) / log(a->high / a->low) : (v - a->low) / (a->high - a->low);
+    const double part =
+        a->is_log ? log(v / a->low) / log(a->high / a->low) : (v - a->low) / (a->high - a->low);
 
     return a->from + part * (a->to - a->from);
 }
@@ -85,7 +86,11 @@ chart_number chart_value_text(double v)
 {
     chart_number number;
 
-    snprintf(number.text, sizeof number.text, fabs(v) >= 100 ? "%.0f" : fabs(v) >= 10 ? "%.1f" : fabs(v) >= 1 ? "%.2f" : "%.3g",
+    snprintf(number.text, sizeof number.text,
+             fabs(v) >= 100  ? "%.0f"
+             : fabs(v) >= 10 ? "%.1f"
+             : fabs(v) >= 1  ? "%.2f"
+                             : "%.3g",
              v);
     return number;
 }
@@ -159,15 +164,20 @@ void chart_begin(const char *title, const char *subtitle, double w, double h, ds
     draw_rect("page", (draw_point){0, 0}, w, h, 0, out);
     chart_text("title", CHART_START, CHART_MARGIN, CHART_MARGIN + 8, title, out);
     if (subtitle)
-        chart_put_short("", CHART_START, CHART_MARGIN, CHART_MARGIN + CHART_TITLE - 2, subtitle, w - 2 * CHART_MARGIN, out);
+        chart_put_short("", CHART_START, CHART_MARGIN, CHART_MARGIN + CHART_TITLE - 2, subtitle,
+                        w - 2 * CHART_MARGIN, out);
 }
 
-void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w, dse_strbuf *out)
+void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w,
+                     dse_strbuf *out)
 {
-    const size_t most = (size_t)(w / CHART_LETTER);
+    const size_t most = (size_t)fmin(w / CHART_LETTER, 150), length = strlen(name);
+    size_t n = length > most ? most : length;
     char text[160];
 
-    snprintf(text, sizeof text, "%.*s%s", (int)(most < 150 ? most : 150), name, strlen(name) > most ? "…" : "");
+    while (n < length && n && (name[n] & 0xc0) == 0x80) /* not within a character of several bytes */
+        n--;
+    snprintf(text, sizeof text, "%.*s%s", (int)n, name, n < length ? "…" : "");
     chart_text(class, anchor, x, y, text, out);
 }
 

@@ -1,8 +1,9 @@
 /* draw_chart -- charts of figures as SVG: dots and lines over two axes, stacked bars, a heat map.
  *
- * Values are in the units of their labels ("step time (s)"): a chart knows none. NaN is a value that is not known and is
- * left out. Pictures are for light and dark pages, in colours that colour-blind readers tell apart (after Okabe and Ito;
- * heat after viridis). The same chart has the same bytes. All is borrowed. */
+ * Values are in the units of their labels ("step time (s)"): a chart knows none. NaN is a value that is
+ * not known and is left out. Pictures are for light and dark pages, in colours that colour-blind readers
+ * tell apart (after Okabe and Ito; heat after viridis). The same chart has the same bytes. All is
+ * borrowed. */
 #ifndef DSE_DRAW_CHART_H
 #define DSE_DRAW_CHART_H
 

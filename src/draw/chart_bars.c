@@ -76,7 +76,8 @@ void draw_bars_svg(const draw_bars *c, dse_strbuf *out)
     const double lines = (double)chart_legend_places(c->part, n_legend, legend, at);
     const double top = legend + (n_legend ? 6 : -8) + CHART_LEGEND * lines;
     const double bottom = top + (BAR + BAR_GAP) * (double)c->n_bars + BAR_GAP;
-    chart_axis x = {.from = CHART_MARGIN + widest(c->bar, c->n_bars) + 8, .to = CHART_WIDTH - CHART_MARGIN - 44};
+    chart_axis x = {.from = CHART_MARGIN + widest(c->bar, c->n_bars) + 8,
+                    .to = CHART_WIDTH - CHART_MARGIN - 44};
 
     for (size_t i = 0; i < c->n_bars; i++)
         x.high = fmax(x.high, sum_of(c, i));
@@ -118,7 +119,8 @@ static void colour_of(double share, char out[8])
     snprintf(out, 8, "#%02x%02x%02x", (unsigned)rgb[0], (unsigned)rgb[1], (unsigned)rgb[2]);
 }
 
-/* Values of a design space spread over powers of ten, so that colours go by the logarithm where all are positive. */
+/* Values of a design space spread over powers of ten, so that colours go by the logarithm where all are
+ * positive. */
 static double share_of(double v, double low, double high, bool less_is_better)
 {
     double share = high > low ? (low > 0 ? log(v / low) / log(high / low) : (v - low) / (high - low)) : 0.5;
@@ -128,7 +130,8 @@ static double share_of(double v, double low, double high, bool less_is_better)
 
 void draw_heat_svg(const draw_heat *c, dse_strbuf *out)
 {
-    const double left = CHART_MARGIN + fmax(widest(c->y, c->n_y), CHART_LETTER * (double)strlen(c->y_label)) + 10;
+    const double left =
+        CHART_MARGIN + fmax(widest(c->y, c->n_y), CHART_LETTER * (double)strlen(c->y_label)) + 10;
     const double cell = fmin((CHART_WIDTH - CHART_MARGIN - left) / (double)(c->n_x ? c->n_x : 1), MAX_W);
     const double top = CHART_MARGIN + CHART_TITLE + 46;
     double low = NAN, high = NAN;

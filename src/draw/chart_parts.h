@@ -39,7 +39,8 @@ void chart_end(dse_strbuf *out);
 
 /* A text whose x is its left end, its middle or its right end. */
 typedef enum { CHART_START, CHART_MIDDLE, CHART_END } chart_anchor;
-void chart_text(const char *class, chart_anchor anchor, double x, double y, const char *text, dse_strbuf *out);
+void chart_text(const char *class, chart_anchor anchor, double x, double y, const char *text,
+                dse_strbuf *out);
 void chart_line(const char *class, double x1, double y1, double x2, double y2, dse_strbuf *out);
 
 /* Grid lines and numbers of an axis at the bottom (from top to bottom), at the left (from left to right). */
@@ -47,7 +48,8 @@ void chart_put_x_axis(const chart_axis *a, double top, double bottom, const char
 void chart_put_y_axis(const chart_axis *a, double left, double right, const char *label, dse_strbuf *out);
 
 /* A name of at most `w` pixels, its end cut off. */
-void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w, dse_strbuf *out);
+void chart_put_short(const char *class, chart_anchor anchor, double x, double y, const char *name, double w,
+                     dse_strbuf *out);
 
 /* Entries of a legend in lines, the first at `y`. Gives the place of each, and returns the lines. */
 size_t chart_legend_places(const char *const *name, size_t n, double y, draw_point *at);

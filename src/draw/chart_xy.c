@@ -20,13 +20,13 @@ typedef struct {
 
 static void widen(double v, bool is_log, double *low, double *high)
 {
-    if (isnan(v) || (is_log && !(v > 0)))
+    if (!isfinite(v) || (is_log && !(v > 0)))
         return;
     *low = isnan(*low) || v < *low ? v : *low;
     *high = isnan(*high) || v > *high ? v : *high;
 }
 
-/* A linear axis begins at 0; that of x with the values if these are all far from it. */
+/* A linear axis begins at 0; that of x with the values if these are all far from it, and differ. */
 static void set_range(chart_axis *a, double low, double high, bool is_log, bool is_x)
 {
     a->is_log = is_log;
@@ -34,7 +34,9 @@ static void set_range(chart_axis *a, double low, double high, bool is_log, bool 
         low = is_log ? 1 : 0;
         high = is_log ? 10 : 1;
     }
-    a->low = is_log ? low / 1.15 : low > high / 3 && is_x ? low - (high - low) * 0.05 : 0;
+    a->low = is_log                                               ? low / 1.15
+             : is_x && low > high / 3 && high - low > high * 1e-6 ? low - (high - low) * 0.05
+                                                                  : 0;
     a->high = is_log ? high * 1.15 : high + (high - a->low) * 0.05;
 }
 
@@ -72,14 +74,15 @@ static void find_ranges(picture *p)
 
 static bool is_drawn(const picture *p, const draw_series *s, size_t i)
 {
-    return !isnan(s->x[i]) && !isnan(s->y[i]) && (!p->c->log_x || s->x[i] > 0) && (!p->c->log_y || s->y[i] > 0);
+    return isfinite(s->x[i]) && isfinite(s->y[i]) && (!p->c->log_x || s->x[i] > 0) &&
+           (!p->c->log_y || s->y[i] > 0);
 }
 
 static void put_bar(const picture *p, const draw_series *s, size_t i)
 {
     const double x = chart_at(&p->x, s->x[i]), low = s->low[i], high = s->high[i];
 
-    if (isnan(low) || isnan(high) || (p->c->log_y && !(low > 0)))
+    if (!isfinite(low) || !isfinite(high) || (p->c->log_y && !(low > 0)))
         return;
     dse_strbuf_adds(p->out, "<path class=\"axis\" fill=\"none\" d=\"M");
     draw_number(x - 3, p->out);
@@ -93,7 +96,8 @@ static void put_bar(const picture *p, const draw_series *s, size_t i)
 static void put_dots(const picture *p, const draw_series *s, const char *colour)
 {
     const size_t width = (size_t)CHART_WIDTH + 1;
-    uint8_t *taken = dse_calloc(width * ((size_t)PLOT_HEIGHT + 400), 1); /* of a pixel: it has a dot */
+    uint8_t *taken =
+        dse_calloc(width * ((size_t)PLOT_HEIGHT + 1), 1); /* of a pixel of the plot: it has a dot */
 
     for (size_t i = 0; s->low && i < s->n; i++)
         if (is_drawn(p, s, i))
@@ -107,7 +111,7 @@ static void put_dots(const picture *p, const draw_series *s, const char *colour)
             continue;
         x = chart_at(&p->x, s->x[i]);
         y = chart_at(&p->y, s->y[i]);
-        pixel = (size_t)y * width + (size_t)x;
+        pixel = (size_t)(y - p->y.to) * width + (size_t)x;
         if (taken[pixel])
             continue;
         taken[pixel] = 1;
@@ -164,7 +168,8 @@ static void put_lines_across(const picture *p)
         chart_line("diagonal", p->x.from, p->y.from, p->x.to, p->y.to, p->out);
 }
 
-static void put_legend(const picture *p, const char *const *name, const size_t *of, const draw_point *at, size_t n)
+static void put_legend(const picture *p, const char *const *name, const size_t *of, const draw_point *at,
+                       size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const draw_series *s = &p->c->series[of[i]];

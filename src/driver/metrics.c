@@ -114,19 +114,6 @@ void drv_metrics_of(const wl_workload *w, const sim_result *r, store_metrics *ou
         add_memory(w, r, out);
 }
 
-void drv_add_costs(const card_system *s, const strategy *p, store_metrics *out)
-{
-    const double seconds = (double)out->wall_time * 1e-9, npu_hours = seconds / 3600 * (double)strategy_ranks(p),
-                 trillions = out->tokens_per_s * seconds * 1e-12;
-
-    if (!store_has_step(out))
-        return;
-    out->cost_per_step = npu_hours * s->price;
-    out->energy_per_step = npu_hours * s->power / 1000;
-    out->cost_per_trillion_tokens = out->cost_per_step / trillions;
-    out->energy_per_trillion_tokens = out->energy_per_step / trillions;
-}
-
 store_sizes drv_sizes_of(const card_model *m)
 {
     const wl_precision p = card_model_precision(m);

@@ -161,8 +161,13 @@ dse_status drv_path_check(const char *path, dse_error *err)
 }
 
 /* "placement=tp,sp,dp,pp", as parameters of the strategy were once set over a card: they are part of each
- * point, and no setting of its study. */
-static bool is_of_strategy(const char *path) { return strategy_find(path) < STRATEGY_N; }
+ * point, and no setting of its study. Nor is a price, on which no result depends. */
+static bool is_of_study(const char *path)
+{
+    const cfg_param *p = cfg_param_find(&card_system_table, path);
+
+    return strategy_find(path) == STRATEGY_N && !(p && p->unhashed);
+}
 
 static dse_status check_paths(const cfg_settings *settings, dse_error *err)
 {
@@ -217,7 +222,7 @@ static int compare_word(const char *word, const cfg_setting *s)
 /* The first from i on that is a setting of the study. */
 static size_t next_setting(const cfg_settings *s, size_t i)
 {
-    while (i < s->n && is_of_strategy(s->item[i].path))
+    while (i < s->n && !is_of_study(s->item[i].path))
         i++;
     return i;
 }
@@ -470,6 +475,6 @@ dse_status drv_point_run(const drv_study *s, const strategy *p, dse_arena *a, st
         (st = drv_point_simulate(s, &w, a, &result, NULL, err)) != DSE_OK)
         return st;
     drv_metrics_of(&w, &result, out);
-    drv_add_costs(&s->system, p, out);
+    store_add_costs(strategy_ranks(p), s->system.price, s->system.power, out);
     return DSE_OK;
 }

@@ -148,9 +148,6 @@ dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, d
 /* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that. DSE_E_CONFIG. */
 dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err);
 
-/* Fills in what a point costs and takes, of figures that are there, if the system has a price or a power. */
-void drv_add_costs(const card_system *s, const strategy *p, store_metrics *out);
-
 /* What the generator is asked for. */
 wl_strategy drv_point_request(const drv_study *s, const strategy *p);
 

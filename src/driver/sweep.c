@@ -157,6 +157,14 @@ static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_
     return second ? fail_same(p, second[-1].task, second->task, err) : DSE_OK;
 }
 
+/* Of the current variant. They are no part of its configuration: results that are stored already get them, too. */
+static dse_status set_prices(state *s, dse_error *err)
+{
+    const card_system *system = &s->tasks.at->study.system;
+
+    return store_set_prices(s->db, s->tasks.at->hash, system->price, system->power, err);
+}
+
 /* Marks the tasks whose results are in the database. `tasks` has room for all. */
 static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
 {
@@ -165,6 +173,8 @@ static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
         dse_status st = drv_tasks_enter(&s->tasks, i, &tasks[i].hash, err);
 
         tasks[i].task = i;
+        if (st == DSE_OK && (!i || s->points->point[i].variant != s->points->point[i - 1].variant))
+            st = set_prices(s, err);
         if (st == DSE_OK)
             st = store_find(s->db, tasks[i].hash, s->tasks.config.data, &s->seen[i], &brief, err);
         if (st != DSE_OK)

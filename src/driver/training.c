@@ -412,7 +412,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
         *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
     out->mfu = 100 * r->model_operations / (seconds * peak * npus);
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
-    drv_add_costs(&s->system, p, out);
+    store_add_costs(strategy_ranks(p), s->system.price, s->system.power, out);
 }
 
 double drv_training_parameters(const drv_study *s)

@@ -1,6 +1,7 @@
 #include "report/charts.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "draw/chart.h"
 #include "report/parts.h"
 
@@ -149,7 +150,9 @@ dse_status report_chart_tradeoff(const report_points *p, dse_arena *a, dse_strbu
                   .n_series = n_series,
                   .series = series,
                   .limit = limit / b.per,
-                  .limit_label = isnan(limit) ? "" : dse_arena_printf(a, "memory of an NPU, %s", report_size(limit).text)};
+                  .limit_label = isnan(limit)
+                                     ? ""
+                                     : dse_arena_printf(a, "memory of an NPU, %s", report_size(limit).text)};
     draw_xy_svg(&c, out);
     return DSE_OK;
 }
@@ -164,8 +167,8 @@ static bool any_has_part(const report_points *p, const uint32_t *at, size_t n, c
     return false;
 }
 
-dse_status report_chart_parts(const report_points *p, const store_column *by, size_t top, dse_arena *a, dse_strbuf *out,
-                              dse_error *err)
+dse_status report_chart_parts(const report_points *p, const store_column *by, size_t top, dse_arena *a,
+                              dse_strbuf *out, dse_error *err)
 {
     uint32_t *ranked;
     const size_t n_ranked = report_points_rank(p, by, a, &ranked);
@@ -219,13 +222,6 @@ typedef struct {
     const char **name;
 } heat_axis;
 
-static int by_value(const void *x, const void *y)
-{
-    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-    return (a > b) - (a < b);
-}
-
 static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *a)
 {
     heat_axis axis = {.parameter = parameter, .value = DSE_ARENA_NEW(a, uint32_t, p->n + 1)};
@@ -233,7 +229,7 @@ static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *
 
     for (size_t i = 0; i < p->n; i++)
         axis.value[axis.n++] = strategy_get(&p->row[i]->strategy, parameter);
-    qsort(axis.value, axis.n, sizeof *axis.value, by_value);
+    qsort(axis.value, axis.n, sizeof *axis.value, dse_by_u32);
     for (size_t i = 0; i < axis.n; i++)
         if (!kept || axis.value[i] != axis.value[kept - 1])
             axis.value[kept++] = axis.value[i];
@@ -251,35 +247,38 @@ static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *
 static size_t place_in(const heat_axis *axis, const strategy *s)
 {
     const uint32_t v = strategy_get(s, axis->parameter);
-    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, by_value);
+    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, dse_by_u32);
 
     return (size_t)(found - axis->value);
 }
 
 /* The parameter of a name, or the first that varies but `other`. */
-static dse_status find_axis(const report_points *p, const char *name, uint32_t preferred, uint32_t other, uint32_t *out,
-                            dse_error *err)
+static dse_status find_axis(const report_points *p, const char *name, uint32_t preferred, uint32_t other,
+                            uint32_t *out, dse_error *err)
 {
     *out = STRATEGY_N;
     if (name) {
         *out = strategy_find(name);
         if (*out == STRATEGY_N)
-            return dse_fail(err, DSE_E_USAGE, "no parameter is named '%.40s'; known: %s", name, strategy_names());
+            return dse_fail(err, DSE_E_USAGE, "no parameter is named '%.40s'; known: %s", name,
+                            strategy_names());
         return p->varied >> *out & 1
                    ? DSE_OK
-                   : dse_fail(err, DSE_E_USAGE, "%s is the same in all points: a heat map needs one that varies", name);
+                   : dse_fail(err, DSE_E_USAGE,
+                              "%s is the same in all points: a heat map needs one that varies", name);
     }
     if (preferred != other && p->varied >> preferred & 1)
         *out = preferred;
     for (uint32_t k = 0; *out == STRATEGY_N && k < STRATEGY_N; k++)
         if (k != other && p->varied >> k & 1)
             *out = k;
-    return *out < STRATEGY_N ? DSE_OK
-                             : dse_fail(err, DSE_E_CONFIG, "a heat map needs two parameters that vary among the points");
+    return *out < STRATEGY_N
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG, "a heat map needs two parameters that vary among the points");
 }
 
-dse_status report_chart_heat(const report_points *p, const store_column *by, const char *x_name, const char *y_name,
-                             dse_arena *a, dse_strbuf *out, dse_error *err)
+dse_status report_chart_heat(const report_points *p, const store_column *by, const char *x_name,
+                             const char *y_name, dse_arena *a, dse_strbuf *out, dse_error *err)
 {
     const uint32_t given_y = y_name ? strategy_find(y_name) : STRATEGY_N;
     const unit u = unit_of(by, largest(p, by));
@@ -295,7 +294,7 @@ dse_status report_chart_heat(const report_points *p, const store_column *by, con
         return st;
     x = axis_of(p, x_parameter, a);
     y = axis_of(p, y_parameter, a);
-    value = DSE_ARENA_NEW(a, double, x.n * y.n + 1);
+    value = DSE_ARENA_NEW(a, double, x.n *y.n + 1);
     for (size_t i = 0; i < x.n * y.n; i++)
         value[i] = NAN;
     n_ranked = report_points_rank(p, by, a, &ranked);
@@ -307,18 +306,19 @@ dse_status report_chart_heat(const report_points *p, const store_column *by, con
             *cell = store_value(&r->metrics, by) / u.per;
     }
     label = label_with(report_figure_label(by, p->profiles & STRATEGY_PROFILE_TRAIN, a), u, a);
-    draw_heat_svg(&(draw_heat){.title = dse_arena_printf(a, "Best by %s and %s", strategy_heading(x_parameter),
-                                                         strategy_heading(y_parameter)),
-                               .x_label = dse_arena_printf(a, "%s, across", strategy_heading(x_parameter)),
-                               .y_label = strategy_heading(y_parameter),
-                               .label = dse_arena_printf(a, "%s of the best that fits; yellow is best", label),
-                               .n_x = x.n,
-                               .n_y = y.n,
-                               .x = x.name,
-                               .y = y.name,
-                               .value = value,
-                               .less_is_better = by->better != STORE_HIGHER},
-                  out);
+    draw_heat_svg(
+        &(draw_heat){.title = dse_arena_printf(a, "Best by %s and %s", strategy_heading(x_parameter),
+                                               strategy_heading(y_parameter)),
+                     .x_label = dse_arena_printf(a, "%s, across", strategy_heading(x_parameter)),
+                     .y_label = strategy_heading(y_parameter),
+                     .label = dse_arena_printf(a, "%s of the best that fits; yellow is best", label),
+                     .n_x = x.n,
+                     .n_y = y.n,
+                     .x = x.name,
+                     .y = y.name,
+                     .value = value,
+                     .less_is_better = by->better != STORE_HIGHER},
+        out);
     return DSE_OK;
 }
 
@@ -361,26 +361,27 @@ dse_status report_chart_compared(const cfg_doc *doc, dse_arena *a, dse_strbuf *o
         low[series.n] = band ? number_of(band, "low_s") : NAN;
         high[series.n] = band ? number_of(band, "high_s") : NAN;
         has_bands = has_bands || !isnan(low[series.n]);
-        tooltip[series.n++] =
-            dse_arena_printf(a, "%s, %s: measured %s, simulated %s (%s)", text_of(run, "model"), text_of(run, "point"),
-                             report_seconds(measured).text, report_seconds(simulated).text,
-                             report_signed_percent(simulated / measured - 1).text);
+        tooltip[series.n++] = dse_arena_printf(a, "%s, %s: measured %s, simulated %s (%s)",
+                                               text_of(run, "model"), text_of(run, "point"),
+                                               report_seconds(measured).text, report_seconds(simulated).text,
+                                               report_signed_percent(simulated / measured - 1).text);
     }
     if (!series.n)
         return cfg_fail(err, doc, runs, "no run has both a simulated and a measured step time");
     series.low = low;
     series.high = high;
     series.tooltip = tooltip;
-    draw_xy_svg(&(draw_xy){.title = dse_arena_printf(a, "Simulated against measured step time, %zu run%s%s", series.n,
-                                                     series.n == 1 ? "" : "s", has_bands ? ", with error bands" : ""),
-                           .x_label = "measured step time (s)",
-                           .y_label = "simulated step time (s)",
-                           .log_x = true,
-                           .log_y = true,
-                           .n_series = 1,
-                           .series = &series,
-                           .limit = NAN,
-                           .has_diagonal = true},
-                out);
+    draw_xy_svg(
+        &(draw_xy){.title = dse_arena_printf(a, "Simulated against measured step time, %zu run%s%s", series.n,
+                                             series.n == 1 ? "" : "s", has_bands ? ", with error bands" : ""),
+                   .x_label = "measured step time (s)",
+                   .y_label = "simulated step time (s)",
+                   .log_x = true,
+                   .log_y = true,
+                   .n_series = 1,
+                   .series = &series,
+                   .limit = NAN,
+                   .has_diagonal = true},
+        out);
     return DSE_OK;
 }

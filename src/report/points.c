@@ -73,8 +73,9 @@ const char *report_points_say(const report_points *p, size_t i, dse_arena *a)
 
         if (!(p->varied >> at & 1))
             continue;
-        dse_strbuf_addf(&text, "%s%s %s", between, strategy_heading(at),
-                        strategy_print(&strategy_parameters[at], strategy_get(&p->row[i]->strategy, at), value));
+        dse_strbuf_addf(
+            &text, "%s%s %s", between, strategy_heading(at),
+            strategy_print(&strategy_parameters[at], strategy_get(&p->row[i]->strategy, at), value));
         between = ", ";
     }
     return text.len ? text.data : "the only point";
@@ -84,9 +85,12 @@ const char *report_figure_label(const store_column *c, bool trains, dse_arena *a
 {
     static const struct {
         const char *name, *label;
-    } labels[] = {{"wall_time", "step time"},       {"peak_memory", "memory"},
-                  {"exposed_comm", "exposed comm"}, {"tokens_per_s", "tokens/s"},
-                  {"mfu", "MFU"},                   {"tokens_per_s_npu", "tokens/s/NPU"},
+    } labels[] = {{"wall_time", "step time"},
+                  {"peak_memory", "memory"},
+                  {"exposed_comm", "exposed comm"},
+                  {"tokens_per_s", "tokens/s"},
+                  {"mfu", "MFU"},
+                  {"tokens_per_s_npu", "tokens/s/NPU"},
                   {"hfu", "HFU"}};
     char *text;
 

@@ -1,4 +1,5 @@
-/* report_points -- the done points of several studies as one set, for charts and pages that show them together. */
+/* report_points -- the done points of several studies as one set, for charts and pages that show them
+ * together. */
 #ifndef DSE_REPORT_POINTS_H
 #define DSE_REPORT_POINTS_H
 
@@ -24,7 +25,8 @@ uint64_t report_points_varied(const report_points *p, const uint32_t *at, size_t
 /* "gpt on fast: dp 8, tp 1": the study where there are several, and what varies. */
 const char *report_points_say(const report_points *p, size_t i, dse_arena *a);
 
-/* The points that are ranked, best first, of all studies together; ties in the order of the points. Returns how many. */
+/* The points that are ranked, best first, of all studies together; ties in the order of the points.
+ * Returns how many. */
 size_t report_points_rank(const report_points *p, const store_column *by, dse_arena *a, uint32_t **out);
 
 /* "step time" of wall_time: how people call a figure. */

@@ -4,11 +4,12 @@
  *      "columns":[{"key":"tp","label":"tp","kind":"parameter",...,"values":[1,2,..]},..],
  *      "parts":[{"key":"step_idle","label":"idle","colour":"#9a9a9a"},..],"colours":["#0072b2",..]}
  *
- * A column has a value for each point, in the order of points, and null where it is not known: "values"; or "same", one for
- * all; and where few values come again and again, "distinct" with them, and "values" are places in it. A column with "names"
- * has texts, and its values are places among them. */
+ * A column has a value for each point, in the order of points, and null where it is not known: "values";
+ * or "same", one for all; and where few values come again and again, "distinct" with them, and "values"
+ * are places in it. A column with "names" has texts, and its values are places among them. */
 #include "report/sweep_page.h"
 
+#include "base/order.h"
 #include "draw/chart.h"
 #include "report/overview.h"
 #include "report/parts.h"
@@ -19,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXTS    64 /* different ones of a column that the page has */
-#define MAX_REASONS  10 /* of failures */
-#define TIMES_SHORTER 4 /* a column is told by its distinct values if each comes so often */
+#define MAX_TEXTS     64 /* different ones of a column that the page has */
+#define MAX_REASONS   10 /* of failures */
+#define TIMES_SHORTER 4  /* a column is told by its distinct values if each comes so often */
 
 bool report_sweep_has_charts(void) { return report_web_chart_js.n > 0; }
 
@@ -34,42 +35,36 @@ typedef struct {
     double *sorted; /* [n] */
 } writer;
 
-static int by_number(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
+/* How the numbers of a column are written: as an export writes them (report_figure). */
+typedef enum { COUNTS, THREE_DECIMALS, ALL_DIGITS } digits;
 
-    return (a > b) - (a < b);
-}
-
-/* As export writes them (report_figure). */
-typedef enum { WHOLE, THREE_DECIMALS, EXACT } number_form;
-
-static void add_number(double v, number_form form, dse_strbuf *out)
+static void add_number(double v, digits as, dse_strbuf *out)
 {
     if (isnan(v))
         dse_strbuf_adds(out, "null");
-    else if (form == THREE_DECIMALS)
+    else if (as == THREE_DECIMALS)
         dse_strbuf_addf(out, "%.3f", v);
-    else if (form == EXACT)
+    else if (as == ALL_DIGITS)
         dse_strbuf_add_repr(out, v);
     else
         dse_strbuf_addu(out, (uint64_t)v);
 }
 
-static void add_numbers(const char *key, const double *v, size_t n, number_form form, report_node *to)
+static void add_numbers(const char *key, const double *v, size_t n, digits as, report_node *to)
 {
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_addc(&text, i ? ',' : '[');
-        add_number(v[i], form, &text);
+        add_number(v[i], as, &text);
     }
     dse_strbuf_addc(&text, ']');
     report_put(to, V_RAW(key, dse_strbuf_take(&text, to->arena)));
 }
 
-/* The distinct numbers among the values, ascending, in w->sorted; *has_unknown: NaN is among them, which is not counted. */
+/* The distinct numbers among the values, ascending, in w->sorted; *has_unknown: NaN is among them, which
+ * is not counted. */
 static size_t find_distinct(writer *w, bool *has_unknown)
 {
     size_t n = 0, kept = 0;
@@ -80,14 +75,14 @@ static size_t find_distinct(writer *w, bool *has_unknown)
         if (!isnan(w->value[i]))
             w->sorted[n++] = w->value[i];
     }
-    qsort(w->sorted, n, sizeof *w->sorted, by_number);
+    qsort(w->sorted, n, sizeof *w->sorted, dse_by_double);
     for (size_t i = 0; i < n; i++)
         if (!kept || w->sorted[i] > w->sorted[kept - 1])
             w->sorted[kept++] = w->sorted[i];
     return kept;
 }
 
-static void add_values(writer *w, number_form form, report_node *to)
+static void add_values(writer *w, digits as, report_node *to)
 {
     const size_t n = w->s->points->n;
     bool has_unknown;
@@ -96,23 +91,30 @@ static void add_values(writer *w, number_form form, report_node *to)
     if (distinct == 1 && !has_unknown) {
         dse_strbuf text = dse_strbuf_in(w->a);
 
-        add_number(w->sorted[0], form, &text);
+        add_number(w->sorted[0], as, &text);
         report_put(to, V_RAW("same", text.data));
         return;
     }
     if (distinct * TIMES_SHORTER > n || n < 100) {
-        add_numbers("values", w->value, n, form, to);
+        add_numbers("values", w->value, n, as, to);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         const double *found = isnan(w->value[i])
                                   ? NULL
-                                  : bsearch(&w->value[i], w->sorted, distinct, sizeof(double), by_number);
+                                  : bsearch(&w->value[i], w->sorted, distinct, sizeof(double), dse_by_double);
 
         w->value[i] = found ? (double)(found - w->sorted) : NAN;
     }
-    add_numbers("distinct", w->sorted, distinct, form, to);
-    add_numbers("values", w->value, n, WHOLE, to);
+    add_numbers("distinct", w->sorted, distinct, as, to);
+    add_numbers("values", w->value, n, COUNTS, to);
+}
+
+/* Whether a parameter is told of every point, also where it is the same for all: as in a ranking
+ * (ranking.c). */
+static bool is_main(const writer *w, const strategy_parameter *p)
+{
+    return w->s->points->profiles & STRATEGY_PROFILE_STAGE ? p->in_name : p->is_axis && !p->omit_default;
 }
 
 static report_node *add_column(const char *key, const char *label, const char *kind, const char *unit_name,
@@ -131,7 +133,7 @@ static void add_parameter(writer *w, uint32_t parameter, report_node *columns)
     report_node *c = add_column(p->name, strategy_heading(parameter), "parameter", "", p->help, columns);
     char text[STRATEGY_VALUE_MAX];
 
-    report_put(c, V_BOOL("varied", points->varied >> parameter & 1), V_BOOL("main", p->in_name));
+    report_put(c, V_BOOL("varied", points->varied >> parameter & 1), V_BOOL("main", is_main(w, p)));
     if (n_names) {
         report_node *list = report_list(c, "names");
 
@@ -140,15 +142,15 @@ static void add_parameter(writer *w, uint32_t parameter, report_node *columns)
     }
     for (size_t i = 0; i < points->n; i++)
         w->value[i] = strategy_get(&points->row[i]->strategy, parameter);
-    add_values(w, WHOLE, c);
+    add_values(w, COUNTS, c);
 }
 
 /* Whether any point has it, other than 0 of a part: parts that a model lacks are 0. */
 static bool has_figure(const writer *w, const store_column *column)
 {
-    const bool is_part = !strncmp(column->name, "step_", 5) || (!strncmp(column->name, "peak_", 5) &&
-                                                                 column->type == STORE_BYTES &&
-                                                                 column->better == STORE_NEITHER);
+    const bool is_part = !strncmp(column->name, "step_", 5) ||
+                         (!strncmp(column->name, "peak_", 5) && column->type == STORE_BYTES &&
+                          column->better == STORE_NEITHER);
 
     for (size_t i = 0; i < w->s->points->n; i++) {
         const store_metrics *m = &w->s->points->row[i]->metrics;
@@ -182,7 +184,8 @@ static size_t find_text(const char **texts, size_t *n, const char *text)
     return *n - 1;
 }
 
-/* Texts of a column without too many of them, such as where peaks are: the page is no place for a name a point. */
+/* Texts of a column without too many of them, such as where peaks are: the page is no place for a name a
+ * point. */
 static void add_texts(writer *w, const store_column *column, const char *label, report_node *columns)
 {
     const char *texts[MAX_TEXTS + 1];
@@ -200,15 +203,17 @@ static void add_texts(writer *w, const store_column *column, const char *label, 
     list = report_list(c, "names");
     for (size_t i = 0; i < n; i++)
         report_put(list, V_TEXT(NULL, texts[i]));
-    add_values(w, WHOLE, c);
+    add_values(w, COUNTS, c);
 }
 
 static void add_figure(writer *w, const store_column *column, report_node *columns)
 {
     static const char *const betters[] = {
         [STORE_LOWER] = "lower", [STORE_HIGHER] = "higher", [STORE_NEITHER] = ""};
-    const bool trains = w->s->points->profiles & STRATEGY_PROFILE_TRAIN, real = column->type == STORE_REAL;
-    const bool is_cost = store_column_is_cost(column);
+    const bool trains = w->s->points->profiles & STRATEGY_PROFILE_TRAIN;
+    const digits as = store_column_is_cost(column) ? ALL_DIGITS
+                      : column->type == STORE_REAL ? THREE_DECIMALS
+                                                   : COUNTS;
     const char *label = report_figure_label(column, trains, w->a);
     report_node *c;
 
@@ -217,8 +222,8 @@ static void add_figure(writer *w, const store_column *column, report_node *colum
         return;
     }
     c = add_column(column->name, label,
-                   is_cost                       ? "cost"
-                   : real                        ? "real"
+                   as == ALL_DIGITS              ? "cost"
+                   : as == THREE_DECIMALS        ? "real"
                    : !strcmp(column->unit, "ns") ? "time"
                    : column->type == STORE_BYTES ? "bytes"
                                                  : "count",
@@ -226,7 +231,7 @@ static void add_figure(writer *w, const store_column *column, report_node *colum
     report_put(c, V_TEXT("better", betters[column->better]), V_BOOL("shown", is_shown(w, column)));
     for (size_t i = 0; i < w->s->points->n; i++)
         w->value[i] = store_value(&w->s->points->row[i]->metrics, column);
-    add_values(w, is_cost ? EXACT : real ? THREE_DECIMALS : WHOLE, c);
+    add_values(w, as, c);
 }
 
 /* ---- the document ----------------------------------------------------------------------------- */
@@ -254,7 +259,8 @@ static void add_studies(const writer *w, report_node *root)
 
         for (size_t i = 0; i < p->study[s].n; i++)
             n += p->study[s].row[i].done;
-        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n), V_REAL("limit", p->study[s].hbm_bytes));
+        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n),
+                   V_REAL("limit", p->study[s].hbm_bytes));
     }
 }
 
@@ -289,7 +295,7 @@ static void add_data(const report_sweep *s, dse_arena *a, dse_strbuf *out)
         const uint32_t parameter = strategy_in_order(k);
 
         if (strategy_has_profile(parameter, s->points->profiles) &&
-            (s->points->varied >> parameter & 1 || strategy_parameters[parameter].in_name))
+            (s->points->varied >> parameter & 1 || is_main(&w, &strategy_parameters[parameter])))
             add_parameter(&w, parameter, columns);
     }
     for (size_t i = 0; s->points->n && i < n; i++)
@@ -316,7 +322,8 @@ static void add_best(const report_sweep *s, dse_arena *a, dse_strbuf *out)
 {
     const report_points *p = s->points;
     const bool trains = p->profiles & STRATEGY_PROFILE_TRAIN;
-    const uint64_t failed = sum_of(p, offsetof(report_study, n_failed)), large = sum_of(p, offsetof(report_study, n_too_large));
+    const uint64_t failed = sum_of(p, offsetof(report_study, n_failed)),
+                   large = sum_of(p, offsetof(report_study, n_too_large));
     bool has_band = false, skipped = false;
     report_tree t;
     report_node *list = report_list(report_tree_begin(&t), NULL);
@@ -338,13 +345,15 @@ static void add_best(const report_sweep *s, dse_arena *a, dse_strbuf *out)
         report_row(list, V_NOTE("study", p->name[i]), V_AS("points", V_COUNT(NULL, study->n)),
                    V_GIVEN(failed, V_AS("failed", V_COUNT(NULL, study->n_failed))),
                    V_GIVEN(large, V_AS("too large", V_COUNT(NULL, study->n_too_large))),
-                   V_GIVEN(skipped, V_AS("skipped", V_COUNT(NULL, study->n_skipped))), V_NOTE("best strategy", point.data),
+                   V_GIVEN(skipped, V_AS("skipped", V_COUNT(NULL, study->n_skipped))),
+                   V_NOTE("best strategy", point.data),
                    V_AS("step time", V_TIME(NULL, m ? m->wall_time : STORE_ABSENT)),
                    V_GIVEN(has_band, V_NOTE("error band", s->band[i] ? s->band[i] : "-")),
                    V_AS("memory", V_BYTES(NULL, m ? m->peak_memory : STORE_ABSENT)),
-                   V_GIVEN(trains, V_CELL("tokens/s/NPU", report_format(m && !isnan(m->tokens_per_s_npu) ? "%.0f" : "-",
-                                                                         m ? m->tokens_per_s_npu : 0)
-                                                              .text)),
+                   V_GIVEN(trains, V_CELL("tokens/s/NPU",
+                                          report_format(m && !isnan(m->tokens_per_s_npu) ? "%.0f" : "-",
+                                                        m ? m->tokens_per_s_npu : 0)
+                                              .text)),
                    V_GIVEN(trains, V_CELL("MFU", report_percent(m ? m->mfu : NAN).text)));
     }
     report_rows_html(list, out);
@@ -398,7 +407,8 @@ static void add_failures(const report_points *p, dse_strbuf *out)
             reason[k].n++;
         }
     for (size_t k = 0; k < n; k++)
-        report_row(list, V_AS("points", V_COUNT(NULL, reason[k].n)), V_NOTE("why they failed", reason[k].why));
+        report_row(list, V_AS("points", V_COUNT(NULL, reason[k].n)),
+                   V_NOTE("why they failed", reason[k].why));
     if (others)
         report_row(list, V_AS("points", V_COUNT(NULL, others)), V_NOTE("why they failed", "other reasons"));
     if (n)
@@ -420,13 +430,17 @@ static void add_notes(const report_points *p, dse_strbuf *out)
     for (size_t i = 0; i < p->n_studies && !differ; i++)
         differ = !report_comparable(&p->study[i], &p->study[0]);
     if (differ)
-        dse_strbuf_adds(&text, "The studies simulate their networks by different models (with congestion and without): their "
-                               "times say nothing about which is faster. Choose one study, or filter by a word of its name.\n");
+        dse_strbuf_adds(
+            &text,
+            "The studies simulate their networks by different models (with congestion and without): their "
+            "times say nothing about which is faster. Choose one study, or filter by a word of its name.\n");
     report_ranking_notes(p->study, p->n_studies, &text);
     if (p->n_studies && !sizes.differ)
         report_sizes_print(&sizes, &text);
     else if (p->n_studies)
-        dse_strbuf_adds(&text, "Memory counts bytes in some studies and elements in others: do not compare it across them.\n");
+        dse_strbuf_adds(
+            &text,
+            "Memory counts bytes in some studies and elements in others: do not compare it across them.\n");
     for (size_t i = 0; i < p->n_studies; i++)
         if (report_trains(&p->study[i]) && p->study[i].laws)
             report_train_note(p->study[i].laws, &text);
@@ -494,7 +508,8 @@ void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out)
                       "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';"
                       "style-src 'unsafe-inline';script-src 'unsafe-inline'\">\n",
                       out);
-    report_html_element("<header><h1>", s->title, "</h1><button id=theme type=button hidden></button></header>\n", out);
+    report_html_element("<header><h1>", s->title,
+                        "</h1><button id=theme type=button hidden></button></header>\n", out);
     if (s->points->n)
         add_navigation(s, out);
     dse_strbuf_adds(out, "<main>\n");
@@ -503,7 +518,8 @@ void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out)
     add_best(s, a, out);
     add_notes(s->points, out);
     if (s->points->n)
-        add_file("<noscript><p>The ranking needs JavaScript.</p></noscript>\n", &report_web_report_html, "", out);
+        add_file("<noscript><p>The ranking needs JavaScript.</p></noscript>\n", &report_web_report_html, "",
+                 out);
     for (size_t i = 0; i < s->n_pictures; i++)
         if (s->picture[i].svg)
             add_picture(&s->picture[i], out);

@@ -1,8 +1,10 @@
-/* Results of sweeps as one self-contained HTML page: a ranking that sorts and filters, charts of it, and pictures.
+/* Results of sweeps as one self-contained HTML page: a ranking that sorts and filters, charts of it, and
+ * pictures.
  *
- * The page loads nothing (its content policy forbids it). Its data is one JSON document in it, of figures column by column,
- * so that 100,000 points stay below 30 MB; web/report.js shows them. Charts that follow the ranking need Chart.js, which
- * the build embeds if it is there; else pictures take their place. Equal results give equal bytes. */
+ * The page loads nothing (its content policy forbids it). Its data is one JSON document in it, of figures
+ * column by column, so that 100,000 points stay below 30 MB; web/report.js shows them. Charts that follow
+ * the ranking need Chart.js, which the build embeds if it is there; else pictures take their place. Equal
+ * results give equal bytes. */
 #ifndef DSE_REPORT_SWEEP_PAGE_H
 #define DSE_REPORT_SWEEP_PAGE_H
 
@@ -20,7 +22,7 @@ typedef struct {
     const char *title, *made_by; /* "ccldse 1.0" */
     const report_points *points;
     const store_column *by;
-    const char *const *band; /* of each study: the error band of its best step time, "3.1 s .. 3.6 s"; NULL: none */
+    const char *const *band; /* of each study: the error band of its best step time; NULL: none */
     size_t n_pictures;
     const report_picture *picture;
 } report_sweep;

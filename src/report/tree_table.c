@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define WIDTH 80 /* columns of a usual terminal */
+
 typedef struct {
     const char *heading;
     bool left; /* texts; numbers go right */
@@ -75,14 +77,14 @@ static size_t heading_line(const char *heading, int line, const char **text)
 }
 
 /* The last column ends the line, without the spaces at its end: it may be empty. */
-static void print_cell(const column *c, bool last, const char *text, size_t n, dse_strbuf *out)
+static void print_cell(const column *c, int gap, bool last, const char *text, size_t n, dse_strbuf *out)
 {
     const int pad = (int)(c->width - n);
 
     dse_strbuf_addf(out, "%*s", c->left ? 0 : pad, "");
     dse_strbuf_add(out, text, n);
     if (!last) {
-        dse_strbuf_addf(out, "%*s", c->left ? pad + 2 : 2, "");
+        dse_strbuf_addf(out, "%*s", c->left ? pad + gap : gap, "");
         return;
     }
     while (out->len && out->data[out->len - 1] == ' ')
@@ -90,7 +92,7 @@ static void print_cell(const column *c, bool last, const char *text, size_t n, d
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_headings(const column *c, size_t n, dse_strbuf *out)
+static void print_headings(const column *c, size_t n, int gap, dse_strbuf *out)
 {
     bool two_lines = false;
     const char *text;
@@ -102,7 +104,7 @@ static void print_headings(const column *c, size_t n, dse_strbuf *out)
         for (size_t i = 0; i < n; i++) {
             const size_t length = heading_line(c[i].heading, line, &text);
 
-            print_cell(&c[i], i + 1 == n, text, length, out);
+            print_cell(&c[i], gap, i + 1 == n, text, length, out);
         }
     dse_strbuf_adds(out, report_begin_style(REPORT_PLAIN));
 }
@@ -135,14 +137,25 @@ static column *columns_of(const report_node *list, size_t *n, dse_strbuf *text)
     return c;
 }
 
+/* Spaces between columns: two, or one where only that makes a row fit a terminal. */
+static int gap_of(const column *c, size_t n)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < n; i++)
+        width += c[i].width;
+    return n && width + 2 * (n - 1) > WIDTH && width + (n - 1) <= WIDTH ? 1 : 2;
+}
+
 void report_rows_table(const report_node *list, dse_strbuf *out)
 {
     dse_strbuf text = dse_strbuf_in(list->arena);
     size_t n;
     const column *c = columns_of(list, &n, &text);
+    const int gap = gap_of(c, n);
 
     if (n)
-        print_headings(c, n, out);
+        print_headings(c, n, gap, out);
     for (const report_node *row = list->first; row; row = row->next) {
         const bool wins = row == list->first && n && !strcmp(c[0].heading, "rank");
         size_t k = 0;
@@ -150,7 +163,7 @@ void report_rows_table(const report_node *list, dse_strbuf *out)
         dse_strbuf_adds(out, wins ? report_begin_style(REPORT_WINNER) : "");
         for (const report_node *i = next_cell(row->first); i; i = next_cell(i->next), k++) {
             cell(&i->value, &text);
-            print_cell(&c[k], k + 1 == n, text.data, text.len, out);
+            print_cell(&c[k], gap, k + 1 == n, text.data, text.len, out);
         }
         dse_strbuf_adds(out, wins ? report_begin_style(REPORT_PLAIN) : "");
     }

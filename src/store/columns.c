@@ -68,10 +68,13 @@ static const store_column columns[] = {
     {REAL(tokens_per_s_npu, "1/s", STORE_HIGHER, "the same of one NPU; profile train")},
     {REAL(mfu, "%", STORE_HIGHER,
           "model FLOPS utilisation: operations of the model by the peak of all NPUs; profile train")},
-    {REAL(hfu, "%", STORE_HIGHER, "hardware FLOPS utilisation: the same, recomputation included; profile train")},
-    {REAL(cost_per_step, "", STORE_LOWER, "price of all NPUs for a step; if the system has cost.per_device_hour")},
+    {REAL(hfu, "%", STORE_HIGHER,
+          "hardware FLOPS utilisation: the same, recomputation included; profile train")},
+    {REAL(cost_per_step, "", STORE_LOWER,
+          "price of all NPUs for a step; if the system has cost.per_device_hour")},
     {REAL(cost_per_trillion_tokens, "", STORE_LOWER, "the same for 10^12 tokens; profile train")},
-    {REAL(energy_per_step, "kWh", STORE_LOWER, "energy of all NPUs for a step; if the system has cost.power")},
+    {REAL(energy_per_step, "kWh", STORE_LOWER,
+          "energy of all NPUs for a step; if the system has cost.power")},
     {REAL(energy_per_trillion_tokens, "kWh", STORE_LOWER, "the same for 10^12 tokens; profile train")},
 };
 
@@ -91,12 +94,9 @@ const store_column *store_column_find(const char *name)
 
 bool store_column_has_profile(const store_column *c, unsigned profile)
 {
-    static const size_t of_training[] = {AT(tokens_per_s),
-                                         AT(tokens_per_s_npu),
-                                         AT(mfu),
-                                         AT(hfu),
-                                         AT(cost_per_trillion_tokens),
-                                         AT(energy_per_trillion_tokens)};
+    static const size_t of_training[] = {
+        AT(tokens_per_s), AT(tokens_per_s_npu),         AT(mfu),
+        AT(hfu),          AT(cost_per_trillion_tokens), AT(energy_per_trillion_tokens)};
 
     /* Of the nodes and messages of a workload. */
     static const size_t of_workloads[] = {AT(compute_util),
@@ -138,6 +138,17 @@ bool store_column_is_cost(const store_column *c)
         if (c->offset == costs[i])
             return true;
     return false;
+}
+
+void store_add_costs(uint64_t npus, double per_device_hour, double power, store_metrics *m)
+{
+    const double seconds = (double)m->wall_time * 1e-9, npu_hours = seconds / 3600 * (double)npus,
+                 trillions = m->tokens_per_s * seconds * 1e-12;
+
+    m->cost_per_step = store_has_step(m) ? npu_hours * per_device_hour : NAN;
+    m->energy_per_step = store_has_step(m) ? npu_hours * power / 1000 : NAN;
+    m->cost_per_trillion_tokens = m->cost_per_step / trillions;
+    m->energy_per_trillion_tokens = m->energy_per_step / trillions;
 }
 
 uint64_t store_count(const store_metrics *m, const store_column *c)

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA_VERSION 8
+#define STORE_SCHEMA_VERSION 9
 #define STORE_NEW            0 /* of a file in which nothing is yet */
 
 struct store {

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows and their
- * checksums stay right: parameters that every configuration says among the keys, the metrics, parameters that are
- * omitted at their default; then what profile train brought, metrics and parameters; then costs. What comes later than these
- * needs a generation of its own behind them. */
-enum { AT_FIRST, OMITTED, OF_TRAINING, OF_COST };
+/* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows
+ * and their checksums stay right: parameters that every configuration says among the keys, the metrics,
+ * parameters that are omitted at their default; then what profile train brought, metrics and parameters.
+ * What comes later than these needs a generation of its own behind them. Costs have no column: they are
+ * computed (store_set_prices). */
+enum { AT_FIRST, OMITTED, OF_TRAINING, NOT_STORED };
 
 static int generation(uint32_t parameter)
 {
@@ -21,7 +22,7 @@ static int generation(uint32_t parameter)
 static int metric_generation(const store_column *c)
 {
     if (store_column_is_cost(c))
-        return OF_COST;
+        return NOT_STORED;
     return store_column_has_profile(c, STRATEGY_PROFILE_STAGE) ? AT_FIRST : OF_TRAINING;
 }
 
@@ -68,7 +69,6 @@ size_t store_add_columns(dse_strbuf *sql)
     n += add_parameters(OMITTED, sql);
     n += add_metrics(OF_TRAINING, sql);
     n += add_parameters(OF_TRAINING, sql);
-    n += add_metrics(OF_COST, sql);
     sql->data[sql->len -= 2] = '\0'; /* the last comma */
     return n;
 }
@@ -112,7 +112,8 @@ static bool read_strategy(sqlite3_stmt *q, int of, strategy *s, int *at)
             whole &= p->kind == STRATEGY_DEGREE ? v >= p->min && v <= UINT32_MAX : v == 0 || v == 1;
             value = (uint32_t)v;
         } else if (!is_null) {
-            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) == DSE_OK;
+            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) ==
+                     DSE_OK;
         }
         strategy_set(s, i, value);
         (*at)++;
@@ -175,7 +176,11 @@ void store_bind_row(sqlite3_stmt *q, const store_row *r)
     bind_strategy(q, OMITTED, &r->strategy, &at);
     bind_metrics(q, OF_TRAINING, r, &at);
     bind_strategy(q, OF_TRAINING, &r->strategy, &at);
-    bind_metrics(q, OF_COST, r, &at);
+}
+
+static double real_column(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i);
 }
 
 static char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
@@ -230,7 +235,7 @@ static void read_metrics(sqlite3_stmt *q, int of, dse_arena *a, store_metrics *m
         if (metric_generation(&c[i]) != of)
             continue;
         if (c[i].type == STORE_REAL)
-            *(double *)field = absent ? NAN : sqlite3_column_double(q, *at);
+            *(double *)field = real_column(q, *at);
         else if (c[i].type == STORE_TEXT)
             *(const char **)field = absent ? NULL : masked(text_column(q, *at, a), DSE_ONE_LINE);
         else
@@ -256,15 +261,14 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     r->done = sqlite3_column_int(q, at++) != 0;
     r->memory_rounded = sqlite3_column_int(q, at++) != 0;
     r->error = masked(text_column(q, at++, a), DSE_LINES);
-    r->seconds = sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
-    at++;
+    r->seconds = real_column(q, at++);
     read_metrics(q, AT_FIRST, a, &r->metrics, &at);
     whole &= read_strategy(q, OMITTED, &r->strategy, &at);
     read_metrics(q, OF_TRAINING, a, &r->metrics, &at);
     whole &= read_strategy(q, OF_TRAINING, &r->strategy, &at);
-    read_metrics(q, OF_COST, a, &r->metrics, &at);
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
-    r->asked = sqlite3_column_int(q, at) != 0;
+    r->asked = sqlite3_column_int(q, at++) != 0;
+    store_add_costs(strategy_ranks(&r->strategy), real_column(q, at), real_column(q, at + 1), &r->metrics);
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
                            r->model, r->system);

@@ -38,8 +38,13 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
             TOTAL_TRIGGER("skipped_removed", "DELETE", "skipped", "2", "-",                                  \
                           "(" XOR("old.hash", "old.study") ")")
 
-/* The hashes of the points that the last sweep asked for. What is lost of it is nothing measured: no total has it. */
+/* The hashes of the points that the last sweep asked for. What is lost of it is nothing measured: no total
+ * has it. */
 #define ASKED "CREATE TABLE IF NOT EXISTS asked (hash INTEGER PRIMARY KEY);"
+
+/* What an NPU of a study's system costs an hour and takes in W; NULL: not known. Nothing measured either. */
+#define PRICES                                                                                               \
+    "CREATE TABLE IF NOT EXISTS price (study INTEGER PRIMARY KEY, per_device_hour REAL, power REAL);"
 
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
@@ -73,11 +78,12 @@ dse_status store_schema_make(store *s, dse_error *err)
         dse_strbuf_addf(&sql, ", %s %s", strategy_parameters[i].name, strategy_type(i));
     c = store_columns(&n);
     for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
+        if (!store_column_is_cost(&c[i]))
+            dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
     dse_strbuf_addf(
         &sql,
         ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
-        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED TOTALS STORE_SET_TOTALS
+        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED PRICES TOTALS STORE_SET_TOTALS
         "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
         APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
@@ -126,9 +132,9 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " json_set(config, '$.settings', settings)) WHERE " key " IS NOT NULL"                                   \
     " AND json_extract(config, '$.settings') IS NOT NULL;"
 
-/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as its
- * configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A note that
- * none of them explains still moves to the new study, and counts there. */
+/* Of skipped points only the hashes are stored. The points of a study whose rows move are tried, each as
+ * its configuration was and as it is now: their degrees multiply to the NPUs, as do those of each row. A
+ * note that none of them explains still moves to the new study, and counts there. */
 #define NOTE_MOVED                                                                                           \
     "CREATE TEMP TABLE moved AS SELECT id, study AS old_study, config AS old_config FROM result"             \
     " WHERE study IN (SELECT study FROM skipped) AND json_valid(config)"                                     \
@@ -196,6 +202,7 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
     " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
     ASKED,
+    PRICES,
 };
 
 /* ---- columns of rows that came later -------------------------------------------------------- */
@@ -208,7 +215,8 @@ static void add_later_columns(dse_strbuf *sql)
 
     dse_strbuf_adds(sql, "VALUES ");
     for (size_t i = 0; i < n; i++)
-        dse_strbuf_addf(sql, "%s('%s', '%s')", i ? ", " : "", c[i].name, sql_type[c[i].type]);
+        if (!store_column_is_cost(&c[i]))
+            dse_strbuf_addf(sql, "%s('%s', '%s')", i ? ", " : "", c[i].name, sql_type[c[i].type]);
     for (uint32_t i = 0; i < STRATEGY_N; i++)
         if (strategy_parameters[i].omit_default)
             dse_strbuf_addf(sql, ", ('%s', '%s')", strategy_parameters[i].name, strategy_type(i));

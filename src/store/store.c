@@ -199,6 +199,24 @@ dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_
     return st;
 }
 
+/* ---- prices -------------------------------------------------------------------------------- */
+
+dse_status store_set_prices(store *s, uint64_t study, double per_device_hour, double power, dse_error *err)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO price VALUES (?1, ?2, ?3)";
+    sqlite3_stmt *q = NULL;
+    dse_status st;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
+        return store_fail(s, err, "write a result");
+    sqlite3_bind_int64(q, 1, (int64_t)study);
+    sqlite3_bind_double(q, 2, per_device_hour); /* NaN is NULL */
+    sqlite3_bind_double(q, 3, power);
+    st = write_now(s, q, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
 /* ---- lists --------------------------------------------------------------------------------- */
 
 static dse_status list_rows(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
@@ -214,9 +232,10 @@ static dse_status list_rows(store *s, const char *model, const char *system, dse
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
     store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ", n_skipped, " IS_ASKED " FROM result"
+    dse_strbuf_adds(&sql, ", n_skipped, " IS_ASKED ", per_device_hour, power FROM result"
                           " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
                           " USING (study)"
+                          " LEFT JOIN price USING (study)"
                           " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
                           " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study");
     for (uint32_t i = 0; i < STRATEGY_N; i++)

@@ -71,12 +71,14 @@ typedef struct {
      * (sim/fallback.h); NULL: it did, or was not asked. */
     const char *fallback;
 
-    /* Of profile train: tokens of a step by its time, and operations of the model (mfu), or of all that was executed
-     * (hfu), by the peak of all NPUs, in percent. NaN: of profile stage, or not known. */
+    /* Of profile train: tokens of a step by its time, and operations of the model (mfu), or of all that
+     * was executed (hfu), by the peak of all NPUs, in percent. NaN: of profile stage, or not known. */
     double tokens_per_s, tokens_per_s_npu, mfu, hfu;
 
-    /* What all NPUs of the point cost and take, if the system says what one does: of a step, and of 10^12 tokens (profile
-     * train); in the money of its price, and in kWh. NaN: not known. */
+    /* What all NPUs of the point cost and take, if the system says what one does: of a step, and of 10^12
+     * tokens (profile train); in the money of its price, and in kWh. NaN: not known. A row does not store
+     * them: store_list computes them from what its study has (store_set_prices), so that a new price needs
+     * no simulation. */
     double cost_per_step, cost_per_trillion_tokens, energy_per_step, energy_per_trillion_tokens;
 } store_metrics;
 
@@ -98,6 +100,9 @@ bool store_column_has_profile(const store_column *c, unsigned profile);
 
 /* Whether it is a cost or an energy, which only systems with a price or a power have. */
 bool store_column_is_cost(const store_column *c);
+
+/* Sets those of a point: what one NPU costs an hour and how much power it takes in W; NaN: not known. */
+void store_add_costs(uint64_t npus, double per_device_hour, double power, store_metrics *m);
 
 /* Nothing is known. */
 void store_metrics_clear(store_metrics *m);
@@ -133,7 +138,7 @@ typedef struct {
     bool memory_rounded; /* the engine printed its memory in GB, rounded */
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
-    bool asked;                /* by store_list: the last sweep asked for it, or it is not known what that did */
+    bool asked;                /* by store_list: the last sweep asked for it, or that is not known */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
@@ -219,10 +224,16 @@ dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err);
 /* Whether that was noted. */
 dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
 
-/* Notes which points a sweep asks for, by the hashes of their rows, whether they are stored already or not: in the place of
- * those of the sweep before, or with `more` beside them, as of results that came otherwise. In a transaction of its own.
- * Nothing is noted in a database of a version before 8 until its next sweep. */
+/* Notes which points a sweep asks for, by the hashes of their rows, whether they are stored already or
+ * not: in the place of those of the sweep before, or with `more` beside them, as of results that came
+ * otherwise. In a transaction of its own. Nothing is noted in a database of a version before 8 until its
+ * next sweep. */
 dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err);
+
+/* Sets what an NPU of a study's system costs an hour and its power in W (NaN: not known), in the place of
+ * what was set before: for all rows of the study, stored before or not. By itself, or between store_begin
+ * and store_commit. */
+dse_status store_set_prices(store *s, uint64_t study, double per_device_hour, double power, dse_error *err);
 
 /* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is
  * not stored. `asked`: those alone that the last sweep asked for. */

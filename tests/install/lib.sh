@@ -22,6 +22,18 @@ check_tree() {
     for file in README.md copyright docs/accuracy.md; do
         [ -s "$prefix/share/doc/ccldse/$file" ] || fail "no share/doc/ccldse/$file"
     done
+    check_readers
+}
+
+# What reads the program's JSON, and the licence of the library that reports bring along, if they do.
+check_readers() {
+    for schema in "$source_folder"/docs/schema/*.json; do
+        cmp "$schema" "$prefix/share/ccldse/schema/$(basename "$schema")" || exit 1
+    done
+    cmp "$source_folder/contrib/python/ccldse.py" "$prefix/share/ccldse/python/ccldse.py" || exit 1
+    if grep -q 'Chart\.js v' "$prefix/bin/ccldse"; then
+        cmp "$source_folder/src/report/web/chart.js.licence" "$prefix/share/doc/ccldse/chart.js.licence" || exit 1
+    fi
 }
 
 installed() { env -i "$prefix/bin/ccldse" "$@"; }

@@ -36,13 +36,15 @@ const fits = (i) => {
 const scales = {
     time: [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]],
     bytes: [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]],
+    kWh: [["kWh", 1], ["MWh", 1e3]],
 };
 function unitFor(c, v) {
-    const of = scales[c.kind];
+    const of = scales[c.kind] || scales[c.unit];
     return of ? of.reduce((found, u) => (Math.abs(v) >= u[1] ? u : found)) : [c.unit === "1/s" ? "" : c.unit, 1];
 }
 /* Four digits, as people compare them; all of them if the number is larger. */
 function digits(v) {
+    if (Math.abs(v) < 0.1) return String(Number(v.toPrecision(4)));
     const whole = Math.abs(v) >= 1 ? Math.floor(Math.log10(Math.abs(v))) + 1 : 1;
     return v.toFixed(Number.isInteger(v) ? 0 : Math.max(0, 4 - whole));
 }
@@ -56,8 +58,7 @@ function readable(c, i) {
     if (Number.isNaN(v)) return "–";
     if (c.names || c.kind === "parameter") return exactly(c, i);
     const [unit, per] = unitFor(c, v);
-    /* A step may cost next to nothing. */
-    return (c.kind === "cost" ? String(Number(v.toPrecision(4))) : digits(v / per)) + (unit ? " " + unit : "");
+    return digits(v / per) + (unit ? " " + unit : "");
 }
 
 const parameters = columns.filter((c) => c.kind === "parameter");

@@ -98,11 +98,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 9);
+    set_header(60, 10);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 9; this program knows versions up to 8. Use a newer ccldse");
+           "the database is of version 10; this program knows versions up to 9. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 9; this program knows versions up to 8. Use a newer ccldse");
+           "the database is of version 10; this program knows versions up to 9. Use a newer ccldse");
     end();
 }
 
