@@ -70,8 +70,8 @@ static inline void dse_idtable_put(dse_idtable *t, dse_idslot *empty, uint32_t h
 }
 
 /* The id of the key: of the record that has it, or else `next`, which it then has. */
-static inline uint32_t dse_idtable_intern(dse_idtable *t, uint32_t hash, dse_id_equal *equal, const void *records,
-                                          const void *key, uint32_t next)
+static inline uint32_t dse_idtable_intern(dse_idtable *t, uint32_t hash, dse_id_equal *equal,
+                                          const void *records, const void *key, uint32_t next)
 {
     dse_idslot *slot;
 

@@ -1,7 +1,7 @@
 /* dse_list -- indexes of an array in a row: what comes first is taken first.
  *
- * Each element has the index behind its own in `link`, a uint32_t that a free slot of base/alloc.h may have for
- * itself; so an element is in one list at most. */
+ * Each element has the index behind its own in `link`, a uint32_t that a free slot of base/alloc.h may have
+ * for itself; so an element is in one list at most. */
 #ifndef DSE_BASE_LIST_H
 #define DSE_BASE_LIST_H
 

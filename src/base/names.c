@@ -7,15 +7,17 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_NAME 64
+#define MAX_NAME      64
 #define SHORTEST_PART 3 /* letters of a name that say which longer one is meant */
 
 static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
-/* A letter too many, missing or wrong, and two that changed places, are one edit; a digit for another is `of_digit`. */
+/* A letter too many, missing or wrong, and two that changed places, are one edit; a digit for another is
+ * `of_digit`. */
 static size_t edit_distance(const char *a, const char *b, size_t of_digit)
 {
-    size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1],
+           *row = rows[2];
 
     if (la > MAX_NAME || lb > MAX_NAME)
         return MAX_NAME;
@@ -29,7 +31,8 @@ static size_t edit_distance(const char *a, const char *b, size_t of_digit)
             const bool digits = isdigit((unsigned char)a[i - 1]) && isdigit((unsigned char)b[j - 1]);
             size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? of_digit : 1);
 
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) &&
+                before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             if (last[j] + 1 < best)
                 best = last[j] + 1;
@@ -79,7 +82,8 @@ static const char *longer_or_shorter(const char *name, const char *const *known,
     return longer ? longer : shorter;
 }
 
-static const char *nearest_within(const char *name, const char *const *known, size_t n, size_t limit, size_t of_digit)
+static const char *nearest_within(const char *name, const char *const *known, size_t n, size_t limit,
+                                  size_t of_digit)
 {
     size_t best = MAX_NAME;
     const char *nearest = NULL;

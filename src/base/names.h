@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-/* The candidate with the smallest edit distance to `name` (case ignored; two letters that changed places are one edit)
- * within a third of the name's length, its dashes aside (at least 1, at most 3 edits). Ties: the one with the longest run of
- * letters in common, then the first. "h200" comes after the name that has the whole of "h100" in it, the shortest of these,
- * or that it begins with, the longest, if these are three letters or more: "h100" is near to "hgx_h100". NULL: none. Borrowed
- * from the array. */
+/* The candidate with the smallest edit distance to `name` (case ignored; two letters that changed places are
+ * one edit) within a third of the name's length, its dashes aside (at least 1, at most 3 edits). Ties: the
+ * one with the longest run of letters in common, then the first. "h200" comes after the name that has the
+ * whole of "h100" in it, the shortest of these, or that it begins with, the longest, if these are three
+ * letters or more: "h100" is near to "hgx_h100". NULL: none. Borrowed from the array. */
 const char *dse_nearest(const char *name, const char *const *known, size_t n);
 
 /* Fails with "unknown <what> '<name>'; did you mean '<nearest>'? known: <all>". `where` may be "". */

@@ -21,7 +21,7 @@ typedef struct {
 void dse_strbuf_init(dse_strbuf *b);
 dse_strbuf dse_strbuf_in(dse_arena *a); /* empty, for short texts: what it has outgrown stays in the arena */
 void dse_strbuf_free(dse_strbuf *b);    /* accepts an initialised buffer, leaves it initialised */
-void dse_strbuf_clear(dse_strbuf *b); /* keeps the memory */
+void dse_strbuf_clear(dse_strbuf *b);   /* keeps the memory */
 
 /* The text, in the arena; the buffer is freed. */
 const char *dse_strbuf_take(dse_strbuf *b, dse_arena *a);

@@ -15,12 +15,8 @@ static const struct {
     char letter;
     double decimal, binary;
 } prefixes[] = {
-    {'K', 1e3, 1024.0},
-    {'M', 1e6, 1048576.0},
-    {'G', 1e9, 1073741824.0},
-    {'T', 1e12, 1099511627776.0},
-    {'P', 1e15, 1125899906842624.0},
-    {'E', 1e18, 1152921504606846976.0},
+    {'K', 1e3, 1024.0},           {'M', 1e6, 1048576.0},           {'G', 1e9, 1073741824.0},
+    {'T', 1e12, 1099511627776.0}, {'P', 1e15, 1125899906842624.0}, {'E', 1e18, 1152921504606846976.0},
 };
 
 static const struct {
@@ -37,8 +33,8 @@ static const char *const expected[] = {
     [DSE_UNIT_WATTS] = "a power such as 700W or 1.2kW",
 };
 
-/* The factor of "GB", "GiB", "GB/s", "TFLOPS", ...: 0 if it is none of them. The case of the prefix says nothing, as no
- * size or rate counts thousandths; that of the base is the caller's to check. */
+/* The factor of "GB", "GiB", "GB/s", "TFLOPS", ...: 0 if it is none of them. The case of the prefix says
+ * nothing, as no size or rate counts thousandths; that of the base is the caller's to check. */
 static double scaled_unit(const char *s, const char *base, bool binary_allowed)
 {
     if (!strcasecmp(s, base))
@@ -62,8 +58,9 @@ static double size_factor(const char *s)
     return may_be_bits ? 0.0 : scaled_unit(s, "B", true);
 }
 
-/* "GB/s", "GBps"; and in bits "Gb/s", "Gbps", "Gbit/s". A link is sold in either, so that the case of the B decides, and
- * "gb/s" or "GBPS", whose letters are all of one case, say nothing (kb/s does: k has no other case). */
+/* "GB/s", "GBps"; and in bits "Gb/s", "Gbps", "Gbit/s". A link is sold in either, so that the case of the B
+ * decides, and "gb/s" or "GBPS", whose letters are all of one case, say nothing (kb/s does: k has no other
+ * case). */
 static double rate_factor(const char *s)
 {
     const size_t n = strlen(s), n_per = n > 1 && s[n - 2] == '/' ? 2 : dse_ends(s, "ps") ? 2 : 0;
@@ -77,7 +74,8 @@ static double rate_factor(const char *s)
         return scaled_unit(unit, "B", true);
     if (dse_ends(unit, "bit"))
         return scaled_unit(unit, "bit", true) / 8;
-    return islower((unsigned char)s[0]) && s[0] != 'b' && s[0] != 'k' ? 0.0 : scaled_unit(unit, "b", true) / 8;
+    return islower((unsigned char)s[0]) && s[0] != 'b' && s[0] != 'k' ? 0.0
+                                                                      : scaled_unit(unit, "b", true) / 8;
 }
 
 static double time_factor(const char *s)
@@ -108,18 +106,22 @@ static double unit_factor(const char *s, dse_unit unit)
 }
 
 /* What somebody probably meant who wrote a unit that there is not, and what to write instead. */
-static dse_status unknown_unit(const char *text, double value, const char *rest, dse_unit unit, dse_error *err)
+static dse_status unknown_unit(const char *text, double value, const char *rest, dse_unit unit,
+                               dse_error *err)
 {
     const char prefix = (char)toupper((unsigned char)*rest);
 
     if (unit == DSE_UNIT_BYTES_PER_S && !strcasecmp(rest + (*rest != '\0'), "T/s"))
-        return dse_fail(err, DSE_E_CONFIG,
-                        "'%.80s' counts the transfers of one lane; write the rate of the link: of 16 lanes some %g%cB/s",
-                        text, value * 16 / 8, prefix);
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "'%.80s' counts the transfers of one lane; write the rate of the link: of 16 lanes some %g%cB/s",
+            text, value * 16 / 8, prefix);
     if (unit == DSE_UNIT_BYTES_PER_S && (!strcasecmp(rest + 1, "b/s") || !strcasecmp(rest + 1, "bps")))
-        return dse_fail(err, DSE_E_CONFIG, "'%.40s' in '%.80s' may be bits or bytes; write %g%cb/s or %g%cB/s", rest,
-                        text, value, prefix, value, prefix);
-    return dse_fail(err, DSE_E_CONFIG, "unknown unit '%.40s' in '%.80s'; expected %s", rest, text, expected[unit]);
+        return dse_fail(err, DSE_E_CONFIG,
+                        "'%.40s' in '%.80s' may be bits or bytes; write %g%cb/s or %g%cB/s", rest, text,
+                        value, prefix, value, prefix);
+    return dse_fail(err, DSE_E_CONFIG, "unknown unit '%.40s' in '%.80s'; expected %s", rest, text,
+                    expected[unit]);
 }
 
 /* Reads the decimal number at the start of text. Hexadecimal, "nan" and "infinity", which strtod

@@ -1,10 +1,10 @@
 /* Numbers with units, as people write them in cards and on the command line.
  *
- * A size: "80GB" is 80 * 10^9 bytes, "80GiB" is 80 * 2^30. A rate is a size with "/s" ("100GB/s"), the same in bits
- * ("400Gb/s", "400Gbps", "400Gbit/s"), or a rate of operations ("450TFLOPS"). A time is "50ns", "1.5us", "3ms", "2s" (also
- * min, h). Prefixes k M G T P E, with "i" for powers of two (sizes and rates of bytes and bits only). Any case of letters
- * will do where it leaves no doubt: "80gb", "3US"; not "50gb/s", which may be bits. The number is strtod's; no space is
- * needed before the unit, one is allowed. */
+ * A size: "80GB" is 80 * 10^9 bytes, "80GiB" is 80 * 2^30. A rate is a size with "/s" ("100GB/s"), the same
+ * in bits ("400Gb/s", "400Gbps", "400Gbit/s"), or a rate of operations ("450TFLOPS"). A time is "50ns",
+ * "1.5us", "3ms", "2s" (also min, h). Prefixes k M G T P E, with "i" for powers of two (sizes and rates of
+ * bytes and bits only). Any case of letters will do where it leaves no doubt: "80gb", "3US"; not "50gb/s",
+ * which may be bits. The number is strtod's; no space is needed before the unit, one is allowed. */
 #ifndef DSE_BASE_UNITS_H
 #define DSE_BASE_UNITS_H
 

@@ -124,7 +124,8 @@ typedef enum {
 #define LLAMA   "llama"   /* configs/layers/llama.yaml: groups of heads, a gate, no choice */
 #define DECODER "decoder" /* configs/layers/decoder.yaml: all choices */
 
-/* Architectures, as words of a card (NULL: the card's default) and what a config means that leaves a key out. */
+/* Architectures, as words of a card (NULL: the card's default) and what a config means that leaves a key
+ * out. */
 typedef struct {
     const char *model_type, *norm, *norms, *block, *qk_norm, *position;
     bool gate, is_tied, embedding_norm, drops;
@@ -235,7 +236,8 @@ static bool number(const cfg_node *node, int64_t *out)
     return node->kind == CFG_SCALAR && !node->quoted && dse_parse_int(node->text, out, NULL) == DSE_OK;
 }
 
-/* The value of a key that says something, in a section of the config or itself; NULL. *key is where it stands. */
+/* The value of a key that says something, in a section of the config or itself; NULL. *key is where it
+ * stands. */
 static const cfg_node *value_in(const cfg_node *root, const char *section, const char *name,
                                 const cfg_node **key)
 {
@@ -249,7 +251,8 @@ static const cfg_node *value_in(const cfg_node *root, const char *section, const
     return map->item[i];
 }
 
-/* The number of a key, or what the config means that does not have it. No size is beyond what a card takes. */
+/* The number of a key, or what the config means that does not have it. No size is beyond what a card
+ * takes. */
 static int64_t number_or(const cfg_node *root, const char *key, int64_t otherwise)
 {
     const int64_t most = 1000000000000000;
@@ -455,8 +458,8 @@ static bool is_falcon(const reading *r)
     return is_of(r, "falcon") || !strncmp(r->of.model_type, "RefinedWeb", 10);
 }
 
-/* Whatever its other keys say, falcon has one head of keys and values, unless it is of the new decoder or has multi_query
- * false; gpt_bigcode, too. */
+/* Whatever its other keys say, falcon has one head of keys and values, unless it is of the new decoder or has
+ * multi_query false; gpt_bigcode, too. */
 static void read_kv_heads(reading *r)
 {
     const bool is_new = says(r->root, "new_decoder_architecture", "true");
@@ -502,10 +505,8 @@ static void read_biases(reading *r)
     static const struct {
         unsigned bias;
         const char *key;
-    } of[] = {{QKV, "bias.qkv"},
-              {PROJECTION, "bias.projection"},
-              {FEED_FORWARD, "bias.mlp"},
-              {HEAD, "bias.head"}};
+    } of[] = {
+        {QKV, "bias.qkv"}, {PROJECTION, "bias.projection"}, {FEED_FORWARD, "bias.mlp"}, {HEAD, "bias.head"}};
     unsigned biases = r->of.biases;
     const char *by = NULL;
 

@@ -39,9 +39,10 @@ static void write_head(const cfg_doc *config, const card_hf_notes *notes, uint64
     dse_strbuf_adds(out, ".\n");
     for (uint32_t i = 0; i < notes->n; i++)
         dse_strbuf_addf(out, "# Not simulated: %s.\n", notes->item[i].text);
-    dse_strbuf_adds(out, "# A config does not say how the model is trained: write batch (sequences of a step) "
-                         "and sequence (tokens of one) here, or\n"
-                         "# give --set batch=N --set sequence=N.\n");
+    dse_strbuf_adds(out,
+                    "# A config does not say how the model is trained: write batch (sequences of a step) "
+                    "and sequence (tokens of one) here, or\n"
+                    "# give --set batch=N --set sequence=N.\n");
 }
 
 /* "bias.qkv: true" stands under "bias". */

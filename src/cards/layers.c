@@ -14,23 +14,11 @@ typedef struct {
 } selection;
 
 /* What cards may say for operators with conditions alone. */
-static const char *const features[] = {"gate",
-                                       "norm",
-                                       "norms",
-                                       "block",
-                                       "qk_norm",
-                                       "position",
-                                       "positions",
-                                       "embedding_width",
-                                       "dropout",
-                                       "embedding_norm",
-                                       "final_norm",
-                                       "window",
-                                       "windowed_layers",
-                                       "bias.qkv",
-                                       "bias.projection",
-                                       "bias.mlp",
-                                       "bias.head"};
+static const char *const features[] = {
+    "gate",       "norm",      "norms",           "block",    "qk_norm",
+    "position",   "positions", "embedding_width", "dropout",  "embedding_norm",
+    "final_norm", "window",    "windowed_layers", "bias.qkv", "bias.projection",
+    "bias.mlp",   "bias.head"};
 
 /* ---- conditions: key, or key=word|word of the card ------------------------------------------------ */
 

@@ -24,7 +24,8 @@ static const struct {
     [CARD_MEASURED] = {"measured", "measured table", "measured table", "table",
                        "they are in configs/measured", ".json"},
     [CARD_DEVICES] = {"devices", "device", "device file", "file", "they are in configs/devices", ".yaml"},
-    [CARD_ERRORS] = {"errors", "file of errors", "file of errors", "file", "they are in configs/errors", ".yaml"},
+    [CARD_ERRORS] = {"errors", "file of errors", "file of errors", "file", "they are in configs/errors",
+                     ".yaml"},
 };
 
 /* The file name of a Hugging Face model in its folder. */

@@ -43,8 +43,9 @@ static dse_status check_parameter(uint32_t parameter, const char *text, dse_erro
     dse_error why = DSE_ERROR_INIT;
     uint32_t value;
 
-    return strategy_parse(p, "it", text, &value, &why) == DSE_OK ? DSE_OK
-                                                                 : dse_fail(err, DSE_E_CONFIG, "%s", why.text);
+    return strategy_parse(p, "it", text, &value, &why) == DSE_OK
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG, "%s", why.text);
 }
 
 static dse_status check_placement(const char *text, dse_error *err)
@@ -66,7 +67,8 @@ static const char *const profiles[] = {TRAIN, STAGE, NULL};
 #define SWITCH(f, value, ...)                                                                                \
     .type = CFG_T_BOOL, FIELD(f), .fallback = value, .omit_default = true, .help = __VA_ARGS__ OF_DECODER
 #define CHOICE(f, first, words, ...)                                                                         \
-    .type = CFG_T_NAME, FIELD(f), .fallback = first, .choices = words, .omit_default = true, .help = __VA_ARGS__ OF_DECODER
+    .type = CFG_T_NAME, FIELD(f), .fallback = first, .choices = words, .omit_default = true,                 \
+    .help = __VA_ARGS__ OF_DECODER
 #define NUMBER(f, ...)                                                                                       \
     .type = CFG_T_INT, .min = 0, .max = 1e15, FIELD(f), .fallback = "0", .omit_default = true,               \
     .help = __VA_ARGS__ OF_DECODER
@@ -96,7 +98,8 @@ static const cfg_param rows[] = {
      .type = CFG_T_NAME,
      FIELD(operators),
      .fallback = "transformer",
-     .help = "the family of the model, a file of configs/layers (profile train) or configs/operators (profile stage); or a "
+     .help = "the family of the model, a file of configs/layers (profile train) or configs/operators "
+             "(profile stage); or a "
              "path to a file of operators"},
     {.key = "kv_heads",
      .type = CFG_T_INT,
@@ -105,8 +108,8 @@ static const cfg_param rows[] = {
      FIELD(kv_heads),
      .fallback = "0",
      .omit_default = true,
-     .help =
-         "keys and values, each shared by heads / kv_heads of the heads (operators: llama, nemotron, decoder); 0: one a head"},
+     .help = "keys and values, each shared by heads / kv_heads of the heads (operators: llama, nemotron, "
+             "decoder); 0: one a head"},
     {.key = "head_dim",
      .type = CFG_T_INT,
      .min = 0,
@@ -114,7 +117,8 @@ static const cfg_param rows[] = {
      FIELD(head_dim),
      .fallback = "0",
      .omit_default = true,
-     .help = "features of a head, where they are not d_model / heads (operators: llama, nemotron, decoder; profile train); 0: they are"},
+     .help = "features of a head, where they are not d_model / heads (operators: llama, nemotron, decoder; "
+             "profile train); 0: they are"},
     {.key = "tied_embeddings",
      .type = CFG_T_BOOL,
      FIELD(tied_embeddings),
@@ -123,22 +127,29 @@ static const cfg_param rows[] = {
      .help = "whether the output embedding is the input embedding (profile train)"},
     {.key = "gate", SWITCH(gate, "false", "whether the feed-forward network has a third matrix, a gate")},
     {.key = "norm",
-     CHOICE(norm, "rms", norm_words, "RMSNorm; LayerNorm, with a bias or without; or LayerNorm without any parameter")},
+     CHOICE(norm, "rms", norm_words,
+            "RMSNorm; LayerNorm, with a bias or without; or LayerNorm without any parameter")},
     {.key = "norms",
-     CHOICE(norms, "before", norms_words,
-            "where the norms of a layer are: before attention and feed-forward network, after them, or both")},
+     CHOICE(
+         norms, "before", norms_words,
+         "where the norms of a layer are: before attention and feed-forward network, after them, or both")},
     {.key = "block",
      CHOICE(block, "serial", block_words,
-            "attention and feed-forward network one after the other, or both of the layer's input, behind one norm or "
+            "attention and feed-forward network one after the other, or both of the layer's input, behind "
+            "one norm or "
             "one each")},
     {.key = "qk_norm",
      CHOICE(qk_norm, "none", qk_norm_words, "a norm of queries and keys: over each head, or over all heads")},
     {.key = "position",
-     CHOICE(position, "rotary", position_words, "rotated queries and keys, a table of positions, or neither (ALiBi)")},
+     CHOICE(position, "rotary", position_words,
+            "rotated queries and keys, a table of positions, or neither (ALiBi)")},
     {.key = "positions", NUMBER(positions, "rows of the table of positions; 0: tokens of a sequence")},
     {.key = "embedding_width",
-     NUMBER(embedding_width, "width of the embeddings, with a matrix on both sides of the model; 0: d_model")},
-    {.key = "dropout", SWITCH(dropout, "false", "whether hidden states are dropped after embedding, attention and feed-forward network")},
+     NUMBER(embedding_width,
+            "width of the embeddings, with a matrix on both sides of the model; 0: d_model")},
+    {.key = "dropout",
+     SWITCH(dropout, "false",
+            "whether hidden states are dropped after embedding, attention and feed-forward network")},
     {.key = "embedding_norm", SWITCH(embedding_norm, "false", "whether a norm follows the embedding")},
     {.key = "final_norm", SWITCH(final_norm, "true", "whether a norm precedes the output embedding")},
     {.key = "window",
@@ -155,14 +166,11 @@ static const cfg_param rows[] = {
      .fallback = "",
      .choices = profiles,
      .omit_default = true,
-     .help = "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
-             "if `operators` names a family of models, else stage"},
-    {.key = "placement",
-     MOVED(placement),
-     .help = "the strategy's --placement, where a point says none"},
-    {.key = "stages",
-     MOVED(stages),
-     .help = "the strategy's --stages, where a point says none"},
+     .help =
+         "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
+         "if `operators` names a family of models, else stage"},
+    {.key = "placement", MOVED(placement), .help = "the strategy's --placement, where a point says none"},
+    {.key = "stages", MOVED(stages), .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
      .type = CFG_T_NAME,
      FIELD(precision.word),
@@ -249,10 +257,10 @@ wl_precision card_model_precision(const card_model *m)
     const wl_precision *given = &m->precision.bytes, *word = bytes_of(m->precision.word);
 
     return (wl_precision){.weights = either(given->weights, word->weights),
-                       .activations = either(given->activations, word->activations),
-                       .gradients = either(given->gradients, word->gradients),
-                       .optimizer = either(given->optimizer, word->optimizer),
-                       .messages = either(given->messages, word->messages)};
+                          .activations = either(given->activations, word->activations),
+                          .gradients = either(given->gradients, word->gradients),
+                          .optimizer = either(given->optimizer, word->optimizer),
+                          .messages = either(given->messages, word->messages)};
 }
 
 bool card_model_is_mixed(const card_model *m)
@@ -313,8 +321,9 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
         const cfg_param *p = find_size(key);
 
         if (!p)
-            return cfg_fail(err, operators, symbols->item[i], "the symbol '%.40s' stands for '%.40s', which is no size of a model card",
-                               symbols->key[i]->text, key);
+            return cfg_fail(err, operators, symbols->item[i],
+                            "the symbol '%.40s' stands for '%.40s', which is no size of a model card",
+                            symbols->key[i]->text, key);
         out->name[out->n] = symbols->key[i]->text;
         out->value[out->n++] = size_of(m, p);
     }
@@ -328,7 +337,8 @@ unsigned card_model_profile(const card_model *m)
     return card_model_trains(m) ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
 }
 
-/* A name, and no path: a file of operators of one's own is for profile stage, as it was before there were profiles. */
+/* A name, and no path: a file of operators of one's own is for profile stage, as it was before there were
+ * profiles. */
 static dse_status is_family(const char *operators, dse_arena *a, bool *out, dse_error *err)
 {
     const char **name, *folder;
@@ -365,8 +375,8 @@ strategy card_model_strategy(const card_model *m)
     uint32_t value;
 
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-        if (*given[i].text &&
-            strategy_parse(&strategy_parameters[given[i].parameter], "", given[i].text, &value, NULL) == DSE_OK)
+        if (*given[i].text && strategy_parse(&strategy_parameters[given[i].parameter], "", given[i].text,
+                                             &value, NULL) == DSE_OK)
             strategy_set(&s, given[i].parameter, value);
     return s;
 }

@@ -3,8 +3,8 @@
 #define DSE_CARDS_MODEL_H
 
 #include "config/param.h"
-#include "workload/expr.h"
 #include "strategy/strategy.h"
+#include "workload/expr.h"
 #include "workload/precision.h"
 
 /* A word, and numbers that are set over its own; NaN: the word's. */
@@ -16,14 +16,14 @@ typedef struct {
 typedef struct {
     cfg_given given;
     int64_t vocabulary, d_model, d_ff, heads, layers, batch, sequence;
-    int64_t kv_heads;   /* 0: as many as heads */
-    int64_t head_dim;   /* 0: d_model / heads */
-    bool tied_embeddings; /* the output embedding is the input embedding */
+    int64_t kv_heads;                               /* 0: as many as heads */
+    int64_t head_dim;                               /* 0: d_model / heads */
+    bool tied_embeddings;                           /* the output embedding is the input embedding */
     bool gate, dropout, embedding_norm, final_norm; /* of operators: decoder, as all to `bias` */
     cfg_name norm, norms, block, qk_norm, position;
-    int64_t positions;                /* 0: as many as the sequence has */
-    int64_t embedding_width;          /* 0: d_model */
-    int64_t window, windowed_layers;  /* 0: none; 0: all layers */
+    int64_t positions;               /* 0: as many as the sequence has */
+    int64_t embedding_width;         /* 0: d_model */
+    int64_t window, windowed_layers; /* 0: none; 0: all layers */
     struct {
         bool qkv, projection, mlp, head;
     } bias;
@@ -60,19 +60,20 @@ strategy card_model_strategy(const card_model *m);
 bool card_model_trains(const card_model *m);
 unsigned card_model_profile(const card_model *m); /* the same as a bit of STRATEGY_PROFILE_.. */
 
-/* A card that says no profile has train if its operators are a family's name, one of configs/layers. DSE_E_CONFIG if
- * that folder cannot be read. */
+/* A card that says no profile has train if its operators are a family's name, one of configs/layers.
+ * DSE_E_CONFIG if that folder cannot be read. */
 dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean
  * others. Profile stage is left empty, as it was before there were profiles. */
 card_model card_model_spelled_out(const card_model *m);
 
-/* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold are left out, and
- * names of conditions in what is said of a module are replaced by yes, no or the card's number (configs/layers/decoder.yaml). What
- * lies in the arena; a file without conditions is left as it is. DSE_E_CONFIG if the card gives what only such a file
- * has. */
-dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out, dse_error *err);
+/* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold
+ * are left out, and names of conditions in what is said of a module are replaced by yes, no or the card's
+ * number (configs/layers/decoder.yaml). What lies in the arena; a file without conditions is left as it is.
+ * DSE_E_CONFIG if the card gives what only such a file has. */
+dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out,
+                             dse_error *err);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG
  * if it names a parameter that the card does not have. */

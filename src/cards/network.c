@@ -51,9 +51,10 @@ static uint32_t entry_of(const card_system *s, uint32_t n, uint32_t axis, uint32
     return n == s->topology.n ? dim : 0;
 }
 
-/* "; each dimension needs one of each"; and of one value for several dimensions, as a list is easily forgotten, how it is
- * written. */
-static dse_status wrong_length(const char *where, const char *key, uint32_t n, uint32_t n_dims, dse_error *err)
+/* "; each dimension needs one of each"; and of one value for several dimensions, as a list is easily
+ * forgotten, how it is written. */
+static dse_status wrong_length(const char *where, const char *key, uint32_t n, uint32_t n_dims,
+                               dse_error *err)
 {
     const char *name = strchr(key, '.') + 1;
     char list[64] = "", write[192] = "";
@@ -61,9 +62,11 @@ static dse_status wrong_length(const char *where, const char *key, uint32_t n, u
     for (uint32_t i = 0; i < n_dims && i < 8; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%c", i ? ", " : "", (char)('A' + i));
     if (n == 1 && n_dims > 1)
-        snprintf(write, sizeof write, ": write [%s]; or set %s[%" PRIu32 "] for one of them", list, key, n_dims - 1);
+        snprintf(write, sizeof write, ": write [%s]; or set %s[%" PRIu32 "] for one of them", list, key,
+                 n_dims - 1);
     return dse_fail_at(err, DSE_E_CONFIG, where,
-                       "%s has %" PRIu32 " entr%s, but topology has %" PRIu32 "; each dimension needs one of each%s",
+                       "%s has %" PRIu32 " entr%s, but topology has %" PRIu32
+                       "; each dimension needs one of each%s",
                        name, n, n == 1 ? "y" : "ies", n_dims, write);
 }
 
@@ -91,7 +94,8 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         if (lists[i].n != s->topology.n && !(lists[i].optional && !lists[i].n) &&
             !(lists[i].one_is_enough && lists[i].n == 1 && only_dimension(s, lists[i].axis) != DSE_NONE))
-            return wrong_length(card_place(in, lists[i].key).text, lists[i].key, lists[i].n, s->topology.n, err);
+            return wrong_length(card_place(in, lists[i].key).text, lists[i].key, lists[i].n, s->topology.n,
+                                err);
     return DSE_OK;
 }
 
@@ -182,8 +186,10 @@ static dse_status build_reach(const card_system *s, uint32_t dim, const card_pla
                      .compute_share = entry(&s->compute_share, dim, 0)};
     if (r->efficiency > 1 && strcmp(d->topology->name, "Ring") != 0)
         return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.efficiency").text,
-                           "dimension %" PRIu32 ": an efficiency of %g is for a Ring, whose collectives go both ways at "
-                           "once; a %s has 1 at most", dim, r->efficiency, d->topology->name);
+                           "dimension %" PRIu32
+                           ": an efficiency of %g is for a Ring, whose collectives go both ways at "
+                           "once; a %s has 1 at most",
+                           dim, r->efficiency, d->topology->name);
     if (dim == 0 && (r->rails || r->rails_per_group))
         return dse_fail_at(err, DSE_E_CONFIG,
                            card_place(in, r->rails ? "network.rails" : "network.rails_per_group").text,

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* NVIDIA's data sheets: bandwidth of NVLink of a GPU, both directions, and links: V100 300 GB/s of 6, A100 600 of 12, H100 and
- * H200 900 of 18, B200 and B300 1.8 TB/s of 18; H800 and A800 are sold with 400 of 8. Half of it is one direction. */
+/* NVIDIA's data sheets: bandwidth of NVLink of a GPU, both directions, and links: V100 300 GB/s of 6, A100
+ * 600 of 12, H100 and H200 900 of 18, B200 and B300 1.8 TB/s of 18; H800 and A800 are sold with 400 of 8.
+ * Half of it is one direction. */
 static const struct {
     const char *device;
     uint32_t links;
@@ -89,7 +90,8 @@ static bool is_nvlink(const made *m)
     return m->given->link ? !strcmp(m->given->link, "nvlink") : m->node->tool ? m->node->nvlinks > 0 : true;
 }
 
-/* Of so many links between two NPUs: with more to all others than a NPU has there must be a switch, which all of them reach. */
+/* Of so many links between two NPUs: with more to all others than a NPU has there must be a switch, which all
+ * of them reach. */
 static dse_status use_nvlinks(made *m)
 {
     uint32_t most = 0;
@@ -183,8 +185,8 @@ static void agree(agreed *a, double value, const char *card, dse_arena *arena)
         a->value = value, a->card = card;
 }
 
-/* What all cards say of the device; those with another memory than the one that is known say nothing. Sizes differ by what a
- * driver keeps for itself and by the units of a name: an A100 of 80 GB says 85.1. */
+/* What all cards say of the device; those with another memory than the one that is known say nothing. Sizes
+ * differ by what a driver keeps for itself and by the units of a name: an A100 of 80 GB says 85.1. */
 static dse_status ask_cards(const made *m, agreed *memory, agreed *bandwidth, agreed *peak)
 {
     const char **name, *folder;
@@ -195,7 +197,8 @@ static dse_status ask_cards(const made *m, agreed *memory, agreed *bandwidth, ag
         card_system s;
         cfg_doc doc;
 
-        if (cfg_load(dse_arena_printf(m->arena, "%s/%s.yaml", folder, name[i]), m->arena, &doc, NULL) != DSE_OK ||
+        if (cfg_load(dse_arena_printf(m->arena, "%s/%s.yaml", folder, name[i]), m->arena, &doc, NULL) !=
+                DSE_OK ||
             card_system_read(&doc, NULL, &s, NULL) != DSE_OK || strcmp(s.device, m->device) != 0)
             continue;
         agree(peak, s.peak_perf, name[i], m->arena);
@@ -209,8 +212,9 @@ static dse_status ask_cards(const made *m, agreed *memory, agreed *bandwidth, ag
 static dse_status take(const made *m, const agreed *a, double *out, const char **from)
 {
     if (!a->card)
-        return dse_fail(m->err, DSE_E_CONFIG, "no card that ships has the %s of '%s'; give it, for example %s",
-                        a->what, m->device, dse_arena_printf(m->arena, a->option, a->example));
+        return dse_fail(m->err, DSE_E_CONFIG,
+                        "no card that ships has the %s of '%s'; give it, for example %s", a->what, m->device,
+                        dse_arena_printf(m->arena, a->option, a->example));
     if (a->differ)
         return dse_fail(m->err, DSE_E_CONFIG, "cards that ship for %s differ in the %s; give %s", m->device,
                         a->what, a->all.data);

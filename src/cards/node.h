@@ -1,9 +1,9 @@
 /* card_node -- a node of a cluster as its own tools describe it, and a system card made of it.
  *
- * Two descriptions are read: the matrix that `nvidia-smi topo -m` prints, and the XML that `lstopo node.xml` writes (hwloc). Neither
- * says everything. What is missing is given, or is a fact of the device: of its data sheet (NVLink), or of the cards
- * that ship for it, where these agree. Nothing else is assumed but latencies, and the card says
- * where each number is from. */
+ * Two descriptions are read: the matrix that `nvidia-smi topo -m` prints, and the XML that `lstopo node.xml`
+ * writes (hwloc). Neither says everything. What is missing is given, or is a fact of the device: of its data
+ * sheet (NVLink), or of the cards that ship for it, where these agree. Nothing else is assumed but latencies,
+ * and the card says where each number is from. */
 #ifndef DSE_CARDS_NODE_H
 #define DSE_CARDS_NODE_H
 
@@ -26,8 +26,9 @@ typedef struct {
     double memory_bytes;     /* of a NPU */
 } card_node;
 
-/* The description that `text` is, all of it; `path` is what messages call it, and lives as long as the node. DSE_E_SYNTAX if it is
- * another file, DSE_E_CONFIG if it describes no node that is simulated: without a GPU, or of GPUs whose NVLinks differ. */
+/* The description that `text` is, all of it; `path` is what messages call it, and lives as long as the node.
+ * DSE_E_SYNTAX if it is another file, DSE_E_CONFIG if it describes no node that is simulated: without a GPU,
+ * or of GPUs whose NVLinks differ. */
 dse_status card_node_read_topo(const char *path, const char *text, card_node *out, dse_error *err);
 dse_status card_node_read_lstopo(const char *path, const char *text, card_node *out, dse_error *err);
 
@@ -39,8 +40,8 @@ typedef struct {
     uint32_t npus, nics, nodes;
 } card_node_given;
 
-/* The text of a system card, appended. DSE_E_CONFIG with the option that gives what nothing says, or the options to choose among
- * where cards differ; DSE_E_USAGE for a rate that is none. */
+/* The text of a system card, appended. DSE_E_CONFIG with the option that gives what nothing says, or the
+ * options to choose among where cards differ; DSE_E_USAGE for a rate that is none. */
 dse_status card_node_write(const card_node *node, const card_node_given *given, dse_arena *a, dse_strbuf *out,
                            dse_error *err);
 

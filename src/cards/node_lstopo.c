@@ -1,11 +1,11 @@
-/* lstopo node.xml: hwloc's export, of which a few elements are read by a scanner of our own. hwloc writes elements with attributes
- * alone, one a line; a parser of all of XML would be a dependency for this one file.
+/* lstopo node.xml: hwloc's export, of which a few elements are read by a scanner of our own. hwloc writes
+ * elements with attributes alone, one a line; a parser of all of XML would be a dependency for this one file.
  *
  *   <object type="PCIDev" pci_link_speed="31.507692">       GB/s each way, as the slot was trained
- *     <object type="OSDev" name="cuda0" subtype="CUDA">     of a GPU: CUDA, NVML or RSMI; of a network card: OpenFabrics
+ *     <object type="OSDev" name="cuda0" subtype="CUDA"> GPU: CUDA, NVML or RSMI; network card: OpenFabrics
  *       <info name="GPUModel" value="NVIDIA A100-SXM4-80GB"/>
  *       <info name="CUDAGlobalMemorySize" value="83151872"/>  KiB
- *   <distances2hetero nbobjs="4" name="NVLinkBandwidth" ...>   MB/s between GPUs, and NVSwitches where there are
+ *   <distances2hetero nbobjs="4" name="NVLinkBandwidth" ...> MB/s between GPUs and NVSwitches
  *     <indexes ...>PCIDev:... </indexes>
  *     <u64values length="..">...</u64values> */
 #include "cards/node.h"
@@ -123,7 +123,8 @@ static void read_values(scan *s, const char *text, const char *end)
     }
 }
 
-/* The links of the first GPU: to others, or all to switches. Other values than a GPU's are of the rows behind. */
+/* The links of the first GPU: to others, or all to switches. Other values than a GPU's are of the rows
+ * behind. */
 static void use_values(scan *s)
 {
     const uint32_t n = s->n_objects;

@@ -1,6 +1,7 @@
-/* nvidia-smi topo -m: a matrix with a row and a column for each GPU and each network card. An entry says what the way between two
- * passes: NV# so many NVLinks, PIX one PCIe switch, PXB several, PHB a host bridge, NODE bridges of a NUMA node, SYS what
- * joins NUMA nodes. The header may be underlined, by escapes of the terminal. */
+/* nvidia-smi topo -m: a matrix with a row and a column for each GPU and each network card. An entry says what
+ * the way between two passes: NV# so many NVLinks, PIX one PCIe switch, PXB several, PHB a host bridge, NODE
+ * bridges of a NUMA node, SYS what joins NUMA nodes. The header may be underlined, by escapes of the
+ * terminal. */
 #include "cards/node.h"
 
 #include <ctype.h>
@@ -79,10 +80,11 @@ static dse_status add_link(const char *path, const char *from, const char *to, c
             "'%.20s' between %s and %s is no link of nvidia-smi's: NV# or PIX, PXB, PHB, NODE, SYS", word,
             from, to);
     if (*out->link && strcmp(out->link, word) != 0 && (!rank_of(word) || !rank_of(out->link)))
-        return dse_fail_at(err, DSE_E_CONFIG, path,
-                           "%s and %s are joined by %s, others by %s; GPUs of a node whose NVLinks differ "
-                           "are not simulated: describe the part that is joined alike with --npus-per-node and --link",
-                           from, to, word, out->link);
+        return dse_fail_at(
+            err, DSE_E_CONFIG, path,
+            "%s and %s are joined by %s, others by %s; GPUs of a node whose NVLinks differ "
+            "are not simulated: describe the part that is joined alike with --npus-per-node and --link",
+            from, to, word, out->link);
     if (!*out->link || rank_of(word) > rank_of(out->link))
         snprintf(out->link, sizeof out->link, "%.15s", word);
     return DSE_OK;

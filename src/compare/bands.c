@@ -22,7 +22,8 @@ cmp_size cmp_size_of(double parameters)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"table", "device", "program", "framework", "model", "size", "elements", "ratios"};
+static const char *const keys[] = {"table", "device", "program",  "framework",
+                                   "model", "size",   "elements", "ratios"};
 
 static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
 {
@@ -104,7 +105,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
     if (!cfg_get(row, "size"))
         return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
     return read_size(doc, row, &out->size, err) == DSE_OK && read_bits(doc, row, &out->bits, err) == DSE_OK
-               ? read_ratios(doc, row, a, out, err) : DSE_E_CONFIG;
+               ? read_ratios(doc, row, a, out, err)
+               : DSE_E_CONFIG;
 }
 
 dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err)
@@ -267,9 +269,10 @@ static void fill_by_runs(const level_runs *r, cmp_band *band)
     band->high = quantile(r->ratio, r->n, band->is_worst ? 1 : 1 - TAIL);
 }
 
-/* The model is known by runs of its program, or of one with the same habits: what another program made of it says little.
- * `models`: that a band for a new one needs. */
-static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, size_t models, dse_arena *a)
+/* The model is known by runs of its program, or of one with the same habits: what another program made of it
+ * says little. `models`: that a band for a new one needs. */
+static cmp_band band_at(const cmp_bands *b, const cmp_band_key *key, cmp_band_level level, size_t models,
+                        dse_arena *a)
 {
     const level_runs r = runs_at(b, key, level, a);
     const bool is_new = !r.has_own || level > CMP_BAND_KIN_OF_ANY_SIZE;
@@ -312,8 +315,8 @@ cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a)
     return band;
 }
 
-/* Of n runs, or models, that come in no order the next is as likely to be in any place among them, and in two of the n + 1
- * places it lies outside of the extremes. */
+/* Of n runs, or models, that come in no order the next is as likely to be in any place among them, and in two
+ * of the n + 1 places it lies outside of the extremes. */
 double cmp_band_share(const cmp_band *b)
 {
     const double n = (double)(b->is_new ? b->models : b->runs);

@@ -1,22 +1,23 @@
-/* cmp_bands -- how far simulated step times have been from measured ones, by kind of run, and the band that this gives
- * for another prediction.
+/* cmp_bands -- how far simulated step times have been from measured ones, by kind of run, and the band that
+ * this gives for another prediction.
  *
- * The evidence is a file (configs/errors/training.yaml), which `ccldse validate --errors` writes: of each table of
- * measured runs, by device, program and model, measured over simulated with nothing fitted. The band of a
- * prediction has the runs of the nearest kind of which there are enough:
+ * The evidence is a file (configs/errors/training.yaml), which `ccldse validate --errors` writes: of each
+ * table of measured runs, by device, program and model, measured over simulated with nothing fitted. The band
+ * of a prediction has the runs of the nearest kind of which there are enough:
  *
  *   1  the device, the program and the size     2  the device and the program
  *   3  the device, a program with the same habits, and the size
  *   4  the device and a program with the same habits
  *   5  the device and the size                  6  the device
  *
- * Between devices nothing is carried over: without a run on the device there is no band. A prediction that names no
- * program (--like any) begins with 3.
+ * Between devices nothing is carried over: without a run on the device there is no band. A prediction that
+ * names no program (--like any) begins with 3.
  *
- * Where runs of the prediction's own model are among those of 1 to 4, the band is where nine of ten of the runs lay. Most
- * models are in no table, and runs of one model err alike: for a new one the models count and not the runs. Its band is a
- * prediction interval of the logarithm, by the variance between models and within them (compare/groups.h), and of the
- * nearest kind that has CMP_BAND_MODELS models. A device that has not so many gives what its runs have.
+ * Where runs of the prediction's own model are among those of 1 to 4, the band is where nine of ten of the
+ * runs lay. Most models are in no table, and runs of one model err alike: for a new one the models count and
+ * not the runs. Its band is a prediction interval of the logarithm, by the variance between models and within
+ * them (compare/groups.h), and of the nearest kind that has CMP_BAND_MODELS models. A device that has not so
+ * many gives what its runs have.
  *
  * Of a run that is itself evidence the band is honest only without the runs of its model: others_only. */
 #ifndef DSE_COMPARE_BANDS_H
@@ -24,13 +25,14 @@
 
 #include "config/doc.h"
 
-/* Runs that a kind must have. From this many on a band leaves a twentieth of them out on either side; of fewer it is
- * as wide as the worst of them. */
+/* Runs that a kind must have. From this many on a band leaves a twentieth of them out on either side; of
+ * fewer it is as wide as the worst of them. */
 #define CMP_BAND_LEAST     5
 #define CMP_BAND_QUANTILES 20
 
-#define CMP_BAND_MODELS 3   /* for a new one: of two Student's t has one degree of freedom, and a band helps nobody */
-#define CMP_BAND_SHARE  0.9 /* that a band is to hold */
+#define CMP_BAND_MODELS                                                                                      \
+    3 /* for a new one: of two Student's t has one degree of freedom, and a band helps nobody */
+#define CMP_BAND_SHARE 0.9 /* that a band is to hold */
 
 #define CMP_RATIO_DIGITS 6 /* of a ratio in the file */
 
@@ -55,8 +57,8 @@ typedef struct {
     cmp_evidence *of;
 } cmp_bands;
 
-/* What a prediction is of; program NULL or "any": of none that is named. `kin`: programs with the same habits, which
- * NULL ends; NULL itself: there are none. */
+/* What a prediction is of; program NULL or "any": of none that is named. `kin`: programs with the same
+ * habits, which NULL ends; NULL itself: there are none. */
 typedef struct {
     const char *device, *program;
     const char *const *kin;
@@ -86,8 +88,8 @@ typedef struct {
     const char *whom; /* "66 of Megatron-DeepSpeed, 8 of Megatron-LM", the most first; in the arena */
 } cmp_band;
 
-/* The share of further runs that a band holds, runs of further models if it is for one more. NaN: not known, as all runs are of
- * one model. */
+/* The share of further runs that a band holds, runs of further models if it is for one more. NaN: not known,
+ * as all runs are of one model. */
 double cmp_band_share(const cmp_band *b);
 
 /* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with the place. All in the arena. */
@@ -96,8 +98,8 @@ dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_
 
 cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a);
 
-/* Whether a measured time lies in the band of a simulated one: their ratio rounded as in the file. Of a band that is
- * known. */
+/* Whether a measured time lies in the band of a simulated one: their ratio rounded as in the file. Of a band
+ * that is known. */
 bool cmp_band_holds(const cmp_band *b, double measured, double simulated);
 
 #endif

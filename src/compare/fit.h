@@ -30,8 +30,8 @@ typedef struct {
     /* n: the first measurement of the same thing, itself where it is the first; NULL: each is alone. What
      * repeats another is left out with it, or the fit would know the answer */
     const size_t *repeats;
-    /* n: the first measurement of those that are left out together, as all runs of a model; measurements of the same
-     * thing are. NULL: these alone are */
+    /* n: the first measurement of those that are left out together, as all runs of a model; measurements of
+     * the same thing are. NULL: these alone are */
     const size_t *unit;
     const char *const *name; /* of each: for messages */
     size_t p;
@@ -65,28 +65,29 @@ typedef struct {
     double *correlation;   /* p x p; NaN where one is not fitted */
     size_t n_fitted;
     double *before, *after; /* n: predictions with the start values, with the fitted ones */
-    /* n: of each by the fit to all but what is left out with it; NULL: not asked for; NaN: could not be fitted, as where
-     * nothing else is there */
+    /* n: of each by the fit to all but what is left out with it; NULL: not asked for; NaN: could not be
+     * fitted, as where nothing else is there */
     double *left_out;
     double rms;             /* of the logarithms' residuals: root of their mean square */
     uint32_t starts_agreed; /* starts that ended within 1 % of the best sum of squares */
 } cmp_fit_result;
 
-/* The fit without a unit starts from the fit to all; what only that unit constrains goes back to its own start
- * first.
+/* The fit without a unit starts from the fit to all; what only that unit constrains goes back to its own
+ * start first.
  *
  * DSE_E_RANGE: fewer measurements, repeats not counted, than parameters that they constrain, plus one (says
  * how many are needed and which to fix); no parameter changes any prediction; none of the starts converges; a
  * measurement or a prediction is not > 0. And whatever the model fails with. All in the arena. */
 dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
-/* The same of one rate, by the mean of |ln predicted - ln measured|, which a few odd measurements move little, and
- * with few predictions: of all measurements at some 12 points for each factor e between the bounds, and no more for
- * however many units are left out. Predictions without a unit are interpolated between these points (to 1e-4, of
- * smooth ones); the standard error is the jackknife's over units; `starts` and `seed` have no effect. fit_one.c
+/* The same of one rate, by the mean of |ln predicted - ln measured|, which a few odd measurements move
+ * little, and with few predictions: of all measurements at some 12 points for each factor e between the
+ * bounds, and no more for however many units are left out. Predictions without a unit are interpolated
+ * between these points (to 1e-4, of smooth ones); the standard error is the jackknife's over units; `starts`
+ * and `seed` have no effect. fit_one.c
  *
- * DSE_E_RANGE: more than one parameter, or a cost; no prediction changes with it; a measurement or prediction is not
- * > 0. And whatever the model fails with, DSE_E_SIM too. */
+ * DSE_E_RANGE: more than one parameter, or a cost; no prediction changes with it; a measurement or prediction
+ * is not > 0. And whatever the model fails with, DSE_E_SIM too. */
 dse_status cmp_fit_one(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out, dse_error *err);
 
 #endif

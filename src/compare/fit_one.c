@@ -1,6 +1,6 @@
-/* One rate fitted to many measurements: a problem of one dimension. The predictions are made once at points of the rate
- * between its bounds, STEP apart, and joined by monotone cubics (Steffen, Astron. Astrophys. 239, 1990) of logarithms; all
- * that follows, the fit and those without a unit, needs no further prediction. */
+/* One rate fitted to many measurements: a problem of one dimension. The predictions are made once at points
+ * of the rate between its bounds, STEP apart, and joined by monotone cubics (Steffen, Astron. Astrophys. 239,
+ * 1990) of logarithms; all that follows, the fit and those without a unit, needs no further prediction. */
 #include "compare/fit_parts.h"
 
 #include <gsl/gsl_errno.h>
@@ -147,7 +147,8 @@ static double minimise(const curves *c, size_t left_out)
     return (low + high) / 2;
 }
 
-/* The jackknife's standard error of the logarithm, by what the fit comes to without each unit in turn; NaN: of one. */
+/* The jackknife's standard error of the logarithm, by what the fit comes to without each unit in turn; NaN:
+ * of one. */
 static double jackknife(double sum, double squares, double k)
 {
     return k > 1 ? sqrt(fmax(0, (k - 1) / k * (squares - sum * sum / k))) : NAN;

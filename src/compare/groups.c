@@ -37,8 +37,8 @@ cmp_new_group cmp_new_group_of(const double *value, const uint32_t *group, size_
     s_w *= 1 - inverse;
     out = (cmp_new_group){.mean = mean, .variance = between + s_w, .freedom = INFINITY};
     if (out.variance > 0)
-        out.freedom = pow(out.variance, 2) /
-                      (pow(between, 2) / (groups - 1) + (within > 0 ? pow(s_w, 2) / within : 0));
+        out.freedom =
+            pow(out.variance, 2) / (pow(between, 2) / (groups - 1) + (within > 0 ? pow(s_w, 2) / within : 0));
     return out;
 }
 

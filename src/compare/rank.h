@@ -34,17 +34,19 @@ void cmp_regret(const cmp_item *items, size_t n, double out[CMP_TOPS]);
 
 /* ---- repeats -------------------------------------------------------------------------------- */
 
-/* Runs of which some measure the same thing again, each thing once: at the geometric mean of its measurements, simulated
- * as the first of them. */
+/* Runs of which some measure the same thing again, each thing once: at the geometric mean of its
+ * measurements, simulated as the first of them. */
 typedef struct {
     size_t n, n_repeated; /* things; of which several measurements are there */
     cmp_run *run;         /* n */
     double *count;        /* n: measurements */
-    /* standard deviation of ln measured among repeats, pooled over all of them; NaN without any, as are the next */
+    /* standard deviation of ln measured among repeats, pooled over all of them; NaN without any, as are the
+     * next */
     double deviation;
-    /* What a model without error would reach, on average over 400 draws: where each thing's true time is what was
-     * measured times a normal error of that deviation (over the root of its measurements), tau-b and the mean top-1
-     * regret (cmp_summary). A bit too good, as the times that are drawn from have an error of their own. */
+    /* What a model without error would reach, on average over 400 draws: where each thing's true time is what
+     * was measured times a normal error of that deviation (over the root of its measurements), tau-b and the
+     * mean top-1 regret (cmp_summary). A bit too good, as the times that are drawn from have an error of
+     * their own. */
     double kendall, regret;
 } cmp_repeats;
 

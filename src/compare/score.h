@@ -29,7 +29,8 @@ double cmp_score(const cmp_pair *pairs, size_t n, const cmp_weights *w, size_t *
 
 /* ---- errors of many ----------------------------------------------------------------------- */
 
-/* Of relative errors, as fractions. Percentiles are sizes that occur: the smallest that is not below so many. */
+/* Of relative errors, as fractions. Percentiles are sizes that occur: the smallest that is not below so
+ * many. */
 typedef struct {
     size_t n;                 /* that are known; without any the figures are NaN */
     double mean, median, p90; /* of |error| */

@@ -71,8 +71,8 @@ cfg_place cfg_seen(const cfg_node *node)
     return seen;
 }
 
-dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known, size_t n,
-                         dse_error *err)
+dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
+                         size_t n, dse_error *err)
 {
     if (map->kind != CFG_MAP)
         return cfg_fail(err, doc, map, "%s must be a mapping, not %s", what, cfg_seen(map).text);

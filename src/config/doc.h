@@ -64,9 +64,10 @@ dse_status cfg_fail(dse_error *err, const cfg_doc *doc, const cfg_node *node, co
 /* What a node is, for messages: "a list", "a mapping", "'abc'". */
 cfg_place cfg_seen(const cfg_node *node);
 
-/* Refuses what is no mapping, `what` names it ("a table"), and a key that is none of the known ones. DSE_E_CONFIG. */
-dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known, size_t n,
-                         dse_error *err);
+/* Refuses what is no mapping, `what` names it ("a table"), and a key that is none of the known ones.
+ * DSE_E_CONFIG. */
+dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
+                         size_t n, dse_error *err);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

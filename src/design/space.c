@@ -223,5 +223,6 @@ dse_status design_check_values(const design_axes *axes, unsigned profile, uint64
         }
     }
     return n ? DSE_OK
-             : dse_fail(err, DSE_E_RANGE, "no strategy has %s = %" PRIu64 " NPUs", strategy_product(profile), npus);
+             : dse_fail(err, DSE_E_RANGE, "no strategy has %s = %" PRIu64 " NPUs", strategy_product(profile),
+                        npus);
 }

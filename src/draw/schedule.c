@@ -139,8 +139,8 @@ static void put_action(const picture *p, uint32_t rank, uint32_t i)
 
     dse_strbuf_adds(p->out, "<g><title>");
     sched_add_action(p->plan, x, p->out);
-    dse_strbuf_addf(p->out, ": %s of micro-batch %" PRIu32 " in stage %" PRIu32 ", ", sched_kind_names[x->kind],
-                    x->micro_batch, x->stage % p->plan->n_stages);
+    dse_strbuf_addf(p->out, ": %s of micro-batch %" PRIu32 " in stage %" PRIu32 ", ",
+                    sched_kind_names[x->kind], x->micro_batch, x->stage % p->plan->n_stages);
     put_time(p, p->times->start[i]);
     dse_strbuf_adds(p->out, " to ");
     put_time(p, p->times->end[i]);
@@ -159,8 +159,7 @@ static void put_rank(const picture *p, uint32_t rank)
 
     draw_text("", (draw_point){MARGIN, top_of(rank) + ROW / 2 + 4}, p->out);
     dse_strbuf_addf(p->out, "rank %" PRIu32 "</text>\n", rank);
-    draw_rect("row", (draw_point){left_of(p, 0), top_of(rank)}, (double)p->end * p->pixels, ROW,
-              0, p->out);
+    draw_rect("row", (draw_point){left_of(p, 0), top_of(rank)}, (double)p->end * p->pixels, ROW, 0, p->out);
     for (uint32_t i = plan->first[rank]; i < plan->first[rank + 1] && p->times->end[i] <= p->end; i++)
         put_action(p, rank, i);
     for (uint32_t i = plan->first[rank]; i < plan->first[rank + 1]; i++) {
@@ -307,8 +306,8 @@ dse_status draw_schedule_svg(const sched_plan *p, const sched_times *t, const ch
     return DSE_OK;
 }
 
-void draw_step_svg(const sched_plan *p, const sched_times *t, const char *title, uint32_t most, dse_strbuf *out,
-                   uint64_t *until)
+void draw_step_svg(const sched_plan *p, const sched_times *t, const char *title, uint32_t most,
+                   dse_strbuf *out, uint64_t *until)
 {
     const uint32_t n = sched_n_actions(p);
     picture pic = {.plan = p, .times = t, .end = t->makespan, .in_ms = true, .out = out};

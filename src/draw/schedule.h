@@ -9,9 +9,9 @@
 dse_status draw_schedule_svg(const sched_plan *p, const sched_times *t, const char *title, dse_strbuf *out,
                              dse_error *err);
 
-/* The same of a step whose times are ns; its axis has milliseconds. Of more than `most` actions only the beginning is
- * drawn; *until is where it ends, in ns, or the whole makespan. */
-void draw_step_svg(const sched_plan *p, const sched_times *t, const char *title, uint32_t most, dse_strbuf *out,
-                   uint64_t *until);
+/* The same of a step whose times are ns; its axis has milliseconds. Of more than `most` actions only the
+ * beginning is drawn; *until is where it ends, in ns, or the whole makespan. */
+void draw_step_svg(const sched_plan *p, const sched_times *t, const char *title, uint32_t most,
+                   dse_strbuf *out, uint64_t *until);
 
 #endif

@@ -482,7 +482,8 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
     return p.status;
 }
 
-/* ---- what there is to run on ----------------------------------------------------------------------------- */
+/* ---- what there is to run on
+ * ----------------------------------------------------------------------------- */
 
 #define FILES_OF_LOOP   10 /* its own, and those of a process that is being started */
 #define FILES_OF_WORKER 3

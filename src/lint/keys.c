@@ -54,7 +54,8 @@ static const struct {
     {"network.latency", "ASTRA-sim then stops: the lists differ in length, or there is no dimension; add a "
                         "list, one number a dimension"},
     /* Of remote_memory.json. */
-    {"memory-type", "ASTRA-sim then reads a value that was never set; add \"NO_MEMORY_EXPANSION\" or another"},
+    {"memory-type",
+     "ASTRA-sim then reads a value that was never set; add \"NO_MEMORY_EXPANSION\" or another"},
     {"remote-mem-latency", "ASTRA-sim then takes 0; add it in ns"},
     {"remote-mem-bw",
      "ASTRA-sim then divides by 0 at the first load or store; add it in B/ns (10^9 bytes per second)"},

@@ -71,7 +71,8 @@ typedef struct {
 } lint_inputs;
 
 /* What is wrong with the inputs is a finding. Fails only if a name cannot be found (DSE_E_CONFIG, DSE_E_IO),
- * and if a workload is given without the one system it is for (DSE_E_USAGE). Everything belongs to the arena. */
+ * and if a workload is given without the one system it is for (DSE_E_USAGE). Everything belongs to the
+ * arena. */
 dse_status lint_run(const lint_inputs *in, dse_arena *a, lint_result *out, dse_error *err);
 
 #endif

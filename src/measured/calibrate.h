@@ -30,14 +30,15 @@ typedef struct {
     const char *const *fit, *const *fix; /* n_fit 0: all there are; then without n_fix */
     size_t n_starts_known;
     const msr_calibrate_start *start_known;
-    /* by the mean of absolute errors (cmp_fit_one): one rate alone; of_one: if there is one alone, else by squares */
+    /* by the mean of absolute errors (cmp_fit_one): one rate alone; of_one: if there is one alone, else by
+     * squares */
     bool absolute, absolute_of_one;
     double max_rate; /* times the card's: a rate is at most that. 1: the card says what nothing can exceed */
     uint32_t starts;
     uint64_t seed;
     bool leave_one_out;
-    /* what is left out is all runs of a model, and not a run with its repeats. A model is known by its width (d_model):
-     * one that is deeper or shallower is no other model */
+    /* what is left out is all runs of a model, and not a run with its repeats. A model is known by its width
+     * (d_model): one that is deeper or shallower is no other model */
     bool leave_models_out;
     uint32_t n_threads; /* that simulate; 0: as many as there are cores. No result depends on it */
     void (*progress)(void *user, size_t done, size_t total); /* fits; NULL */

@@ -16,8 +16,8 @@ typedef struct {
     size_t n_hockney;
     report_calibrated_hockney *hockney; /* one a trace */
     size_t n_starts;
-    msr_calibrate_start
-        *start;    /* of those without `why`; of several for one dimension that of the most samples */
+    /* of those without `why`; of several for one dimension that of the most samples */
+    msr_calibrate_start *start;
     msr_runs runs; /* all, and what is left of them by reason */
 } msr_gathered;
 

@@ -32,11 +32,12 @@ typedef struct {
     int64_t micro_batch;   /* sequences of one */
     int64_t micro_batches; /* that a rank runs in a step */
     int64_t sequence;
-    const char *precision; /* as written: "bf16", "float16" */
+    const char *precision;    /* as written: "bf16", "float16" */
     const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
     int64_t recompute_layers; /* of each stage, where not all are made again */
-    const char *recompute_parts; /* of a selective recomputation, as written: parts that are not attention; NULL */
+    /* of a selective recomputation, as written: parts that are not attention; NULL */
+    const char *recompute_parts;
     int64_t offloads;         /* activations wait on the host for the backward pass: 0, 1 */
     int64_t offloaded_layers; /* the same, by the number of layers */
     trace_phase phase;
@@ -63,7 +64,7 @@ typedef struct {
     /* What was taken from the habits of the program, in words, as the source does not say it. */
     size_t n_notes;
     const char *note[MSR_JOB_NOTES];
-    const char *refused;      /* why the row cannot be read, which then has a name and a place alone; NULL */
+    const char *refused; /* why the row cannot be read, which then has a name and a place alone; NULL */
 } msr_job;
 
 /* Everything absent. */

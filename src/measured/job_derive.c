@@ -72,12 +72,14 @@ static int64_t layers_a_stage(const char *text)
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
-    const char *text = d->row->recompute || MSR_GIVEN(flag) ? d->row->recompute : d->row->policy, *nearest = NULL;
+    const char *text = d->row->recompute || MSR_GIVEN(flag) ? d->row->recompute : d->row->policy,
+               *nearest = NULL;
 
     d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
-    else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE && !(d->framework && d->framework->has_policies))
+    else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE &&
+             !(d->framework && d->framework->has_policies))
         d->job->recompute_parts = msr_recompute_parts(text);
     if (d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
@@ -190,7 +192,8 @@ static dse_status derive_work(deriving *d, dse_error *err)
         j->micro_batch = MSR_JOB_NONE; /* set, and without effect */
         j->micro_batches = 1;
     }
-    if (MSR_GIVEN(d->row->accumulation) && MSR_GIVEN(j->micro_batches) && d->row->accumulation != j->micro_batches)
+    if (MSR_GIVEN(d->row->accumulation) && MSR_GIVEN(j->micro_batches) &&
+        d->row->accumulation != j->micro_batches)
         return disagree(d, "gradient_accumulation_steps", d->row->accumulation, "micro_batches",
                         j->micro_batches, err);
     if (MSR_GIVEN(d->row->accumulation))
@@ -293,7 +296,7 @@ static const char *lacking(const deriving *d, dse_arena *a)
     if (has_rate)
         return !MSR_GIVEN(j->sequence) ? "a rate of tokens, but no sequence length"
                : !MSR_GIVEN(j->batch)  ? "a rate of tokens, but no batch"
-                                   : "a rate of tokens per device, but no number of devices";
+                                       : "a rate of tokens per device, but no number of devices";
     if (!isnan(row->tokens_per_s))
         return "a rate of tokens, of the job or of a device is not said";
     return row->quantity ? dse_arena_printf(a, "no step time, but '%s'", row->quantity) : "no step time";

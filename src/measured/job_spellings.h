@@ -120,7 +120,8 @@ extern const size_t msr_n_sections;
 typedef struct {
     field_id field;
     unsigned in;
-    const char *key[MSR_KEYS_MAX]; /* up to the first NULL; "a.b": of a section; "a.*.b": the largest of all entries */
+    /* up to the first NULL; "a.b": of a section; "a.*.b": the largest of all entries */
+    const char *key[MSR_KEYS_MAX];
     const char *unit;
     double scale; /* of a number; 0: 1 */
 } msr_spelling;

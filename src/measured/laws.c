@@ -122,8 +122,8 @@ static dse_status add_trace(fitting *f, const char *path, dse_error *err)
 
 enum { COLUMN_FLOPS, COLUMN_HALF, COLUMN_BYTES, COLUMN_OVERHEAD, COLUMNS };
 
-/* Seconds at the peak and the full bandwidth: what factors are of. Of attention the operations over the keys, too, and
- * no bytes: what it moves is hidden. */
+/* Seconds at the peak and the full bandwidth: what factors are of. Of attention the operations over the keys,
+ * too, and no bytes: what it moves is hidden. */
 static void fill_row(const fitting *f, wl_kernel_class c, const shape *s, double row[COLUMNS])
 {
     const double flops = s->operations / (f->machine.peak_perf * 1e12);

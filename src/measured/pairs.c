@@ -35,8 +35,8 @@ typedef enum { PAIR_ANYHOW, PAIR_UNLESS_POSTED } pair_condition;
 typedef struct {
     const char *name, *unit;
     pair_condition condition;
-    pair_source
-        source[2]; /* the second: of XLA traces, for which the first is not defined; metric NULL: none */
+    /* the second: of XLA traces, for which the first is not defined; metric NULL: none */
+    pair_source source[2];
     const char *help;
 } pair_row;
 
@@ -459,8 +459,9 @@ static dse_status make(pair_side both[2], const store_metrics *step, const pair_
     return DSE_OK;
 }
 
-dse_status msr_pairs_make(const drv_recording *simulated, const store_metrics *step, const drv_recording *measured,
-                          dse_arena *a, cmp_pair **out, size_t *n, dse_error *err)
+dse_status msr_pairs_make(const drv_recording *simulated, const store_metrics *step,
+                          const drv_recording *measured, dse_arena *a, cmp_pair **out, size_t *n,
+                          dse_error *err)
 {
     pair_side both[2] = {{.recording = simulated, .a = a}, {.recording = measured, .a = a}};
     cmp_pair *pair = DSE_ARENA_NEW(a, cmp_pair, N_ROWS);
@@ -516,8 +517,9 @@ const char *msr_pairs_reach(const drv_recording *measured, dse_arena *a)
         measured->card.total_count < (int64_t)DSE_NONE)
         world = (uint32_t)measured->card.total_count;
     if (n && n < world && n <= LISTED)
-        return dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s", world,
-                                n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are", n == 1 ? "that rank's" : "theirs");
+        return dse_arena_printf(a, "of %" PRIu32 " ranks only rank%s %s %s there: measured figures are %s",
+                                world, n == 1 ? "" : "s", b.data, n == 1 ? "is" : "are",
+                                n == 1 ? "that rank's" : "theirs");
     if (n && n < world)
         return dse_arena_printf(
             a, "of %" PRIu32 " ranks only %" PRIu32 " are there: measured figures are theirs", world, n);
@@ -535,11 +537,15 @@ static const pair_row *row_of(const char *name)
     return &rows[i];
 }
 
-static figure time_of(const msr_figures *f) { return (figure){.value = f->step_time_s, .why = "the step was not timed"}; }
+static figure time_of(const msr_figures *f)
+{
+    return (figure){.value = f->step_time_s, .why = "the step was not timed"};
+}
 
 static figure memory_of(const msr_figures *f)
 {
-    return (figure){.value = f->peak_memory_bytes, .why = f->why_no_memory ? f->why_no_memory : "it was not measured"};
+    return (figure){.value = f->peak_memory_bytes,
+                    .why = f->why_no_memory ? f->why_no_memory : "it was not measured"};
 }
 
 dse_status msr_pairs_of_figures(const msr_figures *simulated, const msr_figures *measured, dse_arena *a,

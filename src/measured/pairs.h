@@ -21,10 +21,12 @@ typedef struct {
 extern const size_t msr_n_pair_kinds;
 msr_pair_kind msr_pair_kind_at(size_t i);
 
-/* All of the table in pairs.c, in its order; those that both sides lack as well. A training step is simulated without a
- * recording: `step` (else NULL) is what is stored of it, and `simulated` is NULL. Texts are in the arena or constant. */
-dse_status msr_pairs_make(const drv_recording *simulated, const store_metrics *step, const drv_recording *measured,
-                          dse_arena *a, cmp_pair **out, size_t *n, dse_error *err);
+/* All of the table in pairs.c, in its order; those that both sides lack as well. A training step is simulated
+ * without a recording: `step` (else NULL) is what is stored of it, and `simulated` is NULL. Texts are in the
+ * arena or constant. */
+dse_status msr_pairs_make(const drv_recording *simulated, const store_metrics *step,
+                          const drv_recording *measured, dse_arena *a, cmp_pair **out, size_t *n,
+                          dse_error *err);
 
 /* The step time of one recording alone, s; NaN and why it is absent. */
 dse_status msr_pairs_step_time(const drv_recording *r, dse_arena *a, double *out, const char **why,

@@ -191,10 +191,12 @@ static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena
 
     msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
     if (o->recompute < 0 && j->recompute_parts)
-        msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a,
-                     "selective recomputation '%.60s', of which attention alone can be simulated; give --recompute",
-                     j->recompute_parts);
-    if (!o->precision && j->precision && !msr_precision_word(j->precision) && !msr_precision_is_low(j->precision))
+        msr_plan_gap(
+            p, MSR_GAP_UNKNOWN_FACT, a,
+            "selective recomputation '%.60s', of which attention alone can be simulated; give --recompute",
+            j->recompute_parts);
+    if (!o->precision && j->precision && !msr_precision_word(j->precision) &&
+        !msr_precision_is_low(j->precision))
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
                      j->precision);
 }
@@ -206,7 +208,8 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
     dse_status st = DSE_OK;
 
     *out = (msr_plan){.job = job};
-    /* What failed may have failed by this; of experts, which stand in the way anyhow, tables count dp in several ways. */
+    /* What failed may have failed by this; of experts, which stand in the way anyhow, tables count dp in
+     * several ways. */
     if (!job->not_measured && job->moe != 1)
         st = check_degrees(job, err);
     if (st != DSE_OK)

@@ -9,7 +9,8 @@
  * exists. */
 typedef enum {
     /* Of profile stage alone. */
-    MSR_GAP_MICRO_BATCHES, /* several micro-batches: with pp above 1 a 1F1B schedule, else gradients accumulated */
+    /* several micro-batches: with pp above 1 a 1F1B schedule, else gradients accumulated */
+    MSR_GAP_MICRO_BATCHES,
     MSR_GAP_INTERLEAVED, /* interleaved pipeline schedule */
     MSR_GAP_SELECTIVE,   /* selective recomputation */
     MSR_GAP_SEQUENCE_PARALLEL,

@@ -17,8 +17,8 @@
 
 /* ---- families ------------------------------------------------------------------------------ */
 
-/* Other names of a shipped card, in the form of number_form. Llama 3, 3.1 and 3.3 have the same sizes, and so have Qwen 2
- * and 2.5 of 7B. */
+/* Other names of a shipped card, in the form of number_form. Llama 3, 3.1 and 3.3 have the same sizes, and so
+ * have Qwen 2 and 2.5 of 7B. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
@@ -51,18 +51,19 @@ static void number_form(const char *text, char *out, size_t size)
     size_t n = 0;
 
     for (size_t i = 0; text[i] && n + 1 < size; i++)
-        if (isalnum((unsigned char)text[i]) ||
-            (text[i] == '.' && i && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1])))
+        if (isalnum((unsigned char)text[i]) || (text[i] == '.' && i && isdigit((unsigned char)text[i - 1]) &&
+                                                isdigit((unsigned char)text[i + 1])))
             out[n++] = (char)tolower((unsigned char)text[i]);
     out[n] = '\0';
 }
 
-/* A name in that form without what does not say which model it is: who published it, and what was done to it. */
+/* A name in that form without what does not say which model it is: who published it, and what was done to
+ * it. */
 static void bare_form(const char *family, char out[NAME_MAX_])
 {
     static const char *const before[] = {"meta", "nvidia", "google"}, *const behind[] = {
-                                                                          "hf",  "base", "instruct", "chat",
-                                                                          "v0.1", "v0.2", "v0.3", "pt"};
+                                                                          "hf",   "base", "instruct", "chat",
+                                                                          "v0.1", "v0.2", "v0.3",     "pt"};
     const char *slash = strrchr(family, '/');
     bool again = true;
     size_t n;
@@ -273,9 +274,9 @@ static void derive_sizes(msr_plan *p, msr_job *j, dse_arena *a)
         msr_plan_assume(p, a, "d_ff %" PRId64 ": what num_params leaves for it", j->d_ff);
 }
 
-/* Sizes do not say which operators they are of: a gate is Llama's, heads that share keys and values without one
- * Nemotron's. Where the source says neither, the model's name does, then the program's own models; else a GPT, but a Llama
- * where heads share keys and values. */
+/* Sizes do not say which operators they are of: a gate is Llama's, heads that share keys and values without
+ * one Nemotron's. Where the source says neither, the model's name does, then the program's own models; else a
+ * GPT, but a Llama where heads share keys and values. */
 static void put_operators(msr_plan *p, const msr_job *j, making *m)
 {
     static const char *const operators[] = {"gpt", "gpt", "llama", "nemotron"}, *const titles[] = {
@@ -404,10 +405,11 @@ dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     if (st != DSE_OK)
         return st;
     if (!o->model && !family && p->job->family && msr_name_is_hybrid(p->job->family))
-        return dse_fail_at(err, DSE_E_CONFIG, p->job->where,
-                           "the model '%.60s' has layers that are no attention, and is none of ours; give the model's "
-                           "card with --model",
-                           p->job->family);
+        return dse_fail_at(
+            err, DSE_E_CONFIG, p->job->where,
+            "the model '%.60s' has layers that are no attention, and is none of ours; give the model's "
+            "card with --model",
+            p->job->family);
     st = o->model || family ? of_card(p, o, family, a, &m, err) : of_numbers(p, a, &m, err);
     if (st != DSE_OK)
         return st;

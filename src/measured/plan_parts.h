@@ -38,7 +38,8 @@ const char *msr_precision_word(const char *text);
 /* Whether a text says floating point of 8 or 4 bits. */
 bool msr_precision_is_low(const char *text);
 
-/* The strategy's word for its recipe, "delayed"; "": the text says no more than 8 bits. NULL: none that is known. */
+/* The strategy's word for its recipe, "delayed"; "": the text says no more than 8 bits. NULL: none that is
+ * known. */
 const char *msr_recipe_word(const char *text);
 
 /* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */

@@ -35,7 +35,8 @@ static void say_remark(msr_plan *p, dse_arena *a)
     msr_device_form(p->job->device, whole, sizeof whole);
     msr_device_form(bracket, inner, sizeof inner);
     if (strcmp(whole, inner) != 0)
-        msr_plan_assume(p, a, "the source says: %.*s; not modelled", (int)strcspn(bracket + 1, ")"), bracket + 1);
+        msr_plan_assume(p, a, "the source says: %.*s; not modelled", (int)strcspn(bracket + 1, ")"),
+                        bracket + 1);
 }
 
 /* Settings go over what the source says: then another step is simulated than was measured. */
@@ -55,8 +56,9 @@ static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
 /* DeepSpeed's partition_method of Megatron-DeepSpeed, which counts each of the two embeddings as a layer. */
 static const char with_embeddings[] = "type:transformer|embedding";
 
-/* The layers of stages. What counts embeddings as layers is the division that the step has of layers that do not divide; else
- * the source says of such a pipeline how many stages it has, and not what each of them holds. */
+/* The layers of stages. What counts embeddings as layers is the division that the step has of layers that do
+ * not divide; else the source says of such a pipeline how many stages it has, and not what each of them
+ * holds. */
 static void settle_stages(msr_plan *p, const card_model *m, dse_arena *a)
 {
     const int64_t stages = (int64_t)p->point.pp * p->point.vp;
@@ -64,16 +66,19 @@ static void settle_stages(msr_plan *p, const card_model *m, dse_arena *a)
     const bool counts = partition && !strncmp(partition, with_embeddings, sizeof with_embeddings - 1),
                is_uniform = partition && !strcmp(partition, "uniform");
 
-    if (partition && !((counts && (m->layers + 2) % stages == 0) || (is_uniform && m->layers % stages == 0))) {
+    if (partition &&
+        !((counts && (m->layers + 2) % stages == 0) || (is_uniform && m->layers % stages == 0))) {
         p->can_run = false;
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a,
-                     "what the pipeline's partition '%.60s' makes of %" PRId64 " layers in %" PRId64 " stages", partition,
-                     m->layers, stages);
+                     "what the pipeline's partition '%.60s' makes of %" PRId64 " layers in %" PRId64
+                     " stages",
+                     partition, m->layers, stages);
     } else if (m->layers % stages) {
-        msr_plan_assume(p, a, "one layer fewer in the first and in the last of %" PRId64 " stages, %s", stages,
-                        counts ? "as the source's partition counts each embedding as a layer"
-                               : dse_arena_printf(a, "as %" PRId64 " layers do not divide: the source does not say",
-                                                  m->layers));
+        msr_plan_assume(
+            p, a, "one layer fewer in the first and in the last of %" PRId64 " stages, %s", stages,
+            counts ? "as the source's partition counts each embedding as a layer"
+                   : dse_arena_printf(a, "as %" PRId64 " layers do not divide: the source does not say",
+                                      m->layers));
     }
 }
 

@@ -21,8 +21,8 @@ static const struct {
 
 static const char *const low[] = {"fp8", "mxfp8", "float8", "e4m3", "e5m2", "nvfp4"};
 
-/* In normal form. Current scaling ("FP8-CS" of Megatron-Bridge's tables) is one of tensors; its sub-channels are blocks. A text
- * that says more than its recipe, "NVFP4 in layers 0-26", is none of them. */
+/* In normal form. Current scaling ("FP8-CS" of Megatron-Bridge's tables) is one of tensors; its sub-channels
+ * are blocks. A text that says more than its recipe, "NVFP4 in layers 0-26", is none of them. */
 static const struct {
     const char *spelling, *recipe;
 } recipes[] = {{"fp8", ""},
@@ -92,8 +92,8 @@ const char *msr_recipe_word(const char *text)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* In a text in normal form; longer names first, as "gh200" has "h200" in it. A device of several names has the one of its
- * card. */
+/* In a text in normal form; longer names first, as "gh200" has "h200" in it. A device of several names has
+ * the one of its card. */
 static const struct {
     const char *part, *name; /* NULL: the same */
 } devices[] = {

@@ -79,8 +79,8 @@ static void note(loading *l, msr_run *r, const char *reach)
         r->note[r->n_notes++] = reach;
 }
 
-/* The reason of rows of a table that cannot be used, where others can: what they say contradicts itself, or they are of
- * a model that is unknown. */
+/* The reason of rows of a table that cannot be used, where others can: what they say contradicts itself, or
+ * they are of a model that is unknown. */
 static const char refused[] = "a row that cannot be used";
 
 /* The machine cut to the job's devices; *out is NULL for a run that is left. */
@@ -224,7 +224,8 @@ static dse_status add_row(loading *l, const msr_job *job, dse_error *err)
     return st;
 }
 
-/* A table whose rows are all refused is refused, by the first of them: what is wrong with each is wrong with the table. */
+/* A table whose rows are all refused is refused, by the first of them: what is wrong with each is wrong with
+ * the table. */
 static dse_status add_rows(loading *l, const char *table, dse_error *err)
 {
     dse_error first = DSE_ERROR_INIT;
@@ -276,10 +277,10 @@ static bool is_old(const msr_job *j) { return j->name && dse_ends(j->name, "-old
 /* 0: choices for the same work. */
 static int compare_work(const msr_job *a, const msr_job *b)
 {
-    const int64_t x[] = {a->layers, a->d_model, a->d_ff, a->heads, a->batch, a->sequence, a->n_devices,
-                         a->float8 == 1, is_old(a)};
-    const int64_t y[] = {b->layers, b->d_model, b->d_ff, b->heads, b->batch, b->sequence, b->n_devices,
-                         b->float8 == 1, is_old(b)};
+    const int64_t x[] = {a->layers,   a->d_model,   a->d_ff,        a->heads, a->batch,
+                         a->sequence, a->n_devices, a->float8 == 1, is_old(a)};
+    const int64_t y[] = {b->layers,   b->d_model,   b->d_ff,        b->heads, b->batch,
+                         b->sequence, b->n_devices, b->float8 == 1, is_old(b)};
     int order = compare_texts(a->family, b->family);
 
     for (size_t i = 0; !order && i < sizeof x / sizeof x[0]; i++)

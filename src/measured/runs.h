@@ -13,8 +13,8 @@ typedef struct {
     msr_plan plan;
     drv_study study;
     bool is_trace;
-    /* runs of one are choices for the same work: model, batch, sequence, devices, precision, recipe, framework and whether
-     * it is an older one */
+    /* runs of one are choices for the same work: model, batch, sequence, devices, precision, recipe,
+     * framework and whether it is an older one */
     uint32_t group;
     /* what stands in for what, what was assumed, of which ranks there are traces; a sentence each */
     size_t n_notes;
@@ -52,8 +52,8 @@ typedef struct {
  * arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
 
-/* Whether two runs are choices for the same work, as those of a group; any_batch: or for works that differ in the batch
- * alone. */
+/* Whether two runs are choices for the same work, as those of a group; any_batch: or for works that differ in
+ * the batch alone. */
 bool msr_runs_same_work(const msr_job *a, const msr_job *b, bool any_batch);
 
 /* Whether a simulation failed because of what was to be simulated, which is then left or said to have failed;

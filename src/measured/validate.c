@@ -274,7 +274,8 @@ static void add_cover(const cmp_evidence *e, const cmp_band *band, report_valida
     }
 }
 
-/* How many of the runs lie in the bands that the runs of other models give: of each device, and of all in the last row. */
+/* How many of the runs lie in the bands that the runs of other models give: of each device, and of all in the
+ * last row. */
 static void cover(validating *v)
 {
     const cmp_bands *b = &v->out->evidence;
@@ -290,7 +291,8 @@ static void cover(validating *v)
                 .device = b->of[i].device, .width = DSE_ARENA_NEW(v->arena, double, runs)};
     if (!b->n)
         return;
-    r->cover[r->n_covers] = (report_validated_cover){.device = "all", .width = DSE_ARENA_NEW(v->arena, double, runs)};
+    r->cover[r->n_covers] =
+        (report_validated_cover){.device = "all", .width = DSE_ARENA_NEW(v->arena, double, runs)};
     for (size_t i = 0; i < b->n; i++) {
         cmp_band_key key = v->key[i];
         cmp_band band;
@@ -477,13 +479,14 @@ static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
 
 void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
 {
-    dse_strbuf_adds(out, "# How far step times of profile train were off: measured over simulated, nothing "
-                         "fitted, by table of measured runs, device,\n"
-                         "# program (like), framework, model (layers x width) and its size in parameters. Written "
-                         "by `scripts/validate\n"
-                         "# --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
-                         "(src/compare/bands.h).\n"
-                         "runs:\n");
+    dse_strbuf_adds(
+        out, "# How far step times of profile train were off: measured over simulated, nothing "
+             "fitted, by table of measured runs, device,\n"
+             "# program (like), framework, model (layers x width) and its size in parameters. Written "
+             "by `scripts/validate\n"
+             "# --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
+             "(src/compare/bands.h).\n"
+             "runs:\n");
     for (size_t i = 0; i < b->n; i++) {
         const cmp_evidence *e = &b->of[i];
 

@@ -1,5 +1,6 @@
-/* msr_validate -- the tables of measured runs that a list names (configs/errors/tables.yaml), each against the simulator as it
- * ships, and fitted to the runs of other models; and the errors as evidence for bands (compare/bands.h). */
+/* msr_validate -- the tables of measured runs that a list names (configs/errors/tables.yaml), each against
+ * the simulator as it ships, and fitted to the runs of other models; and the errors as evidence for bands
+ * (compare/bands.h). */
 #ifndef DSE_MEASURED_VALIDATE_H
 #define DSE_MEASURED_VALIDATE_H
 
@@ -22,8 +23,9 @@ typedef struct {
     cmp_bands evidence;      /* of the training steps of tables, and rows of them, that may be evidence */
 } msr_validated;
 
-/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG: the list, with the place; a table of `only` that it lacks. And as msr_gather
- * and msr_calibrate fail, but that a fit fails for want of data is said of the table. All in the arena. */
+/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG: the list, with the place; a table of `only` that it lacks. And as
+ * msr_gather and msr_calibrate fail, but that a fit fails for want of data is said of the table. All in the
+ * arena. */
 dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validated *out, dse_error *err);
 
 /* The evidence as a file that cmp_bands_load reads; appended. */

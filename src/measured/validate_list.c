@@ -85,9 +85,8 @@ static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char 
 static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
                              dse_error *err)
 {
-    static const char *const known[] = {"title", "measured", "system", "only",    "set",
-                                        "fit",   "choose",   "peers",  "profiled",
-                                        "evidence", "except"};
+    static const char *const known[] = {"title",  "measured", "system",   "only",     "set",   "fit",
+                                        "choose", "peers",    "profiled", "evidence", "except"};
     dse_status st;
 
     if ((st = cfg_only_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||

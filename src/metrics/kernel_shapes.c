@@ -1,15 +1,15 @@
-/* What kernels achieve, by class and shape: TFLOP/s of products of matrices and of attention, GB/s of kernels that are
- * bound by memory.
+/* What kernels achieve, by class and shape: TFLOP/s of products of matrices and of attention, GB/s of kernels
+ * that are bound by memory.
  *
- * A kernel belongs to the operator that launched it: the innermost of the launching thread that has sizes (Kineto's
- * "Input Dims", which torch.profiler writes with record_shapes) when its launch begins. All kernels of one call of an
- * operator add up: a product may be split over k and added up by a second kernel. Operators without a row here are left
- * out; `attributed` says how much of the time of kernels that compute is in the rows. Of a simulated run the kernels have classes and
- * shapes themselves.
+ * A kernel belongs to the operator that launched it: the innermost of the launching thread that has sizes
+ * (Kineto's "Input Dims", which torch.profiler writes with record_shapes) when its launch begins. All kernels
+ * of one call of an operator add up: a product may be split over k and added up by a second kernel. Operators
+ * without a row here are left out; `attributed` says how much of the time of kernels that compute is in the
+ * rows. Of a simulated run the kernels have classes and shapes themselves.
  *
- * Operations: 2 m n k for a product, 4 s_q s_k d for each head of attention (half of that with --attention causal), 2.5
- * times that backward. Bytes: operands and result, each once; the result is as large as the largest operand. What a
- * cache keeps is counted all the same. */
+ * Operations: 2 m n k for a product, 4 s_q s_k d for each head of attention (half of that with --attention
+ * causal), 2.5 times that backward. Bytes: operands and result, each once; the result is as large as the
+ * largest operand. What a cache keeps is counted all the same. */
 #include "base/array.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -39,8 +39,9 @@ static bool multiplies(shape_class c) { return c <= CLASS_ATTENTION_PRODUCT; }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-/* Which inputs a shape is read from, the first of them: two matrices; two batches of them; q and k, heads before
- * tokens or behind; all, with a result beside them or in the first of them; a table and the rows that are taken. */
+/* Which inputs a shape is read from, the first of them: two matrices; two batches of them; q and k, heads
+ * before tokens or behind; all, with a result beside them or in the first of them; a table and the rows that
+ * are taken. */
 typedef enum {
     FORM_PRODUCT,
     FORM_BATCHES,
@@ -328,7 +329,8 @@ typedef struct {
 } call;
 
 /* What holds the other comes first. */
-METRIC_COMPARE(by_lane_and_start, call, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end}, {x->event, y->event})
+METRIC_COMPARE(by_lane_and_start, call, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end},
+               {x->event, y->event})
 
 static call *list_calls(const trace_rank *r, dse_arena *a, uint32_t *n)
 {
@@ -361,7 +363,8 @@ static call *call_at(call *list, uint32_t n, uint32_t lane, int64_t at)
 {
     size_t place;
 
-    METRIC_BISECT(place, 0, n, list[place].lane < lane || (list[place].lane == lane && list[place].start <= at));
+    METRIC_BISECT(place, 0, n,
+                  list[place].lane < lane || (list[place].lane == lane && list[place].start <= at));
     for (uint32_t i = place ? (uint32_t)place - 1 : DSE_NONE; i != DSE_NONE; i = list[i].outer) {
         if (list[i].lane != lane)
             return NULL;

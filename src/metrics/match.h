@@ -22,10 +22,10 @@ typedef struct {
 
 typedef struct {
     size_t n_kinds, n;
-    metric_match_kind
-        *kind; /* by their first occurrence over the ranks in turn; `sorted`: by group, then type */
-    metric_match_call
-        *call; /* by kind, ordinal, view: the same collective of several ranks stands together */
+    /* by their first occurrence over the ranks in turn; `sorted`: by group, then type */
+    metric_match_kind *kind;
+    /* by kind, ordinal, view: the same collective of several ranks stands together */
+    metric_match_call *call;
 } metric_match;
 
 /* Everything that communicates, in the arena. */

@@ -13,20 +13,23 @@
 
 #define NET_MAX_DIMS 10
 
-/* What collectives reach in a dimension, of a program that was measured. The two models above do not know of it; it
- * is sim/collective_time.h that turns it into a time. */
+/* What collectives reach in a dimension, of a program that was measured. The two models above do not know of
+ * it; it is sim/collective_time.h that turns it into a time. */
 typedef struct {
-    double efficiency; /* bus bandwidth of a large collective over the links'; above 0, at most 1. Above 1, at most 2: of a
-                        * Ring whose collectives go both ways at once, where a group has all of it */
+    /* bus bandwidth of a large collective over the links'; above 0, at most 1. Above 1, at most 2: of a
+     * Ring whose collectives go both ways at once, where a group has all of it */
+    double efficiency;
     double latency_ns; /* of a collective that goes no further than this dimension, whatever its size */
     double step_ns;    /* of each step of a ring, from a box of the dimensions below to the next one */
     uint32_t rails;    /* network cards of such a box, which share its bandwidth; 0: one for each NPU */
     uint32_t rails_per_group; /* that the members of a group in a box use together at most; 0: all */
-    double compute_share; /* of a NPU's compute, which a collective as far as this takes from kernels beside it */
+    /* of a NPU's compute, which a collective as far as this takes from kernels beside it */
+    double compute_share;
 } net_reach;
 
-/* Measured times of collectives of `npus` NPUs within dimension 0. Sizes are of the whole buffer, as nccl-tests count
- * them: an all-gather's is the result. Kinds: all-reduce, all-gather, reduce-scatter, all-to-all (sim_collective). */
+/* Measured times of collectives of `npus` NPUs within dimension 0. Sizes are of the whole buffer, as
+ * nccl-tests count them: an all-gather's is the result. Kinds: all-reduce, all-gather, reduce-scatter,
+ * all-to-all (sim_collective). */
 #define NET_N_KINDS   4
 #define NET_MAX_SIZES 10
 typedef struct {

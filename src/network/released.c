@@ -22,9 +22,10 @@ dse_status net_released_limit(const net_network *net, net_limit limit, dse_error
     switch (limit) {
     case NET_LIMIT_MULTI_HOP:
         if (!net->congestion && net->full_multi_hop && several)
-            st = dse_fail(err, DSE_E_RANGE,
-                          "ASTRA-sim has no multi_hop 'full': it charges a message for the lowest dimension alone, "
-                          "and its figures differ");
+            st = dse_fail(
+                err, DSE_E_RANGE,
+                "ASTRA-sim has no multi_hop 'full': it charges a message for the lowest dimension alone, "
+                "and its figures differ");
         break;
     case NET_LIMIT_DIMENSIONS:
         if (net->congestion && several)
@@ -34,9 +35,11 @@ dse_status net_released_limit(const net_network *net, net_limit limit, dse_error
                           net->n_dims);
         break;
     case NET_LIMIT_RING_OF_TWO:
-        if (net->congestion && !several && !strcmp(net->dim[0].topology->name, "Ring") && net->dim[0].shape.n == 2)
-            st = dse_fail(err, DSE_E_RANGE,
-                          "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
+        if (net->congestion && !several && !strcmp(net->dim[0].topology->name, "Ring") &&
+            net->dim[0].shape.n == 2)
+            st = dse_fail(
+                err, DSE_E_RANGE,
+                "with congestion ASTRA-sim fails on a Ring of two NPUs; FullyConnected has the same links");
         break;
     default:
         for (uint32_t i = 0; st == DSE_OK && i < net->n_dims; i++)

@@ -48,9 +48,9 @@ static inline uint32_t sched_duration_at(uint32_t stage, sched_kind kind, sched_
 /* All times in one unit of the caller's. The sum of all durations and transfers must be below 2^64. */
 typedef struct {
     uint64_t *duration; /* [n_directions * n_stages * SCHED_KINDS * SCHED_PLACES] */
-    uint64_t
-        *transfer; /* [n_directions * n_stages * 2] to a stage: of its input from the stage before it, of its
-                           output's gradient from the stage behind it. Not used where both are on one rank */
+    /* [n_directions * n_stages * 2] to a stage: of its input from the stage before it, of its output's
+     * gradient from the stage behind it. Not used where both are on one rank */
+    uint64_t *transfer;
 } sched_costs;
 
 typedef struct {
@@ -63,8 +63,8 @@ typedef struct {
 /* DSE_E_SIM if actions wait for each other for ever: the text names them. The plan must outlive *out. */
 dse_status sched_order_make(const sched_plan *p, dse_arena *a, sched_order *out, dse_error *err);
 
-/* For each action, [sched_n_actions] in the plan's order: the one on another rank whose tensor it needs, and the
- * rank that gets its own; DSE_NONE. */
+/* For each action, [sched_n_actions] in the plan's order: the one on another rank whose tensor it needs, and
+ * the rank that gets its own; DSE_NONE. */
 typedef struct {
     uint32_t *producer, *receiver;
 } sched_tensors;
@@ -78,8 +78,10 @@ typedef struct {
     sched_tensors tensors;
 } sched_ordered;
 
-/* As sched_make, and DSE_E_SIM as sched_order_make. Everything belongs to the arena, and *out stays where it is. */
-dse_status sched_ordered_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_ordered *out, dse_error *err);
+/* As sched_make, and DSE_E_SIM as sched_order_make. Everything belongs to the arena, and *out stays where it
+ * is. */
+dse_status sched_ordered_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_ordered *out,
+                              dse_error *err);
 
 /* Keeps the one that was asked for last: the points of a sweep often have the same. */
 typedef struct sched_keeper sched_keeper;
@@ -87,8 +89,8 @@ typedef struct sched_keeper sched_keeper;
 sched_keeper *sched_keeper_new(void);
 void sched_keeper_free(sched_keeper *k); /* may be NULL */
 /* *out is good until another one is asked for. */
-dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o, const sched_ordered **out,
-                             dse_error *err);
+dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o,
+                             const sched_ordered **out, dse_error *err);
 
 void sched_costs_init(sched_costs *c, const sched_plan *p, dse_arena *a);
 void sched_times_init(sched_times *t, const sched_plan *p, dse_arena *a);

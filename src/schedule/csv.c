@@ -74,8 +74,8 @@ static bool parse_action(const char *s, const char *end, sched_action *out, uint
     *direction = 0;
     if (s < end && (*s == 'a' || *s == 'b'))
         *direction = (uint8_t)*s++;
-    if (!take_number(&s, end, SCHED_MAX_STAGES - 1, &stage) || s == end || !(kind = strchr(sched_letters, *s)) ||
-        !*kind)
+    if (!take_number(&s, end, SCHED_MAX_STAGES - 1, &stage) || s == end ||
+        !(kind = strchr(sched_letters, *s)) || !*kind)
         return false;
     s++;
     if (!take_number(&s, end, MAX_MICRO_BATCHES - 1, &micro_batch) || s != end)

@@ -8,7 +8,8 @@ struct sched_keeper {
     sched_ordered ordered;
 };
 
-dse_status sched_ordered_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_ordered *out, dse_error *err)
+dse_status sched_ordered_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_ordered *out,
+                              dse_error *err)
 {
     dse_status st;
 
@@ -36,12 +37,12 @@ void sched_keeper_free(sched_keeper *k)
 
 static bool is_same(const sched_options *a, const sched_options *b)
 {
-    return a->pp == b->pp && a->micro_batches == b->micro_batches && a->vp == b->vp && a->group_size == b->group_size &&
-           a->overlap_moe == b->overlap_moe && a->like == b->like;
+    return a->pp == b->pp && a->micro_batches == b->micro_batches && a->vp == b->vp &&
+           a->group_size == b->group_size && a->overlap_moe == b->overlap_moe && a->like == b->like;
 }
 
-dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o, const sched_ordered **out,
-                             dse_error *err)
+dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o,
+                             const sched_ordered **out, dse_error *err)
 {
     dse_status st;
 

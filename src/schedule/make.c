@@ -169,7 +169,8 @@ static dse_status check_options(const sched_def *d, const sched_options *o, dse_
     if (o->group_size && !d->has_groups)
         return dse_fail(err, DSE_E_RANGE, "'%s' has no groups of micro-batches; leave --group-size out",
                         d->name);
-    if (o->overlap_moe && (!sched_has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
+    if (o->overlap_moe &&
+        (!sched_has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
         return dse_fail(err, DSE_E_RANGE,
                         "--overlap-moe-expert-parallel-comm is an option of Megatron's interleaved schedule");
     return DSE_OK;
@@ -263,7 +264,8 @@ static bool has_deadlock(const sched_plan *p)
 }
 
 /* What needs no plan; *full gets the options with what they leave open. */
-static dse_status check_conditions(const sched_def *d, const sched_options *o, sched_options *full, dse_error *err)
+static dse_status check_conditions(const sched_def *d, const sched_options *o, sched_options *full,
+                                   dse_error *err)
 {
     const sched_condition *c;
     dse_status st;

@@ -26,7 +26,8 @@ static size_t done_slot(const sched_plan *p, uint32_t stage, bool backward, uint
     return (backward ? sched_n_slots(p) : 0) + (size_t)stage * p->n_micro_batches + micro_batch;
 }
 
-/* Within its direction, of which there are two at most: a division for each action would take a quarter of all time here. */
+/* Within its direction, of which there are two at most: a division for each action would take a quarter of
+ * all time here. */
 static uint32_t place_of(const sched_plan *p, uint32_t stage)
 {
     return stage < p->n_stages ? stage : stage - p->n_stages;

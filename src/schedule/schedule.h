@@ -24,7 +24,7 @@ typedef enum {
     SCHED_KINDS
 } sched_kind;
 
-extern const char sched_letters[SCHED_KINDS + 1];         /* "FBIW" */
+extern const char sched_letters[SCHED_KINDS + 1];       /* "FBIW" */
 extern const char *const sched_kind_names[SCHED_KINDS]; /* "forward", "backward", "input gradient", .. */
 
 /* Whether a pass of this kind makes the gradients of weights. */
@@ -66,9 +66,9 @@ typedef struct {
     uint32_t pp;            /* ranks */
     uint32_t micro_batches; /* of a step, on one data-parallel rank; in both directions together */
     uint32_t vp;            /* chunks of a rank; 0: as the schedule has it, or one */
-    uint32_t
-        group_size; /* micro-batches that pass a chunk before the next chunk's turn; 0: the default of `like`
-                               (interleaved.c) */
+    /* micro-batches that pass a chunk before the next chunk's turn; 0: the default of `like`
+     * (interleaved.c) */
+    uint32_t group_size;
     bool overlap_moe; /* one more forward before the first backward: Megatron's
                                overlap_moe_expert_parallel_comm */
     sched_like like;
@@ -84,7 +84,7 @@ const sched_def *sched_find(const char *name);
 const char *sched_name(const sched_def *d);
 const char *sched_summary(const sched_def *d);
 bool sched_has(const sched_def *d, sched_like like); /* whether that program has the schedule */
-uint32_t sched_default_vp(const sched_def *d); /* chunks of a rank where the options say none: 1 or 2 */
+uint32_t sched_default_vp(const sched_def *d);       /* chunks of a rank where the options say none: 1 or 2 */
 
 /* Our names, in the order of schedule_list.h; NULL-terminated. */
 extern const char *const sched_names[];
@@ -94,15 +94,16 @@ extern const char *const sched_names[];
 dse_status sched_make(const sched_def *d, const sched_options *o, dse_arena *a, sched_plan *out,
                       dse_error *err);
 
-/* Whether sched_make would refuse, and why; without a plan, but for groups of micro-batches that are not full. */
+/* Whether sched_make would refuse, and why; without a plan, but for groups of micro-batches that are not
+ * full. */
 dse_status sched_check(const sched_def *d, const sched_options *o, dse_error *err);
 
-/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells ignored;
- * and plans of two directions as sched_add_row writes them. `name` is the file's, for messages, which are at
- * name:line:column. Which rank holds which stage, and how many micro-batches there are, follows from the
- * actions. Cells that are no computation are counted in n_skipped. DSE_E_SYNTAX for a cell that is no action;
- * DSE_E_CONFIG for actions that are missing, twice or on two ranks; DSE_E_RANGE for plans beyond the limits
- * above. It does not find deadlocks: sched_order_make does. */
+/* Reads a plan as PyTorch writes it to CSV: a line for each rank, a cell for each action, empty cells
+ * ignored; and plans of two directions as sched_add_row writes them. `name` is the file's, for messages,
+ * which are at name:line:column. Which rank holds which stage, and how many micro-batches there are, follows
+ * from the actions. Cells that are no computation are counted in n_skipped. DSE_E_SYNTAX for a cell that is
+ * no action; DSE_E_CONFIG for actions that are missing, twice or on two ranks; DSE_E_RANGE for plans beyond
+ * the limits above. It does not find deadlocks: sched_order_make does. */
 dse_status sched_read_csv(const char *text, size_t length, const char *name, dse_arena *a, sched_plan *out,
                           dse_error *err);
 
@@ -122,8 +123,8 @@ void sched_add_row(const sched_plan *p, uint32_t rank, dse_strbuf *out);
  * caller's. */
 void sched_peak_live(const sched_plan *p, uint32_t *until_input_gradient, uint32_t *until_weight_gradient);
 
-/* Of each action of a rank, from p->first on: whether it is the last of its stage that makes gradients of weights. In
- * the arena. */
+/* Of each action of a rank, from p->first on: whether it is the last of its stage that makes gradients of
+ * weights. In the arena. */
 bool *sched_last_gradients(const sched_plan *p, uint32_t rank, dse_arena *a);
 
 static inline uint32_t sched_n_actions(const sched_plan *p) { return p->first[p->n_ranks]; }

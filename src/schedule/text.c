@@ -2,7 +2,8 @@
 #include "schedule/schedule.h"
 
 const char sched_letters[] = "FBIW";
-const char *const sched_kind_names[SCHED_KINDS] = {"forward", "backward", "input gradient", "weight gradient"};
+const char *const sched_kind_names[SCHED_KINDS] = {"forward", "backward", "input gradient",
+                                                   "weight gradient"};
 
 void sched_add_action(const sched_plan *p, const sched_action *action, dse_strbuf *out)
 {

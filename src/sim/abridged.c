@@ -1,6 +1,6 @@
-/* A layer over the plain engine: the same code makes nodes ready, issues and ends them (rank.c), and the same code
- * makes the figures. Issue requests are carried out differently (sim_backend): there are no messages of collectives,
- * chunks or packets.
+/* A layer over the plain engine: the same code makes nodes ready, issues and ends them (rank.c), and the same
+ * code makes the figures. Issue requests are carried out differently (sim_backend): there are no messages of
+ * collectives, chunks or packets.
  *
  * Only node completions remain as events. Ranks influence each other in three ways:
  *

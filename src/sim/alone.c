@@ -9,7 +9,8 @@
 
 /* One collective of all groups as a workload. A group of all ranks goes through the dimensions. */
 static dse_status run_workload(const sim_settings *set, const net_network *net, const sim_groups *groups,
-                               uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err)
+                               uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out,
+                               dse_error *err)
 {
     static const uint64_t id = 1;
     static uint32_t no_item;
@@ -28,7 +29,8 @@ static dse_status run_workload(const sim_settings *set, const net_network *net, 
                           .n_group_slots = 1};
     wl_graph graph[] = {one, one}; /* of the groups' ranks; of others, which do nothing */
     wl_workload w = {.n_ranks = net->n_npus, .n_graphs = 2, .graph = graph, .n_groups = groups->n_groups};
-    uint32_t *group_of = DSE_ARENA_NEW(a, uint32_t, w.n_ranks), *member, n_members = groups->n_groups * groups->n;
+    uint32_t *group_of = DSE_ARENA_NEW(a, uint32_t, w.n_ranks), *member,
+             n_members = groups->n_groups * groups->n;
     sim_settings without_memory = *set;
     sim_result result;
     dse_status st;
@@ -86,8 +88,8 @@ static bool run_group(sim_engine *e, const sim_cut *cut, uint32_t collective, ui
 }
 
 /* Whether all groups have a closed form. */
-static bool run_groups(const sim_settings *set, const net_network *net, const sim_groups *groups, uint32_t collective,
-                       uint64_t bytes, dse_arena *a, sim_alone *out)
+static bool run_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
+                       uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out)
 {
     wl_group group = {.name = "group", .n = groups->n};
     sim_engine engine = {.arena = a, .net = net, .set = set}; /* all that the costs of a circle read of it */

@@ -1,8 +1,8 @@
 /* sim_alone -- how long a collective takes if nothing else is under way and all ranks begin it together.
  *
- * Each of several groups runs the collective, and the slowest counts. The answer is that of sim_run for a workload of
- * this one collective: a group smaller than the system is a flat ring, whose end circle.c mostly has in closed form;
- * one of all ranks goes through the dimensions. */
+ * Each of several groups runs the collective, and the slowest counts. The answer is that of sim_run for a
+ * workload of this one collective: a group smaller than the system is a flat ring, whose end circle.c mostly
+ * has in closed form; one of all ranks goes through the dimensions. */
 #ifndef DSE_SIM_ALONE_H
 #define DSE_SIM_ALONE_H
 
@@ -14,7 +14,8 @@
 typedef struct {
     dse_time ticks;
     bool is_even; /* all ranks end in one tick */
-    double compute_share; /* of a NPU's compute that it takes from kernels beside it; of measured networks alone */
+    /* of a NPU's compute that it takes from kernels beside it; of measured networks alone */
+    double compute_share;
 } sim_alone;
 
 /* Adds the end of a rank, of a group or of a message. */
@@ -24,24 +25,26 @@ static inline void sim_alone_add(sim_alone *all, dse_time end, bool is_first)
     all->ticks = end > all->ticks ? end : all->ticks;
 }
 
-/* Groups of equal size, of several ranks each: `member` has the n ranks of each in the order of its ring. Ranks may be
- * in no group, but in no more than one. */
+/* Groups of equal size, of several ranks each: `member` has the n ranks of each in the order of its ring.
+ * Ranks may be in no group, but in no more than one. */
 typedef struct {
     uint32_t n_groups, n;
     const uint32_t *member;
 } sim_groups;
 
-/* So many bytes that each piece of a collective has some; the engine refuses those with fewer, as ASTRA-sim does not end
- * with them. Each chunk of an all-gather has one. Of others the engine makes one a NPU and chunk (sim_cut_chunks), and
- * halvingDoubling halves a piece of an all-reduce once more where it turns. `bytes` if they are enough. */
-uint64_t sim_alone_bytes(const sim_settings *set, const net_network *net, uint32_t collective, uint64_t bytes);
+/* So many bytes that each piece of a collective has some; the engine refuses those with fewer, as ASTRA-sim
+ * does not end with them. Each chunk of an all-gather has one. Of others the engine makes one a NPU and chunk
+ * (sim_cut_chunks), and halvingDoubling halves a piece of an all-reduce once more where it turns. `bytes` if
+ * they are enough. */
+uint64_t sim_alone_bytes(const sim_settings *set, const net_network *net, uint32_t collective,
+                         uint64_t bytes);
 
-/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it has;
- * fewer than sim_alone_bytes count as those.
- * Scratch goes into the arena. DSE_E_SIM: the collective cannot be run; DSE_E_CONFIG: the settings do not fit the
- * network. */
+/* `collective`: wl_coll_type; `bytes` as Chakra counts them: of an all-gather what a rank gives, else what it
+ * has; fewer than sim_alone_bytes count as those. Scratch goes into the arena. DSE_E_SIM: the collective
+ * cannot be run; DSE_E_CONFIG: the settings do not fit the network. */
 dse_status sim_alone_groups(const sim_settings *set, const net_network *net, const sim_groups *groups,
-                            uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out, dse_error *err);
+                            uint32_t collective, uint64_t bytes, dse_arena *a, sim_alone *out,
+                            dse_error *err);
 
 /* Messages that are sent together: each rank is in one at the most as a sender. */
 typedef struct {

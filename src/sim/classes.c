@@ -349,7 +349,8 @@ static void colour_ranks(finder *f)
     dse_idtable table = {0};
 
     for (uint32_t r = 0; r < c->full->n_ranks; r++) {
-        c->of[r] = dse_idtable_intern(&table, (uint32_t)(initial_colour(f, r) >> 32), has_initial_colour, f, &r, c->n);
+        c->of[r] = dse_idtable_intern(&table, (uint32_t)(initial_colour(f, r) >> 32), has_initial_colour, f,
+                                      &r, c->n);
         if (c->of[r] == c->n)
             c->first[c->n++] = r;
     }

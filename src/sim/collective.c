@@ -59,10 +59,11 @@ dse_status sim_implementation_parse(const char *text, sim_implementation *out, d
     }
     nearest = dse_nearest(text, known, n);
     dse_join(list, sizeof list, known, n);
-    return dse_fail(err, DSE_E_CONFIG,
-                    "unknown collective implementation '%.60s';%s%s%s known: %s (direct and oneDirect may carry a "
-                    "window: direct4)",
-                    text, nearest ? " did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", list);
+    return dse_fail(
+        err, DSE_E_CONFIG,
+        "unknown collective implementation '%.60s';%s%s%s known: %s (direct and oneDirect may carry a "
+        "window: direct4)",
+        text, nearest ? " did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", list);
 }
 
 dse_status sim_logical_init(const sim_implementations *impl, const net_network *net, sim_logical *out,

@@ -57,7 +57,8 @@ static uint32_t highest(const net_network *net, const span *s)
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
-/* What leaves the boxes of each dimension at the same time: rails that are used, by box. NULL: every NPU has its own. */
+/* What leaves the boxes of each dimension at the same time: rails that are used, by box. NULL: every NPU has
+ * its own. */
 typedef struct {
     double *used[NET_MAX_DIMS];
 } sharing;
@@ -162,15 +163,18 @@ static double all_to_all_bytes(const span *s, uint32_t dim, double bytes)
     return inside * bytes * (joined - inside) / n;
 }
 
-/* A group that has all of a ring sends both ways; the ends of a line get all through one link, and two NPUs have one. */
+/* A group that has all of a ring sends both ways; the ends of a line get all through one link, and two NPUs
+ * have one. */
 static double ways(const net_network *net, const span *s, uint32_t dim)
 {
     const net_dimension *d = &net->dim[dim];
 
-    return d->reach.efficiency > 1 && d->shape.n > 2 && s->boxes[dim] == s->boxes[dim + 1] * d->shape.n ? 2 : 1;
+    return d->reach.efficiency > 1 && d->shape.n > 2 && s->boxes[dim] == s->boxes[dim + 1] * d->shape.n ? 2
+                                                                                                        : 1;
 }
 
-/* The longest that any dimension takes, if `bytes` leave each of its boxes; of an all-to-all, if each NPU has them. */
+/* The longest that any dimension takes, if `bytes` leave each of its boxes; of an all-to-all, if each NPU has
+ * them. */
 static double transfer_of(const net_network *net, const sharing *shared, const span *s,
                           const uint32_t *member, bool is_all_to_all, double bytes)
 {
@@ -179,8 +183,9 @@ static double transfer_of(const net_network *net, const sharing *shared, const s
     for (uint32_t d = 0; d < net->n_dims; d++) {
         if (!crosses(s, d))
             continue;
-        ns = MOST(ns, (is_all_to_all ? all_to_all_bytes(s, d, bytes) : bytes) /
-                          (ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d])));
+        ns = MOST(ns,
+                  (is_all_to_all ? all_to_all_bytes(s, d, bytes) : bytes) /
+                      (ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d])));
     }
     return ns;
 }
@@ -248,7 +253,8 @@ sim_alone sim_collective_time(const net_network *net, const sim_groups *groups, 
         const uint32_t *member = groups->member + (size_t)g * groups->n;
 
         sim_alone_add(&all,
-                      dse_ticks(time_of(net, &shared, member, groups->n, kind, whole, &all.compute_share)), g == 0);
+                      dse_ticks(time_of(net, &shared, member, groups->n, kind, whole, &all.compute_share)),
+                      g == 0);
     }
     return all;
 }

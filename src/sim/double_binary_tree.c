@@ -74,8 +74,8 @@ static void receive_from(sim_engine *e, const sim_stream *s, uint32_t rank)
 /* The state of a node: the direction of its data, and the number of children reduced so far.
  *
  *   rising   A leaf's data passes the endpoint; other nodes receive from each child and reduce what they
- *            receive. With the data of all children, it is the sum of the subtree, and goes up. At the root it
- *            is the sum of all ranks, and turns.
+ *            receive. With the data of all children, it is the sum of the subtree, and goes up. At the root
+ *            it is the sum of all ranks, and turns.
  *   falling  The parent's answer is the sum of all ranks. It passes the endpoint and goes to the children.
  *
  * Receives are posted only when their data is wanted: the children's at the start, the parent's when the node

@@ -114,8 +114,8 @@ struct sim_engine {
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err);
 
-/* As sim_run, by the abridged engine, with max_bytes for the ranks of its classes. Returns why the run cannot be
- * abridged, or NONE; *out and *record are set on NONE only. */
+/* As sim_run, by the abridged engine, with max_bytes for the ranks of its classes. Returns why the run cannot
+ * be abridged, or NONE; *out and *record are set on NONE only. */
 sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,
                               bool symmetry, uint64_t max_bytes, dse_arena *a, sim_result *out,
                               trace_ticks *record);

@@ -42,8 +42,8 @@ typedef enum {
         SIM_N_FALLBACKS
 } sim_fallback;
 
-const char *sim_fallback_name(sim_fallback f); /* a word; NONE: "" */
+const char *sim_fallback_name(sim_fallback f);    /* a word; NONE: "" */
 sim_fallback sim_fallback_find(const char *name); /* the reverse; NONE: no such name, or NULL */
-const char *sim_fallback_text(sim_fallback f); /* for people, in a sentence after "because"; NONE: "" */
+const char *sim_fallback_text(sim_fallback f);    /* for people, in a sentence after "because"; NONE: "" */
 
 #endif

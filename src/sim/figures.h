@@ -19,8 +19,8 @@ void sim_memory_held(const sim_engine *e, uint32_t rank, dse_time at, uint64_t h
 void sim_breakdown_of_slowest(const sim_engine *e, sim_breakdown *out);
 void sim_peak_of_largest(const sim_engine *e, sim_peak *out);
 
-/* The same of all ranks: if the engine's are classes (NULL: they are not), of the ranks in them; those that finish in
- * one tick are then in ascending order. */
+/* The same of all ranks: if the engine's are classes (NULL: they are not), of the ranks in them; those that
+ * finish in one tick are then in ascending order. */
 void sim_fill_record(const sim_engine *e, const sim_classes *c, trace_ticks *out);
 void sim_fill_result(const sim_engine *e, const sim_classes *c, sim_result *out);
 

@@ -1,21 +1,23 @@
 /* The law of a class of kernels: an affine function of operations and bytes.
  *
- * Measured products of matrices follow it to 4 to 6 % where the roofline is 23 to 35 % off (configs/devices): the tensor
- * cores sustain a share of their peak, part of the traffic is not hidden behind them, and each call has a fixed time. A
- * kernel that is bound by memory has no first term: bytes over a share of the bandwidth, and the fixed time.
+ * Measured products of matrices follow it to 4 to 6 % where the roofline is 23 to 35 % off (configs/devices):
+ * the tensor cores sustain a share of their peak, part of the traffic is not hidden behind them, and each
+ * call has a fixed time. A kernel that is bound by memory has no first term: bytes over a share of the
+ * bandwidth, and the fixed time.
  *
- * Fused attention reaches the more of the peak the longer the sequence is: the share e s / (s + s0) of it, with s keys. As
- * a law that is flop_factor 1/e and half_length s0. The keys count as they are computed at once: with context parallelism
- * around a ring those of one rank.
+ * Fused attention reaches the more of the peak the longer the sequence is: the share e s / (s + s0) of it,
+ * with s keys. As a law that is flop_factor 1/e and half_length s0. The keys count as they are computed at
+ * once: with context parallelism around a ring those of one rank.
  *
- * Tensor cores take rows that begin at multiples of 16 bytes (NVIDIA, Matrix Multiplication Background: "aligned to multiples
- * of 16 bytes"). A product whose k or n is none has its first term times `unaligned`.
+ * Tensor cores take rows that begin at multiples of 16 bytes (NVIDIA, Matrix Multiplication Background:
+ * "aligned to multiples of 16 bytes"). A product whose k or n is none has its first term times `unaligned`.
  *
- * Where a table of measured times by shape stands beside the law, what it says of the shape is a factor of all this
- * (kernel_table.h).
+ * Where a table of measured times by shape stands beside the law, what it says of the shape is a factor of
+ * all this (kernel_table.h).
  *
- * Left out: how well tiles of a product fill the multiprocessors (5.7 instead of 6.8 % in the mean over the same shapes of
- * an A100, but up to 150 % off), clocks that sink under load, and without a table heads and their sizes. */
+ * Left out: how well tiles of a product fill the multiprocessors (5.7 instead of 6.8 % in the mean over the
+ * same shapes of an A100, but up to 150 % off), clocks that sink under load, and without a table heads and
+ * their sizes. */
 #include "sim/kernel_table.h"
 #include "sim/kernel_time.h"
 

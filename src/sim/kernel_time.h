@@ -1,7 +1,7 @@
 /* How long a computation takes on a device: laws that turn a kernel (workload/kernel.h) into a time.
  *
- * The engine takes the roofline, as ASTRA-sim does. The training step (step/clock.h) takes the law of the kernel's class,
- * which a device's file has (configs/devices), and the roofline for classes without one. */
+ * The engine takes the roofline, as ASTRA-sim does. The training step (step/clock.h) takes the law of the
+ * kernel's class, which a device's file has (configs/devices), and the roofline for classes without one. */
 #ifndef DSE_SIM_KERNEL_TIME_H
 #define DSE_SIM_KERNEL_TIME_H
 
@@ -46,9 +46,9 @@ double sim_kernel_roofline_ns(const wl_kernel *k, const sim_device *d);
 /* By the terms of a law alone, without a table and the device's fixed cost; ns. */
 double sim_kernel_law_ns(const wl_kernel *k, const sim_device *d, const sim_law *law);
 
-/* By a law that is given: kernel_law.c. Ticks, with the device's fixed cost of a kernel besides the law's. Never below the
- * roofline of the same peak and bandwidth, whatever the law and its table say: terms that were fitted to large products
- * can undercut it where the kernel is bound by memory. */
+/* By a law that is given: kernel_law.c. Ticks, with the device's fixed cost of a kernel besides the law's.
+ * Never below the roofline of the same peak and bandwidth, whatever the law and its table say: terms that
+ * were fitted to large products can undercut it where the kernel is bound by memory. */
 dse_time sim_kernel_law(const wl_kernel *k, const sim_device *d, const sim_law *law);
 
 #endif

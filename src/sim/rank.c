@@ -146,8 +146,7 @@ static void issue(sim_engine *e, uint32_t rank, uint32_t node)
         return;
     }
     if (n->lacks && (n->type != WL_NODE_COMP || e->set->roofline)) {
-        sim_fail(e, DSE_E_WORKLOAD, "%s lacks the attribute '%s'", sim_where(e, rank, node).text,
-                 n->lacks);
+        sim_fail(e, DSE_E_WORKLOAD, "%s lacks the attribute '%s'", sim_where(e, rank, node).text, n->lacks);
         return;
     }
     if (n->is_cpu_op && n->type >= WL_NODE_SEND) {

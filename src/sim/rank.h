@@ -24,8 +24,8 @@ typedef struct {
     const wl_graph *graph;
     sim_cost *cost;     /* per node; ranks that share the graph share it */
     uint32_t *position; /* per node: its index in graph->by_id */
-    uint8_t
-        *unit; /* per node: sim_unit; unit and type are read most often, so they have arrays of their own */
+    /* per node: sim_unit; unit and type are read most often, so they have arrays of their own */
+    uint8_t *unit;
     uint8_t *type; /* per node: wl_node_type */
     uint32_t n_of_unit[SIM_N_UNITS];
     bool all_have_io;

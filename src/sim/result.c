@@ -78,8 +78,8 @@ void sim_fill_record(const sim_engine *e, const sim_classes *c, trace_ticks *out
     }
 }
 
-/* The ranks in the order by tick, then by rank: they take the places that the order of the classes reserves for their
- * tick. */
+/* The ranks in the order by tick, then by rank: they take the places that the order of the classes reserves
+ * for their tick. */
 static uint32_t *expand_order(const sim_engine *e, const sim_classes *c)
 {
     uint32_t *first = DSE_ARENA_NEW(e->arena, uint32_t, c->n); /* per class: the first class of its tick */

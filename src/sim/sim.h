@@ -40,10 +40,11 @@ typedef struct {
 enum {
     SIM_PART_COMPUTE_BOUND, /* compute at the peak of the roofline */
     SIM_PART_MEMORY_BOUND,  /* compute below it */
-    SIM_PART_COMPUTE_OTHER, /* compute without a roofline, CPU operations, fixed costs of kernels and the step */
-    SIM_PART_MESSAGES,      /* sends; receives from the issue of their send on */
-    SIM_PART_DIMENSIONS,    /* collectives of no group, by the dimensions involved */
-    SIM_PART_OTHER,         /* remote memory; replayed, also nodes of no type */
+    /* compute without a roofline, CPU operations, fixed costs of kernels and the step */
+    SIM_PART_COMPUTE_OTHER,
+    SIM_PART_MESSAGES,   /* sends; receives from the issue of their send on */
+    SIM_PART_DIMENSIONS, /* collectives of no group, by the dimensions involved */
+    SIM_PART_OTHER,      /* remote memory; replayed, also nodes of no type */
     SIM_PART_IDLE,
     SIM_PART_GROUPS /* + slot: collectives of this group slot of the rank */
 };

@@ -41,8 +41,8 @@ static void free_stream(sim_engine *e, sim_stream *s)
 
 static void lane_append(sim_engine *e, sim_stream *s)
 {
-    dse_list_add(&e->rank[s->rank].lane[sim_stream_phase(s)->lane].waiting, e->streams, s->id, e->stream_stride,
-                 offsetof(sim_stream, next));
+    dse_list_add(&e->rank[s->rank].lane[sim_stream_phase(s)->lane].waiting, e->streams, s->id,
+                 e->stream_stride, offsetof(sim_stream, next));
 }
 
 /* Detects chunks of several phases in one tick, after lane_append and lane_start; see lockstep.c. */
@@ -62,7 +62,8 @@ static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 {
     sim_lane *lane = &e->rank[rank].lane[which];
 
-    while (lane->waiting.head != DSE_NONE && lane->running < sim_queue_places(e->set) && e->status == DSE_OK) {
+    while (lane->waiting.head != DSE_NONE && lane->running < sim_queue_places(e->set) &&
+           e->status == DSE_OK) {
         sim_stream *s = stream_at(e, lane->waiting.head);
 
         lane->waiting.head = s->next;
@@ -241,7 +242,8 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
     *out = (sim_cut){.group = group, .logical = &e->logical[coll], .collective = coll};
     if (!group && n->n_involved_dims < out->logical->n_dims)
         return sim_fail(e, DSE_E_WORKLOAD,
-                        "%s: involve_dims has %u entries, but the collective goes over %" PRIu32 " dimensions",
+                        "%s: involve_dims has %u entries, but the collective goes over %" PRIu32
+                        " dimensions",
                         sim_where(e, rank, node).text, n->n_involved_dims, out->logical->n_dims);
     for (uint32_t dim = 0; dim < out->logical->n_dims; dim++)
         out->involved |= (involved >> dim & 1u) << dim;

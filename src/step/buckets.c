@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Where the stages are not equal, the embedding and the head count as a layer each: Megatron-LM's
- * account_for_embedding_in_pipeline_split and _loss_, DeepSpeed's partition by "type:transformer|embedding", and TorchTitan's
- * input_weight and output_weight of 1. */
+ * account_for_embedding_in_pipeline_split and _loss_, DeepSpeed's partition by "type:transformer|embedding",
+ * and TorchTitan's input_weight and output_weight of 1. */
 static bool ends_count(const step_model *m, uint32_t n_stages)
 {
     return m->n_layers % n_stages && (m->n_layers + 2) % n_stages == 0;
@@ -75,10 +75,11 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
 
             if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
                 continue;
-            all.item[all.n++] = (parameter){.block = i,
-                                            .here = step_parameter_on(p, o->tp),
-                                            .is_low = step_is_low_parameter(o, b, p),
-                                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
+            all.item[all.n++] =
+                (parameter){.block = i,
+                            .here = step_parameter_on(p, o->tp),
+                            .is_low = step_is_low_parameter(o, b, p),
+                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
         }
     }
     return all;
@@ -107,7 +108,8 @@ static void sort_by_readiness(parameters *all)
         parameter p = all->item[i];
         uint32_t j = i;
 
-        for (; j && is_earlier(p.block, p.here.module, all->item[j - 1].block, all->item[j - 1].here.module); j--)
+        for (; j && is_earlier(p.block, p.here.module, all->item[j - 1].block, all->item[j - 1].here.module);
+             j--)
             all->item[j] = all->item[j - 1];
         all->item[j] = p;
     }
@@ -133,13 +135,13 @@ static void reductions_of(const step_options *o, step_bucket *b)
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
             step_collective_of(WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
-                             o->zero ? shard : b->elements, o->reduce_bytes);
+                               o->zero ? shard : b->elements, o->reduce_bytes);
 }
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
 {
-    step_collective c = step_collective_of(WL_ALL_GATHER, group, b->elements / step_group_size(o, group), b->elements,
-                                           o->weight_bytes);
+    step_collective c = step_collective_of(WL_ALL_GATHER, group, b->elements / step_group_size(o, group),
+                                           b->elements, o->weight_bytes);
 
     if (b->low_elements) {
         c.out_bytes = (uint64_t)(o->weight_bytes * (double)(b->elements - b->low_elements) +

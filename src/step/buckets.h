@@ -19,8 +19,8 @@ typedef struct {
     uint32_t n_blocks;
 } step_stage;
 
-/* Whether the layers can be cut into so many stages: into equal ones, or so that the first and the last have one layer
- * fewer than the others. */
+/* Whether the layers can be cut into so many stages: into equal ones, or so that the first and the last have
+ * one layer fewer than the others. */
 bool step_stages_fit(const step_model *m, uint32_t n_stages);
 
 /* Of stages that do not fit, the first ones have a layer more. */
@@ -28,7 +28,7 @@ step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages
 step_block_kind step_stage_block(const step_stage *s, uint32_t position);
 
 typedef struct {
-    uint64_t elements; /* that a rank reduces, with padding */
+    uint64_t elements;     /* that a rank reduces, with padding */
     uint64_t low_elements; /* of them those of matrices that are gathered in fewer bits (step_low) */
     uint32_t ready_block,
         ready_module;      /* position of the block, and the module of it, after whose backward pass the
@@ -39,14 +39,14 @@ typedef struct {
     step_collective gathering;
     step_collective gathering_again;  /* of a unit, after the forward pass has sharded it anew */
     uint32_t first_block, last_block; /* of a unit, positions between which it is used */
-    bool
-        is_kept; /* of a unit: not sharded anew after the forward pass, as the backward pass begins with it */
+    /* of a unit: not sharded anew after the forward pass, as the backward pass begins with it */
+    bool is_kept;
 } step_bucket;
 
 typedef struct {
     uint32_t n, n_parameters;
-    step_bucket
-        *bucket;      /* in the order of filling; units in the order in which the forward pass needs them */
+    /* in the order of filling; units in the order in which the forward pass needs them */
+    step_bucket *bucket;
     uint32_t *launch; /* the same, by number, in the order in which the backward pass makes them ready */
 } step_buckets;
 

@@ -33,9 +33,10 @@ static dse_status check_split(const char *name, uint64_t value, const char *what
 {
     char near[64];
 
-    return divides(value, of) ? DSE_OK
-                              : dse_fail(err, DSE_E_RANGE, "%s %" PRIu64 " does not divide the %" PRIu64 " %s; take %s",
-                                         name, value, of, what, nearest(value, of, divides, near));
+    return divides(value, of)
+               ? DSE_OK
+               : dse_fail(err, DSE_E_RANGE, "%s %" PRIu64 " does not divide the %" PRIu64 " %s; take %s",
+                          name, value, of, what, nearest(value, of, divides, near));
 }
 
 static dse_status check_stages(const step_model *m, uint64_t n_stages, dse_error *err)
@@ -53,11 +54,13 @@ static dse_status check_module(const step_module *m, const step_options *o, dse_
         st = check_split("tp", o->tp, "attention heads", m->heads, err);
         if (st == DSE_OK && o->whole_kv_heads)
             st = o->context == STEP_CONTEXT_ALL_TO_ALL && o->cp > 1
-                     ? check_split("tp x cp", (uint64_t)o->tp * o->cp, "heads of keys and values", m->kv_heads, err)
+                     ? check_split("tp x cp", (uint64_t)o->tp * o->cp, "heads of keys and values",
+                                   m->kv_heads, err)
                      : check_split("tp", o->tp, "heads of keys and values", m->kv_heads, err);
         if (st == DSE_OK && m->kv_heads % o->tp && o->tp % m->kv_heads)
             st = dse_fail(err, DSE_E_RANGE,
-                          "tp %" PRIu32 " neither divides the %" PRIu64 " heads of keys and values nor is a multiple of them",
+                          "tp %" PRIu32 " neither divides the %" PRIu64
+                          " heads of keys and values nor is a multiple of them",
                           o->tp, m->kv_heads);
         if (st == DSE_OK && o->context == STEP_CONTEXT_ALL_TO_ALL && o->cp > 1)
             st = check_split("tp x cp", (uint64_t)o->tp * o->cp, "attention heads", m->heads, err);
@@ -75,13 +78,14 @@ static dse_status check_batch(const step_options *o, uint32_t batch, dse_error *
 
     if (batch % at_once)
         return dse_fail(err, DSE_E_RANGE,
-                        "dp %" PRIu32 " x micro-batch %" PRIu32 " = %" PRIu64 " does not divide the batch of %" PRIu32
-                        " sequences; take a batch of %s",
+                        "dp %" PRIu32 " x micro-batch %" PRIu32 " = %" PRIu64
+                        " does not divide the batch of %" PRIu32 " sequences; take a batch of %s",
                         o->dp, o->micro_batch, at_once, batch, nearest(batch, at_once, is_multiple, near));
     return DSE_OK;
 }
 
-/* Causal attention is balanced by two pieces of the sequence for each rank, but for Ulysses, where each has all of it. */
+/* Causal attention is balanced by two pieces of the sequence for each rank, but for Ulysses, where each has
+ * all of it. */
 static dse_status check_context(const step_options *o, uint64_t sequence, dse_error *err)
 {
     if (o->cp == 1 || o->context == STEP_CONTEXT_ALL_TO_ALL)
@@ -97,11 +101,12 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
     if (o->vp > 1 && o->pp == 1)
         return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
     if ((st = check_batch(o, batch, err)) != DSE_OK ||
-        (st = check_stages(m, (uint64_t)o->pp * o->vp, err)) != DSE_OK || (st = check_context(o, m->sequence, err)) != DSE_OK)
+        (st = check_stages(m, (uint64_t)o->pp * o->vp, err)) != DSE_OK ||
+        (st = check_context(o, m->sequence, err)) != DSE_OK)
         return st;
     if (o->sequence_parallel &&
-        (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank", m->sequence / o->cp,
-                          err)) != DSE_OK)
+        (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank",
+                          m->sequence / o->cp, err)) != DSE_OK)
         return st;
     if (o->dp % o->replicas)
         return check_split("replicas", o->replicas, "data parallel ranks", o->dp, err);

@@ -1,8 +1,8 @@
 /* step_clock -- how long kernels and collectives of a step take on a system.
  *
- * Kernels by their law (sim/kernel_time.h), collectives as if nothing else were under way: by what was measured of the
- * network (sim/collective_time.h), else message by message (sim/alone.h). A clock keeps the times of collectives for the
- * next points of a sweep: equal groups, bytes and type have equal times. */
+ * Kernels by their law (sim/kernel_time.h), collectives as if nothing else were under way: by what was
+ * measured of the network (sim/collective_time.h), else message by message (sim/alone.h). A clock keeps the
+ * times of collectives for the next points of a sweep: equal groups, bytes and type have equal times. */
 #ifndef DSE_STEP_CLOCK_H
 #define DSE_STEP_CLOCK_H
 
@@ -14,8 +14,9 @@ typedef struct step_clock step_clock;
 /* Settings and network are borrowed. What the clock keeps lives in the arena. */
 step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_arena *a);
 
-/* The clock of the same system whose collectives are messages over the links as the data sheet has them, whatever was
- * measured or added: what a simulator of messages sees. It is the clock itself if nothing was. */
+/* The clock of the same system whose collectives are messages over the links as the data sheet has them,
+ * whatever was measured or added: what a simulator of messages sees. It is the clock itself if nothing
+ * was. */
 step_clock *step_clock_of_links(step_clock *c);
 
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
@@ -29,8 +30,8 @@ typedef struct {
 /* The order of the axes, the first with neighbours as consecutive ranks: tp, cp, shards, replicas, pp. */
 step_ranks step_ranks_of(const step_options *o, dse_arena *a);
 
-/* The ranks of all groups of a kind, group after group, each in the order of its ring; returns how many groups. In the
- * arena. */
+/* The ranks of all groups of a kind, group after group, each in the order of its ring; returns how many
+ * groups. In the arena. */
 uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out);
 
 /* By the law of its class, or else the roofline, and longer by what the clock lags; 0 if it moves nothing. */
@@ -51,16 +52,18 @@ bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what)
 dse_status step_clock_collective(step_clock *c, const step_ranks *ranks, const step_collective *what,
                                  dse_arena *scratch, sim_alone *out, dse_error *err);
 
-/* The engine has the roofline alone. A kernel that is to last so many ticks there moves one byte and does so many
- * operations, on a device with this peak: two a tick, and a half tick's one more, as ticks are truncated. The memory, which
- * collectives are reduced through, stays what it is: one byte bounds nothing from 2 GB/s on. */
+/* The engine has the roofline alone. A kernel that is to last so many ticks there moves one byte and does so
+ * many operations, on a device with this peak: two a tick, and a half tick's one more, as ticks are
+ * truncated. The memory, which collectives are reduced through, stays what it is: one byte bounds nothing
+ * from 2 GB/s on. */
 #define STEP_OPERATIONS_OF(ticks) (2 * (ticks) + 1)
 #define STEP_OPERATIONS_PER_S     2e9
 /* Makes the settings those of that device. */
 void step_time_by_ticks(sim_settings *set);
 
 /* The slowest rank's end of a workload of such kernels. */
-dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err);
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out,
+                          dse_error *err);
 
 /* From the ranks of one place in the pipeline to those of another one, which differ. */
 sim_alone step_clock_transfer(step_clock *c, const step_ranks *ranks, uint32_t from, uint32_t to,

@@ -1,8 +1,10 @@
-/* step_count -- what a model has and does as mathematics: parameters, and the operations of a forward pass, whatever runs it.
+/* step_count -- what a model has and does as mathematics: parameters, and the operations of a forward pass,
+ * whatever runs it.
  *
- * Products of matrices alone, 2 operations a multiply-add: no norms, softmax, rotation, biases, lookup. Attention counts the pairs
- * of a query and a key that it may see, the diagonal among them: S (S + 1) / 2 of a sequence of S tokens, and of a window of
- * W < S tokens W (W + 1) / 2 + (S - W) W. (Kernels are charged S^2 / 2: module_attention.c.) */
+ * Products of matrices alone, 2 operations a multiply-add: no norms, softmax, rotation, biases, lookup.
+ * Attention counts the pairs of a query and a key that it may see, the diagonal among them: S (S + 1) / 2 of
+ * a sequence of S tokens, and of a window of W < S tokens W (W + 1) / 2 + (S - W) W. (Kernels are charged S^2
+ * / 2: module_attention.c.) */
 #ifndef DSE_STEP_COUNT_H
 #define DSE_STEP_COUNT_H
 

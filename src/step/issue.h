@@ -12,8 +12,8 @@
 
 typedef struct {
     bool is_block;
-    uint32_t
-        block; /* position in the stage. Of a collective: what it is for; a block waits for its gatherings */
+    /* position in the stage. Of a collective: what it is for; a block waits for its gatherings */
+    uint32_t block;
     uint32_t module; /* of a collective: it is issued as soon as the backward pass of this module of the block
                         before it in the list is over; DSE_NONE: after all of that block */
     step_collective collective;
@@ -53,9 +53,9 @@ bool step_chunk_overlaps(const step_chunk *c);
 /* Adds to `out`. */
 void step_chunk_reduce(const step_chunk *c, step_items *out);
 
-/* Of each action of a rank, from p->first on: the stage whose gradients are reduced after it for `aligns_gradients`, if
- * its last backward pass does not; DSE_NONE: none. Stages that are not named are reduced after all passes. `is_last`: as
- * sched_last_gradients. In the arena. */
+/* Of each action of a rank, from p->first on: the stage whose gradients are reduced after it for
+ * `aligns_gradients`, if its last backward pass does not; DSE_NONE: none. Stages that are not named are
+ * reduced after all passes. `is_last`: as sched_last_gradients. In the arena. */
 uint32_t *step_aligned_reductions(const sched_plan *p, uint32_t rank, const bool *is_last, dse_arena *a);
 
 /* Gathers the updated parameters of all buckets; for chunks whose forward passes do not. */

@@ -45,7 +45,10 @@ static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), cons
 }
 
 uint64_t step_module_kept(const step_module *m, const step_shape *s) { return counted(m->kind->keep, m, s); }
-uint64_t step_module_deferred(const step_module *m, const step_shape *s) { return counted(m->kind->defer, m, s); }
+uint64_t step_module_deferred(const step_module *m, const step_shape *s)
+{
+    return counted(m->kind->defer, m, s);
+}
 
 uint64_t step_module_input(const step_module *m, const step_shape *s)
 {

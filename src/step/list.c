@@ -18,12 +18,12 @@ typedef struct {
     step_list *list;
     dse_arena arena;
     uint32_t n_chunks;
-    step_chunk *chunk;    /* of the rank, in the order of stages */
-    uint32_t *plan_stage; /* of each: the stage of the plan, of both directions */
-    bool *is_reduced;     /* of each: its gradients */
+    step_chunk *chunk;       /* of the rank, in the order of stages */
+    uint32_t *plan_stage;    /* of each: the stage of the plan, of both directions */
+    bool *is_reduced;        /* of each: its gradients */
     bool *is_last;           /* per action: sched_last_gradients */
     uint32_t *reduced_after; /* per action: step_aligned_reductions */
-    step_items items;     /* of the pass that is written down */
+    step_items items;        /* of the pass that is written down */
     step_programs programs;
     const sched_action *action;
     uint32_t n_actions;
@@ -78,7 +78,8 @@ static step_phase phase_of(const lister *l, sched_kind kind, const step_operatio
 static uint32_t put_block(lister *l, const step_chunk *c, const sched_action *action, uint32_t at)
 {
     const step_items *items = &l->items;
-    const step_program *p = step_block_program(&l->programs, c, items->item[at].block, action->kind, &l->arena);
+    const step_program *p =
+        step_block_program(&l->programs, c, items->item[at].block, action->kind, &l->arena);
     uint32_t next = at + 1;
 
     for (uint32_t i = 0; i <= p->n; i++) {

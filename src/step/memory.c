@@ -103,14 +103,14 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
-/* What a stage holds besides what is fixed, as counts: the bytes follow, and are added up kind by kind only where the peak
- * is. */
+/* What a stage holds besides what is fixed, as counts: the bytes follow, and are added up kind by kind only
+ * where the peak is. */
 typedef struct {
     const mem_stage *stage;
     mem_open open;
-    uint32_t n_gradients;        /* passes that made gradients of weights */
-    int64_t n_kept, n_deferred;  /* micro-batches after F, after I */
-    bool is_whole;               /* gradients wait unsharded */
+    uint32_t n_gradients;       /* passes that made gradients of weights */
+    int64_t n_kept, n_deferred; /* micro-batches after F, after I */
+    bool is_whole;              /* gradients wait unsharded */
 } progress;
 
 typedef struct {
@@ -291,7 +291,8 @@ static void walk_to(walk *w, uint32_t rank, uint32_t end, bool looks)
     }
 }
 
-static walk walk_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, step_rank_memory *out)
+static walk walk_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                    step_rank_memory *out)
 {
     walk w = {.s = s, .plan = p, .out = out};
 
@@ -325,8 +326,8 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
     out->peak = (uint64_t)mem_total(&most);
 }
 
-void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, uint64_t *during,
-                      uint64_t *after)
+void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                      uint64_t *during, uint64_t *after)
 {
     step_rank_memory peak;
     walk w = walk_of(s, p, rank, a, &peak);

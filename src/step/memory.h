@@ -63,10 +63,10 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
                     step_rank_memory *out);
 
-/* The bytes that a rank holds while each of its actions runs, and after it; of a pair the same for both. Arrays of as
- * many as the rank has actions. The largest `during` is the peak. */
-void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a, uint64_t *during,
-                      uint64_t *after);
+/* The bytes that a rank holds while each of its actions runs, and after it; of a pair the same for both.
+ * Arrays of as many as the rank has actions. The largest `during` is the peak. */
+void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                      uint64_t *during, uint64_t *after);
 
 /* Parameters, gradients and optimizer state of so many elements on a rank that has `share` of them as its
  * shard. */

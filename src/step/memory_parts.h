@@ -85,9 +85,9 @@ struct step_memory {
 void mem_make_unit(step_memory *s, mem_unit_kind kind);
 /* Adds a parameter to the unit's elements, padded elements and share. */
 void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o);
-/* Bytes of the copies of a block's matrices that are multiplied in fewer bits: one as it is and one transposed, of
- * matrices that are gathered so only the transpose. They last as long as what is cast with them: a pass of the block
- * (step_low.casts_weights_in_passes), or the whole step. */
+/* Bytes of the copies of a block's matrices that are multiplied in fewer bits: one as it is and one
+ * transposed, of matrices that are gathered so only the transpose. They last as long as what is cast with
+ * them: a pass of the block (step_low.casts_weights_in_passes), or the whole step. */
 int64_t mem_low_copies(const step_block *b, const step_options *o);
 /* What so many elements hold the whole step. */
 mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share);

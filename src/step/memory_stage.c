@@ -229,9 +229,11 @@ void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
     g->fixed = mem_state_of(s, elements, padded, share);
     if (o->kept_weight_bytes == o->weight_bytes) /* else the sharded parameters are the master copy */
         g->fixed.of[STEP_HOLDS_PARAMETERS] -=
-            (int64_t)((o->kept_weight_bytes - o->low.bytes) * (double)(o->zero == 3 ? low / step_group_size(o, STEP_GROUP_SHARD) : low));
+            (int64_t)((o->kept_weight_bytes - o->low.bytes) *
+                      (double)(o->zero == 3 ? low / step_group_size(o, STEP_GROUP_SHARD) : low));
     if (!o->low.casts_weights_in_passes)
-        g->fixed.of[STEP_HOLDS_PARAMETERS] += stage->n_layers * mem_low_copies(&s->model->block[STEP_LAYER], o);
+        g->fixed.of[STEP_HOLDS_PARAMETERS] +=
+            stage->n_layers * mem_low_copies(&s->model->block[STEP_LAYER], o);
     g->gathered_last = gathered_of(s, g, g->n_units - 1);
     g->whole = (int64_t)(o->reduce_bytes * (double)elements);
     if (o->keeps_outputs && !stage->has_head)

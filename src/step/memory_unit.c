@@ -192,9 +192,11 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
 
     for (uint32_t i = 0; i < b->n_parameters; i++) {
         mem_add_parameter(u, &b->parameter[i], o);
-        u->low_elements += step_is_low_parameter(o, b, &b->parameter[i]) ? step_parameter_share(&b->parameter[i], o->tp) : 0;
+        u->low_elements +=
+            step_is_low_parameter(o, b, &b->parameter[i]) ? step_parameter_share(&b->parameter[i], o->tp) : 0;
     }
-    u->gathered = (int64_t)(o->weight_bytes * (double)(u->elements - u->low_elements) + o->low.bytes * (double)u->low_elements);
+    u->gathered = (int64_t)(o->weight_bytes * (double)(u->elements - u->low_elements) +
+                            o->low.bytes * (double)u->low_elements);
     for (uint32_t i = 0; i < b->n; i++) {
         const step_module *m = &b->module[i];
         int64_t kept = (int64_t)step_module_kept(m, &s->shape);
@@ -214,6 +216,7 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
         take_loss(s, &b->module[b->n - 1], u);
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
-    for (int k = SCHED_F; o->low.casts_weights_in_passes && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
+    for (int k = SCHED_F;
+         o->low.casts_weights_in_passes && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += mem_low_copies(b, o);
 }

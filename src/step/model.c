@@ -100,7 +100,8 @@ static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_modu
     if (st != DSE_OK)
         return st;
     m->in = size[0];
-    if (m->kind == &step_module_attention || m->kind == &step_module_rotary || m->kind == &step_module_head_norm) {
+    if (m->kind == &step_module_attention || m->kind == &step_module_rotary ||
+        m->kind == &step_module_head_norm) {
         if (n != 3)
             return fail(
                 r, at,
@@ -133,7 +134,8 @@ static dse_status read_split(const reader *r, const cfg_node *map, step_module *
     return DSE_OK;
 }
 
-static dse_status read_number(const reader *r, const cfg_node *map, const char *key, int64_t max, uint64_t *out)
+static dse_status read_number(const reader *r, const cfg_node *map, const char *key, int64_t max,
+                              uint64_t *out)
 {
     const cfg_node *at = cfg_get(map, key);
     int64_t v;
@@ -178,14 +180,15 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split", "bias",       "mean",     "unbiased", "plain",  "whole",  "gated",
-                                       "causal", "again",     "operations", "kv_heads", "window", "windowed", "shared"};
+    static const char *const keys[] = {"split",    "bias",   "mean",     "unbiased", "plain",
+                                       "whole",    "gated",  "causal",   "again",    "operations",
+                                       "kv_heads", "window", "windowed", "shared"};
     const struct {
         const char *key;
         bool *flag;
-    } flags[] = {{"bias", &m->has_bias},   {"mean", &m->has_mean},    {"unbiased", &m->is_unbiased},
-                 {"plain", &m->is_plain},  {"whole", &m->is_whole},   {"gated", &m->is_gated},
-                 {"causal", &m->is_causal}, {"again", &m->is_again},  {"shared", &m->is_shared}};
+    } flags[] = {{"bias", &m->has_bias},    {"mean", &m->has_mean},  {"unbiased", &m->is_unbiased},
+                 {"plain", &m->is_plain},   {"whole", &m->is_whole}, {"gated", &m->is_gated},
+                 {"causal", &m->is_causal}, {"again", &m->is_again}, {"shared", &m->is_shared}};
     const cfg_node *kv;
     uint64_t operations = 1;
     dse_status st;

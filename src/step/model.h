@@ -19,21 +19,23 @@ typedef enum { STEP_SPLIT_NONE, STEP_SPLIT_COLUMN, STEP_SPLIT_ROW } step_split;
 typedef struct {
     const char *name;
     const step_module_kind *kind;
-    uint64_t in;         /* features of a token that come in */
-    uint32_t n_parts;    /* at least 1 */
+    uint64_t in;      /* features of a token that come in */
+    uint32_t n_parts; /* at least 1 */
     uint64_t out[STEP_MAX_PARTS];
     step_split split;
     bool has_bias;
-    bool has_mean;       /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm; */
-    bool is_unbiased;    /* without that bias; */
-    bool is_plain;       /* without any parameter */
-    bool is_whole;       /* of a norm of heads: over all heads at once, with a parameter for each of their features */
-    bool is_gated;       /* of an activation: of two inputs, the one times a function of the other */
-    double operations;   /* of an element-wise module, for each element of the result, forward */
+    bool has_mean;    /* of a norm: LayerNorm, which has a mean and a bias; else RMSNorm; */
+    bool is_unbiased; /* without that bias; */
+    bool is_plain;    /* without any parameter */
+    /* of a norm of heads: over all heads at once, with a parameter for each of their features */
+    bool is_whole;
+    bool is_gated;     /* of an activation: of two inputs, the one times a function of the other */
+    double operations; /* of an element-wise module, for each element of the result, forward */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
-    bool is_added;       /* of a dropout: the next module adds to what it makes, */
-    bool is_dropped;     /* and of that addition: both are one kernel */
-    bool before_positions; /* of a table: positions are added to what it makes, before anything is split by tokens */
+    bool is_added;                       /* of a dropout: the next module adds to what it makes, */
+    bool is_dropped;                     /* and of that addition: both are one kernel */
+    /* of a table: positions are added to what it makes, before anything is split by tokens */
+    bool before_positions;
     bool is_causal;      /* a token attends to those before it alone, */
     uint64_t window;     /* itself and those before it, so many; 0: to all. In so many of the layers, */
     uint64_t n_windowed; /* which are, */
@@ -45,15 +47,15 @@ typedef struct {
 
 /* A parameter of a module: a matrix of rows x columns, or a vector. */
 typedef struct {
-    uint32_t module;     /* number in the block */
+    uint32_t module; /* number in the block */
     uint64_t rows, columns;
-    bool is_split;       /* tensor parallelism splits it, else each rank of a group has all of it */
-    bool is_by_columns;  /* and by its columns, else by its rows */
+    bool is_split;      /* tensor parallelism splits it, else each rank of a group has all of it */
+    bool is_by_columns; /* and by its columns, else by its rows */
 } step_parameter;
 
 typedef struct {
     uint32_t n;
-    step_module *module;     /* in the order of the forward pass */
+    step_module *module; /* in the order of the forward pass */
     uint32_t n_parameters;
     step_parameter *parameter; /* in the order in which programs define them */
 } step_block;

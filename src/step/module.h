@@ -41,7 +41,7 @@ extern const step_module_kind step_module_norm, step_module_head_norm;      /* m
 extern const step_module_kind step_module_linear;                           /* module_linear.c */
 extern const step_module_kind step_module_attention;                        /* module_attention.c */
 extern const step_module_kind step_module_rotary, step_module_activation, step_module_dropout,
-    step_module_add;                             /* module_elementwise.c */
+    step_module_add;                            /* module_elementwise.c */
 extern const step_module_kind step_module_loss; /* module_loss.c */
 
 extern const step_module_kind *const step_module_kinds[]; /* ended by NULL */
@@ -62,8 +62,8 @@ static inline bool step_is_low(const step_options *o, const step_module *m)
 /* Elements of queries, keys and values on a rank. module_attention.c */
 uint64_t step_heads_input(const step_module *m, const step_shape *s);
 
-/* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own input
- * only, so that each tensor counts once. */
+/* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own
+ * input only, so that each tensor counts once. */
 void step_keep_input(step_keeper *k, uint64_t features, step_layout layout);
 /* The same of a tensor with another type of elements. */
 void step_keep_tensor(step_keeper *k, uint64_t features, step_layout layout, double element_bytes);

@@ -1,6 +1,6 @@
-/* Element-wise modules: rotary positions, activations, dropout, additions. Bytes are those of what is read and
- * written, each in a kernel of its own but for the forward pass of a dropout with the addition after it (Megatron-LM,
- * fusions/fused_bias_dropout.py; no other program here drops hidden states). */
+/* Element-wise modules: rotary positions, activations, dropout, additions. Bytes are those of what is read
+ * and written, each in a kernel of its own but for the forward pass of a dropout with the addition after it
+ * (Megatron-LM, fusions/fused_bias_dropout.py; no other program here drops hidden states). */
 #include "step/module.h"
 
 static double element_bytes(const step_builder *b) { return b->shape->options->activation_bytes; }
@@ -26,22 +26,28 @@ static void rotary(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, rotated(b, m), 3, 2 * element_bytes(b));
 }
 
-/* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex number
- * for each two features (torchtitan, freqs_cis). */
+/* An angle for each position and feature in 32 bits (Megatron-LM, rotary_pos_embedding.py), or a complex
+ * number for each two features (torchtitan, freqs_cis). */
 static double angles(const step_module *m, const step_shape *s)
 {
     return 4.0 * (double)s->whole_sequence * (double)m->head_size;
 }
 
-const step_module_kind step_module_rotary = {
-    .name = "rotary", .forward = rotary, .backward = backward_as_forward, .input = step_heads_input, .table = angles};
+const step_module_kind step_module_rotary = {.name = "rotary",
+                                             .forward = rotary,
+                                             .backward = backward_as_forward,
+                                             .input = step_heads_input,
+                                             .table = angles};
 
 /* ---- activations: split by features ------------------------------------------------------------ */
 
-static uint64_t activated(const step_shape *s, const step_module *m) { return s->tokens * (m->in / s->options->tp); }
+static uint64_t activated(const step_shape *s, const step_module *m)
+{
+    return s->tokens * (m->in / s->options->tp);
+}
 
-/* Not fused, the function is a kernel, and so is the product of its result with the other input; backward each of the two
- * gradients of that product is one, too (TorchTitan, F.silu(w1 x) * w3 x). */
+/* Not fused, the function is a kernel, and so is the product of its result with the other input; backward
+ * each of the two gradients of that product is one, too (TorchTitan, F.silu(w1 x) * w3 x). */
 static bool is_divided(const step_builder *b, const step_module *m)
 {
     return m->is_gated && !b->shape->options->fused_activation;
@@ -55,7 +61,8 @@ static void multiply(step_builder *b, const step_module *m)
 static void activation(step_builder *b, const step_module *m)
 {
     if (is_divided(b, m)) {
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations, 2 * element_bytes(b));
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, activated(b->shape, m), m->operations,
+                             2 * element_bytes(b));
         multiply(b, m);
         return;
     }
@@ -98,7 +105,8 @@ const step_module_kind step_module_activation = {.name = "activation",
 
 static void drop(step_builder *b, const step_module *m)
 {
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1, 2 * element_bytes(b) + 1);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->split_tokens * m->in, 1,
+                         2 * element_bytes(b) + 1);
 }
 
 static void dropout(step_builder *b, const step_module *m)

@@ -1,8 +1,8 @@
 /* Embeddings: rows of a table by token, split over tp by the vocabulary; and by position, on every rank.
  *
  * A rank looks up the tokens that it has and sums over tp (Megatron-LM, tensor_parallel/layers.py,
- * VocabParallelEmbedding). Backward adds up rows; the gradient of tokens that sequence parallelism had split is
- * gathered first. Positions are added to all tokens before sequence parallelism splits them, so that their
+ * VocabParallelEmbedding). Backward adds up rows; the gradient of tokens that sequence parallelism had split
+ * is gathered first. Positions are added to all tokens before sequence parallelism splits them, so that their
  * gradients need no sum (core/models/common/embeddings/language_model_embedding.py). */
 #include "step/module.h"
 
@@ -60,10 +60,12 @@ static void add_rows(step_builder *b, const step_module *m, wl_kernel_class clas
     if (!(b->parts & STEP_PART_WEIGHT))
         return;
     gather_gradient(b, m);
-    step_add_elementwise(b, class, b->shape->tokens * m->out[0], 1, moved * b->shape->options->activation_bytes);
+    step_add_elementwise(b, class, b->shape->tokens * m->out[0], 1,
+                         moved * b->shape->options->activation_bytes);
 }
 
-/* Rows add up in a gradient of the whole table, which is 0 before, and then goes to the buffer of gradients. */
+/* Rows add up in a gradient of the whole table, which is 0 before, and then goes to the buffer of
+ * gradients. */
 static void embedding_backward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
@@ -96,7 +98,10 @@ static void defer_tokens(step_keeper *k, const step_module *m)
     step_keep_input(k, m->out[0], STEP_KEPT_HIDDEN);
 }
 
-static uint64_t positions_input(const step_module *m, const step_shape *s) { return s->split_tokens * m->out[0]; }
+static uint64_t positions_input(const step_module *m, const step_shape *s)
+{
+    return s->split_tokens * m->out[0];
+}
 
 static void positions_forward(step_builder *b, const step_module *m)
 {
@@ -105,7 +110,10 @@ static void positions_forward(step_builder *b, const step_module *m)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * m->out[0], 1, 3 * e);
 }
 
-static void positions_backward(step_builder *b, const step_module *m) { add_rows(b, m, WL_KERNEL_ELEMENTWISE, 2); }
+static void positions_backward(step_builder *b, const step_module *m)
+{
+    add_rows(b, m, WL_KERNEL_ELEMENTWISE, 2);
+}
 
 const step_module_kind step_module_embedding = {
     .name = "embedding",

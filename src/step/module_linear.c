@@ -5,18 +5,18 @@
  *
  *            forward                             backward
  *   column   [gather tokens], product            [gather saved tokens, beside the next product], product for
- *                                                the input's gradient, its sum over tp beside the next, product for
- *                                                the weight's gradient
+ *                                                the input's gradient, its sum over tp beside the next,
+ *                                                product for the weight's gradient
  *   row      product, sum over tp                [gather the gradient's tokens], two products
  *
- * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered input
- * do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of keys and
- * values than tp, the products for queries, keys and values are gathered over tp (attention.py,
+ * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered
+ * input do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of
+ * keys and values than tp, the products for queries, keys and values are gathered over tp (attention.py,
  * get_query_key_value_tensors).
  *
- * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the backward products, each
- * in one kernel that also makes the transposed copy which the weight's gradient reads; an input is kept as it was cast. Gathered
- * tokens travel as activations do. */
+ * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the
+ * backward products, each in one kernel that also makes the transposed copy which the weight's gradient
+ * reads; an input is kept as it was cast. Gathered tokens travel as activations do. */
 #include "step/module.h"
 
 static uint64_t outputs(const step_module *m)
@@ -32,8 +32,10 @@ static uint32_t parameters(const step_module *m, step_parameter out[STEP_MAX_PAR
 {
     bool is_split = m->split != STEP_SPLIT_NONE;
 
-    out[0] = (step_parameter){
-        .rows = outputs(m), .columns = m->in, .is_split = is_split, .is_by_columns = m->split == STEP_SPLIT_ROW};
+    out[0] = (step_parameter){.rows = outputs(m),
+                              .columns = m->in,
+                              .is_split = is_split,
+                              .is_by_columns = m->split == STEP_SPLIT_ROW};
     out[1] = (step_parameter){.rows = outputs(m), .columns = 1, .is_split = m->split == STEP_SPLIT_COLUMN};
     return m->has_bias ? 2 : 1;
 }
@@ -61,7 +63,8 @@ static bool lacks_kv_heads(const step_builder *b, const step_module *m)
 static void exchange_heads(step_builder *b, const step_module *m, uint32_t type)
 {
     const step_options *o = b->shape->options;
-    uint64_t whole = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * outputs(m))), part = whole / o->tp;
+    uint64_t whole = (uint64_t)(o->activation_bytes * (double)(b->shape->tokens * outputs(m))),
+             part = whole / o->tp;
     bool gathers = type == WL_ALL_GATHER;
     step_collective c = {.type = type,
                          .group = STEP_GROUP_TP,
@@ -101,8 +104,9 @@ static void forward(step_builder *b, const step_module *m)
         exchange_heads(b, m, WL_ALL_GATHER);
 }
 
-/* The gradient of the bias, a sum over tokens. Forward it is added by the kernel that comes next: the activation, dropout
- * and addition (Megatron-LM, bias_gelu_fusion, bias_dropout_fusion), or the product's own. */
+/* The gradient of the bias, a sum over tokens. Forward it is added by the kernel that comes next: the
+ * activation, dropout and addition (Megatron-LM, bias_gelu_fusion, bias_dropout_fusion), or the product's
+ * own. */
 static void sum_bias(step_builder *b, const step_module *m, uint64_t out)
 {
     uint64_t n = m->split == STEP_SPLIT_ROW ? b->shape->split_tokens : tokens(b, m);
@@ -110,8 +114,8 @@ static void sum_bias(step_builder *b, const step_module *m, uint64_t out)
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, n * out, 1, b->shape->options->activation_bytes);
 }
 
-/* The product for the gradient of the weight. Where it adds to the buffer it reads and writes that, and not a gradient of its
- * own. */
+/* The product for the gradient of the weight. Where it adds to the buffer it reads and writes that, and not a
+ * gradient of its own. */
 static void make_gradient(step_builder *b, const step_module *m, uint64_t in, uint64_t out)
 {
     const step_options *o = b->shape->options;
@@ -136,7 +140,8 @@ static void backward(step_builder *b, const step_module *m)
         if (m->split == STEP_SPLIT_ROW && o->sequence_parallel)
             step_gather_tokens(b, outputs(m), true);
     }
-    if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel && o->gathers_again)
+    if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel &&
+        o->gathers_again)
         saved = step_gather_tokens(b, m->in, false);
     if (b->parts & STEP_PART_INPUT) {
         cast(b, m, tokens(b, m) * out, o->low.cast_gradient);

@@ -1,7 +1,7 @@
-/* Cross-entropy of logits that are split over tp by the vocabulary: the largest, the one of the target, and the sum
- * of all are each summed over tp in 32 bits (Megatron-LM, tensor_parallel/cross_entropy.py); fused, the latter two
- * together (fusions/fused_cross_entropy.py). Megatron-LM calls these in groups of one, too. Or the logits are
- * gathered, and each rank computes the loss of all. Backward has no collective. */
+/* Cross-entropy of logits that are split over tp by the vocabulary: the largest, the one of the target, and
+ * the sum of all are each summed over tp in 32 bits (Megatron-LM, tensor_parallel/cross_entropy.py); fused,
+ * the latter two together (fusions/fused_cross_entropy.py). Megatron-LM calls these in groups of one, too. Or
+ * the logits are gathered, and each rank computes the loss of all. Backward has no collective. */
 #include "step/module.h"
 
 /* Of a rank: those of all tokens that it computes the loss of. */
@@ -39,8 +39,8 @@ static void over_logits(step_builder *b, const step_module *m, double operations
 /* torch's own, a softmax with its logarithm in one kernel, where it does not overwrite the logits. */
 static bool is_fused(const step_options *o) { return o->logits_copies == 2; }
 
-/* A copy in 32 bits; then Megatron-LM goes over it for the largest, to subtract that in place, for the exponentials in place,
- * their sum, and to divide by it in place. */
+/* A copy in 32 bits; then Megatron-LM goes over it for the largest, to subtract that in place, for the
+ * exponentials in place, their sum, and to divide by it in place. */
 static void forward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
@@ -77,10 +77,7 @@ static void backward(step_builder *b, const step_module *m)
     over_logits(b, m, 0, 4 + b->shape->options->activation_bytes);
 }
 
-static uint64_t input(const step_module *m, const step_shape *s)
-{
-    return logits_of(s, m);
-}
+static uint64_t input(const step_module *m, const step_shape *s) { return logits_of(s, m); }
 
 /* The softmax in 32 bits, and the labels as 64-bit integers. The logits that the product made are freed. */
 static void keep(step_keeper *k, const step_module *m)

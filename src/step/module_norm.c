@@ -1,6 +1,6 @@
-/* Norms over the features of a token, or of a head of it. Their parameters are on every rank of a tensor parallel group; with
- * sequence parallelism each sees a part of the tokens alone, so that their gradients are summed over tp at the
- * end of the step. */
+/* Norms over the features of a token, or of a head of it. Their parameters are on every rank of a tensor
+ * parallel group; with sequence parallelism each sees a part of the tokens alone, so that their gradients are
+ * summed over tp at the end of the step. */
 #include "step/module.h"
 
 static uint32_t parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
@@ -15,17 +15,19 @@ static void forward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
 
-    step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 5 : 4, 2 * e);
+    step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 5 : 4,
+                         2 * e);
 }
 
-/* Reads the input and the gradient, and writes that of the input; and for the gradients of gain and bias reads one of them
- * again: the two kernels of Apex's LayerNorm read both again, its FastLayerNorm neither. */
+/* Reads the input and the gradient, and writes that of the input; and for the gradients of gain and bias
+ * reads one of them again: the two kernels of Apex's LayerNorm read both again, its FastLayerNorm neither. */
 static void backward(step_builder *b, const step_module *m)
 {
     double e = b->shape->options->activation_bytes;
 
     if (b->parts & STEP_PART_INPUT)
-        step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 8 : 6, 4 * e);
+        step_add_elementwise(b, WL_KERNEL_NORMALISATION, b->shape->split_tokens * m->in, m->has_mean ? 8 : 6,
+                             4 * e);
 }
 
 /* The input, and in 32 bits what each token was divided by (and its mean). */
@@ -40,8 +42,9 @@ const step_module_kind step_module_norm = {
 
 /* ---- norms of queries and keys ------------------------------------------------------------------ */
 
-/* One over each head with a parameter for each of its features, on every rank (Qwen3); or over all heads, with one for each
- * of all features (OLMo 2), where a rank of tensor parallelism takes the mean of its own heads. */
+/* One over each head with a parameter for each of its features, on every rank (Qwen3); or over all heads,
+ * with one for each of all features (OLMo 2), where a rank of tensor parallelism takes the mean of its own
+ * heads. */
 static uint32_t head_parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
 {
     const uint64_t heads[] = {m->heads, m->kv_heads};
@@ -59,7 +62,8 @@ static uint64_t of_heads(const step_shape *s, const step_module *m)
 
 static void head_forward(step_builder *b, const step_module *m)
 {
-    step_add_elementwise(b, WL_KERNEL_NORMALISATION, of_heads(b->shape, m), 4, 2 * b->shape->options->activation_bytes);
+    step_add_elementwise(b, WL_KERNEL_NORMALISATION, of_heads(b->shape, m), 4,
+                         2 * b->shape->options->activation_bytes);
 }
 
 static void head_backward(step_builder *b, const step_module *m)

@@ -21,7 +21,8 @@ struct kind_of_stage {
     step_stage stage;
     bool overlaps;
     made *made;
-    const made *latest[SCHED_KINDS][2][2]; /* by whether it is the first, the last; while parameters are not sharded */
+    /* by whether it is the first, the last; while parameters are not sharded */
+    const made *latest[SCHED_KINDS][2][2];
     kind_of_stage *next;
 };
 
@@ -45,9 +46,9 @@ typedef struct {
     step_pass_operation *operation;
     uint32_t n, *need, n_needs, first_need;
     size_t cap, cap_needs;
-    uint32_t *place;     /* of an operation of the block's program */
+    uint32_t *place; /* of an operation of the block's program */
     size_t cap_places;
-    uint32_t *gathered;  /* per block: the last gathering for it; DSE_NONE */
+    uint32_t *gathered;     /* per block: the last gathering for it; DSE_NONE */
     double *gathered_bytes; /* per block: of its gatherings that were not copied to their places yet */
     bool has_shard;
 } maker;
@@ -151,8 +152,10 @@ static step_work work_of(const step_program *p)
 /* An operation of a block that begins with `begin`. */
 static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin)
 {
-    step_pass_operation new = {
-        .name = op->module->name, .ticks = op->ticks, .compute_share = op->compute_share, .unit = (uint8_t)op->unit};
+    step_pass_operation new = {.name = op->module->name,
+                               .ticks = op->ticks,
+                               .compute_share = op->compute_share,
+                               .unit = (uint8_t)op->unit};
 
     if (op->unit == STEP_UNIT_COMPUTE)
         new.kernel = op->kernel.bytes ? &op->kernel : NULL;
@@ -168,7 +171,7 @@ static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin
 
 /* How far a block is. */
 typedef struct {
-    uint32_t begin; /* the joint with which it begins */
+    uint32_t begin;              /* the joint with which it begins */
     uint32_t last[STEP_N_UNITS]; /* DSE_NONE */
 } progress;
 
@@ -197,15 +200,16 @@ static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sc
 {
     const dse_time floor = step_clock_layer_floor(m->clock);
     const bool is_whole = kind == SCHED_F || kind == SCHED_B;
-    const bool is_again = kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
+    const bool is_again =
+        kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
 
     if (!floor || step_stage_block(&c->stage, block) != STEP_LAYER)
         return 0;
     return (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
 }
 
-/* The block of item `at`, with the reductions behind its modules. Returns the joint with which it is over; *at: the last
- * item that has been put. */
+/* The block of item `at`, with the reductions behind its modules. Returns the joint with which it is over;
+ * *at: the last item that has been put. */
 static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32_t begin, uint32_t *at)
 {
     const step_items *items = &m->items;
@@ -250,8 +254,8 @@ static uint32_t put_copy(maker *m, double bytes, uint32_t after)
                                          .unit = STEP_UNIT_COMPUTE});
 }
 
-/* What ZeRO-3 gathered for a block is copied to where the block's parameters are (torch, _fsdp_collectives.py,
- * foreach_all_gather_copy_out). */
+/* What ZeRO-3 gathered for a block is copied to where the block's parameters are (torch,
+ * _fsdp_collectives.py, foreach_all_gather_copy_out). */
 static uint32_t put_copy_out(maker *m, uint32_t block, uint32_t begin)
 {
     const double bytes = 2 * m->gathered_bytes[block];
@@ -270,7 +274,10 @@ static uint32_t put_copy_in(maker *m, const step_collective *c, uint32_t over)
 
 /* ---- passes ------------------------------------------------------------------------------------ */
 
-static bool is_gathering(const step_item *item) { return !item->is_block && item->collective.type == WL_ALL_GATHER; }
+static bool is_gathering(const step_item *item)
+{
+    return !item->is_block && item->collective.type == WL_ALL_GATHER;
+}
 
 static void put_gathering(maker *m, const step_item *item, uint32_t after)
 {
@@ -365,8 +372,9 @@ static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
 static bool is_same_item(const step_item *x, const step_item *y)
 {
     return x->is_block == y->is_block && x->block == y->block &&
-           (x->is_block || (x->module == y->module && x->collective.type == y->collective.type &&
-                            x->collective.group == y->collective.group && x->collective.in_bytes == y->collective.in_bytes));
+           (x->is_block ||
+            (x->module == y->module && x->collective.type == y->collective.type &&
+             x->collective.group == y->collective.group && x->collective.in_bytes == y->collective.in_bytes));
 }
 
 static bool is_same(const step_items *x, const step_items *y)
@@ -395,9 +403,10 @@ static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage
     return p;
 }
 
-/* Unless parameters are sharded only the first and the last pass of a kind differ from the others, and those behind which
- * `reduced`, a chunk, is reduced; NULL: none is. */
-static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last, const step_chunk *reduced)
+/* Unless parameters are sharded only the first and the last pass of a kind differ from the others, and those
+ * behind which `reduced`, a chunk, is reduced; NULL: none is. */
+static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last,
+                        const step_chunk *reduced)
 {
     kind_of_stage *stage = m->kind[a->stage];
     const made **latest = &stage->latest[a->kind][is_first][is_last], *pass;
@@ -420,7 +429,8 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return pass->pass;
 }
 
-/* Nearly all passes are neither first nor last, nor is anything reduced behind them: they are looked up by stage and kind. */
+/* Nearly all passes are neither first nor last, nor is anything reduced behind them: they are looked up by
+ * stage and kind. */
 static void make_rank(maker *m, uint32_t rank)
 {
     const sched_plan *p = m->out->plan;
@@ -428,7 +438,8 @@ static void make_rank(maker *m, uint32_t rank)
     const uint32_t n = p->first[rank + 1] - p->first[rank];
     uint32_t *pass = &m->out->pass_of[p->first[rank]];
     uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, p->n_stages, sizeof *middle);
-    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
+    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages),
+         *is_last = sched_last_gradients(p, rank, m->arena);
     uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
     memset(middle, 0xff, p->n_stages * sizeof *middle); /* DSE_NONE */
@@ -504,12 +515,12 @@ static void make_stages(maker *m)
 
 /* ---- the end of the step ----------------------------------------------------------------------- */
 
-/* Of the parameters on a rank, `whole` of them, and those that it updates. A buffer of gradients is set to zero, and divided
- * before its sum. Gradients are read for their norm, and clipped: read and written. Then Adam reads the gradient and the
- * state, and writes the state: two moments, and a master copy, which a kernel of its own copies to the weight; or else the
- * weight is read and written itself. (Megatron-LM, optimizer/clip_grads.py and optimizer.py,
- * _copy_main_params_to_model_params; torch, nn/utils/clip_grad.py. A norm below the limit is not clipped by Megatron-LM: at the
- * begin of a training it is above.) */
+/* Of the parameters on a rank, `whole` of them, and those that it updates. A buffer of gradients is set to
+ * zero, and divided before its sum. Gradients are read for their norm, and clipped: read and written. Then
+ * Adam reads the gradient and the state, and writes the state: two moments, and a master copy, which a kernel
+ * of its own copies to the weight; or else the weight is read and written itself. (Megatron-LM,
+ * optimizer/clip_grads.py and optimizer.py, _copy_main_params_to_model_params; torch, nn/utils/clip_grad.py.
+ * A norm below the limit is not clipped by Megatron-LM: at the begin of a training it is above.) */
 static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated, bool is_summed)
 {
     const bool has_copy = o->kept_weight_bytes < 4 && o->optimizer_bytes >= 12;
@@ -524,16 +535,17 @@ static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated,
                        .bytes = (uint64_t)(of_whole * (double)whole + of_updated * (double)updated)};
 }
 
-/* Moved to cast the matrices of a stage's layers to fewer bits, if that is done once a step: all of them, as each rank
- * multiplies by all. */
+/* Moved to cast the matrices of a stage's layers to fewer bits, if that is done once a step: all of them, as
+ * each rank multiplies by all. */
 static uint64_t cast_bytes(const maker *m, const step_chunk *c)
 {
     const step_options *o = m->options;
 
     if (!wl_kernel_is_low(o->low.class) || o->low.casts_weights_in_passes)
         return 0;
-    return (uint64_t)(o->low.cast_weight *
-                      (double)(c->stage.n_layers * step_matrix_elements(&m->model->block[STEP_LAYER], o->tp)));
+    return (
+        uint64_t)(o->low.cast_weight *
+                  (double)(c->stage.n_layers * step_matrix_elements(&m->model->block[STEP_LAYER], o->tp)));
 }
 
 /* Adds the collectives of the items that send something. */
@@ -590,8 +602,8 @@ static void make_ending(maker *m, uint32_t rank)
     e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }
 
-dse_status step_passes_make(const step_model *model, const step_options *o, const sched_ordered *ordered, step_clock *clock,
-                            dse_arena *a, step_passes *out, dse_error *err)
+dse_status step_passes_make(const step_model *model, const step_options *o, const sched_ordered *ordered,
+                            step_clock *clock, dse_arena *a, step_passes *out, dse_error *err)
 {
     const sched_plan *plan = &ordered->plan;
     maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
@@ -603,7 +615,8 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
                          .ranks = step_ranks_of(o, a),
                          .transfer = step_transfer_of(model, o),
                          .waits_for_sends = o->waits_for_sends,
-                         .has_laws = step_clock_has_laws(clock) || step_clock_lags(clock) || wl_kernel_is_low(o->low.class),
+                         .has_laws = step_clock_has_laws(clock) || step_clock_lags(clock) ||
+                                     wl_kernel_is_low(o->low.class),
                          .is_even = true};
     out->pass_of = DSE_ARENA_RAW(a, uint32_t, sched_n_actions(plan));
     out->ending = DSE_ARENA_NEW(a, step_ending, plan->n_ranks);

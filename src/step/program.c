@@ -3,9 +3,9 @@
 #include "step/module.h"
 
 const step_module_kind *const step_module_kinds[] = {
-    &step_module_embedding, &step_module_positions, &step_module_norm,       &step_module_head_norm,
-    &step_module_linear,    &step_module_attention, &step_module_rotary,     &step_module_activation,
-    &step_module_dropout,   &step_module_add,       &step_module_loss,       NULL};
+    &step_module_embedding, &step_module_positions, &step_module_norm,   &step_module_head_norm,
+    &step_module_linear,    &step_module_attention, &step_module_rotary, &step_module_activation,
+    &step_module_dropout,   &step_module_add,       &step_module_loss,   NULL};
 
 step_shape step_shape_of(const step_model *m, const step_options *o)
 {
@@ -16,7 +16,8 @@ step_shape step_shape_of(const step_model *m, const step_options *o)
     return s;
 }
 
-step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out, double element_bytes)
+step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out,
+                                   double element_bytes)
 {
     return (step_collective){.type = type,
                              .group = group,
@@ -35,7 +36,10 @@ uint64_t step_hidden_bytes(const step_model *m, const step_options *o)
     return (uint64_t)(o->activation_bytes * (double)hidden_elements(m, o));
 }
 
-static bool is_sent_in_shares(const step_options *o) { return o->splits_messages && !o->sequence_parallel && o->tp > 1; }
+static bool is_sent_in_shares(const step_options *o)
+{
+    return o->splits_messages && !o->sequence_parallel && o->tp > 1;
+}
 
 step_collective step_transfer_of(const step_model *m, const step_options *o)
 {
@@ -134,9 +138,10 @@ void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
     const step_options *o = b->shape->options;
     const bool is_low = step_is_low(o, b->module);
     const double operand = is_low ? o->low.bytes : o->activation_bytes;
-    wl_kernel kernel = {.class = is_low ? o->low.class : WL_KERNEL_MATMUL,
-                        .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
-                        .element_bytes = operand};
+    wl_kernel kernel = {
+        .class = is_low ? o->low.class : WL_KERNEL_MATMUL,
+        .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
+        .element_bytes = operand};
     const wl_product_work work = wl_product_of(kernel.extent, operand, o->activation_bytes);
 
     kernel.operations = (uint64_t)work.operations;
@@ -144,13 +149,15 @@ void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
     step_add_kernel(b, &kernel);
 }
 
-void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations, double bytes)
+void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,
+                          double bytes)
 {
-    wl_kernel kernel = {.class = class,
-                        .extent = {[WL_EXTENT_M] = elements, [WL_EXTENT_N] = 1, [WL_EXTENT_K] = 1, [WL_EXTENT_BATCH] = 1},
-                        .element_bytes = b->shape->options->activation_bytes,
-                        .operations = (uint64_t)(operations * (double)elements),
-                        .bytes = (uint64_t)(bytes * (double)elements)};
+    wl_kernel kernel = {
+        .class = class,
+        .extent = {[WL_EXTENT_M] = elements, [WL_EXTENT_N] = 1, [WL_EXTENT_K] = 1, [WL_EXTENT_BATCH] = 1},
+        .element_bytes = b->shape->options->activation_bytes,
+        .operations = (uint64_t)(operations * (double)elements),
+        .bytes = (uint64_t)(bytes * (double)elements)};
 
     step_add_kernel(b, &kernel);
 }
@@ -160,7 +167,8 @@ void step_add_gradient(step_builder *b, uint64_t elements)
     const step_options *o = b->shape->options;
 
     if (o->n_micro_batches > 1 && o->zero < 2)
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, elements, 1, o->activation_bytes + 2 * o->gradient_bytes);
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, elements, 1,
+                             o->activation_bytes + 2 * o->gradient_bytes);
 }
 
 uint32_t step_gather_tokens(step_builder *b, uint64_t features, bool waits)
@@ -187,7 +195,8 @@ uint32_t step_reduce_tokens(step_builder *b, uint64_t features, bool waits)
 static step_builder begin(const step_shape *s, unsigned parts, dse_arena *a, step_program *out)
 {
     *out = (step_program){0};
-    return (step_builder){.shape = s, .program = out, .arena = a, .parts = parts, .ready = DSE_NONE, .joined = DSE_NONE};
+    return (step_builder){
+        .shape = s, .program = out, .arena = a, .parts = parts, .ready = DSE_NONE, .joined = DSE_NONE};
 }
 
 static void forward(step_builder *b, const step_block *block, bool all)
@@ -223,7 +232,8 @@ static void drop_trailing_collective(step_builder *b, uint32_t first)
 }
 
 /* torch's non-reentrant checkpoint makes a block again when the backward pass first reads something that was
- * kept, so after the collective of the gradient that comes in, and stops as soon as all that is kept is made. */
+ * kept, so after the collective of the gradient that comes in, and stops as soon as all that is kept is
+ * made. */
 static void make_again(step_builder *b)
 {
     const step_module *module = b->module;
@@ -238,8 +248,8 @@ static void make_again(step_builder *b)
     b->module = module;
 }
 
-void step_program_backward(const step_block *block, const step_shape *s, unsigned parts, bool again, dse_arena *a,
-                           step_program *out)
+void step_program_backward(const step_block *block, const step_shape *s, unsigned parts, bool again,
+                           dse_arena *a, step_program *out)
 {
     step_builder b = begin(s, parts, a, out);
 

@@ -16,9 +16,9 @@
 /* What runs beside each other on a rank. Each does one thing at a time, in the order of the program. */
 typedef enum {
     STEP_UNIT_COMPUTE,
-    STEP_UNIT_LAYER,    /* tensor and context parallelism: collectives within a layer */
-    STEP_UNIT_SHARD,    /* gradients and parameters */
-    STEP_UNIT_PEER,     /* sends and receives between stages */
+    STEP_UNIT_LAYER, /* tensor and context parallelism: collectives within a layer */
+    STEP_UNIT_SHARD, /* gradients and parameters */
+    STEP_UNIT_PEER,  /* sends and receives between stages */
     STEP_N_UNITS
 } step_unit;
 
@@ -31,7 +31,7 @@ typedef enum {
     STEP_GROUP_SHARD_NEAR, /* of them the neighbours on which parameters lie after the forward pass */
     STEP_GROUP_REPLICAS,   /* ranks with the same shard */
     STEP_GROUP_PP,
-    STEP_GROUP_EMBEDDING,  /* the first and the last stage */
+    STEP_GROUP_EMBEDDING, /* the first and the last stage */
     STEP_GROUP_MODEL,
     STEP_GROUP_WORLD,
     STEP_N_GROUPS
@@ -41,7 +41,7 @@ uint32_t step_group_size(const step_options *o, step_group g);
 
 /* A collective, as the program calls it. Also a send or a receive (group STEP_GROUP_PP). */
 typedef struct {
-    uint32_t type;  /* wl_coll_type; of a message wl_node_type + STEP_MESSAGE */
+    uint32_t type; /* wl_coll_type; of a message wl_node_type + STEP_MESSAGE */
     step_group group;
     uint64_t in_bytes, out_bytes; /* of this rank's tensors */
     double element_bytes;
@@ -51,7 +51,8 @@ typedef struct {
 } step_collective;
 
 /* Of so many elements that go in, and come out. */
-step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out, double element_bytes);
+step_collective step_collective_of(uint32_t type, step_group group, uint64_t in, uint64_t out,
+                                   double element_bytes);
 
 #define STEP_MESSAGE 256u
 #define STEP_SEND    (STEP_MESSAGE + WL_NODE_SEND)
@@ -59,13 +60,13 @@ step_collective step_collective_of(uint32_t type, step_group group, uint64_t in,
 
 typedef struct {
     step_unit unit;
-    const step_module *module; /* that asks for it */
-    uint32_t needs[2];         /* operations before it that have ended; DSE_NONE */
-    bool is_again;             /* recomputation */
-    wl_kernel kernel;          /* of STEP_UNIT_COMPUTE */
+    const step_module *module;  /* that asks for it */
+    uint32_t needs[2];          /* operations before it that have ended; DSE_NONE */
+    bool is_again;              /* recomputation */
+    wl_kernel kernel;           /* of STEP_UNIT_COMPUTE */
     step_collective collective; /* of the others */
-    dse_time ticks;            /* alone, where pass.c has found it, */
-    double compute_share;      /* and what a collective takes from kernels beside it */
+    dse_time ticks;             /* alone, where pass.c has found it, */
+    double compute_share;       /* and what a collective takes from kernels beside it */
 } step_operation;
 
 typedef struct {
@@ -82,9 +83,9 @@ enum { STEP_PART_INPUT = 1, STEP_PART_WEIGHT = 2, STEP_PART_BOTH = 3 };
 /* Sizes of one micro-batch on a rank. */
 typedef struct {
     const step_options *options;
-    uint64_t tokens;      /* of a rank: micro-batch x sequence / cp */
+    uint64_t tokens;       /* of a rank: micro-batch x sequence / cp */
     uint64_t split_tokens; /* of what sequence parallelism splits: tokens / tp */
-    uint64_t sequence;    /* of one sequence on the rank, sequence / cp */
+    uint64_t sequence;     /* of one sequence on the rank, sequence / cp */
     uint64_t whole_sequence;
 } step_shape;
 
@@ -93,8 +94,8 @@ step_shape step_shape_of(const step_model *m, const step_options *o);
 /* What a stage sends to the next of a micro-batch, or its gradient to the one before: a STEP_SEND. */
 step_collective step_transfer_of(const step_model *m, const step_options *o);
 
-/* What a stage makes of a message before it begins, if the ranks of tensor parallelism sent shares: an all-gather; else of
- * in_bytes 0. */
+/* What a stage makes of a message before it begins, if the ranks of tensor parallelism sent shares: an
+ * all-gather; else of in_bytes 0. */
 step_collective step_joining_of(const step_model *m, const step_options *o);
 
 /* The hidden state of a micro-batch on a rank. */
@@ -116,14 +117,14 @@ typedef struct {
     const step_module *module;
     bool is_again;
     const step_block *unmade; /* what is made again as soon as something of it is read; NULL */
-    uint32_t ready;  /* the operation that makes what the next one reads; DSE_NONE */
-    uint32_t joined; /* a further one that the next one waits for; DSE_NONE */
+    uint32_t ready;           /* the operation that makes what the next one reads; DSE_NONE */
+    uint32_t joined;          /* a further one that the next one waits for; DSE_NONE */
 } step_builder;
 
 /* Issues a kernel; what comes next waits for it. One without operations, a copy, is given one. */
 void step_add_kernel(step_builder *b, const wl_kernel *k);
-/* Issues a collective; what comes next waits for it if `waits`. Returns its number; DSE_NONE if the group is of
- * one, and nothing is called. */
+/* Issues a collective; what comes next waits for it if `waits`. Returns its number; DSE_NONE if the group is
+ * of one, and nothing is called. */
 uint32_t step_add_collective(step_builder *b, const step_collective *c, bool waits);
 /* What comes next also waits for this operation; DSE_NONE: for none. */
 void step_join(step_builder *b, uint32_t operation);
@@ -133,8 +134,8 @@ void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k);
 void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,
                           double bytes);
 
-/* Adds the gradient of so many parameters to the buffer of gradients, if there are several micro-batches and no collective
- * does it. */
+/* Adds the gradient of so many parameters to the buffer of gradients, if there are several micro-batches and
+ * no collective does it. */
 void step_add_gradient(step_builder *b, uint64_t elements);
 
 /* Collectives of the hidden state of all tokens over tp, as sequence parallelism has them or not. */

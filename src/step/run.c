@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What a pass takes if its first gatherings may begin `early` ticks before it, and the unit of gradients and parameters
- * is busy for `busy` ticks from then on. */
+/* What a pass takes if its first gatherings may begin `early` ticks before it, and the unit of gradients and
+ * parameters is busy for `busy` ticks from then on. */
 typedef struct pass_time {
     dse_time early, busy;
     double busy_share;   /* of the compute, which that unit takes meanwhile */
@@ -20,11 +20,12 @@ typedef struct pass_time {
 typedef struct {
     pass_time *time; /* that was asked for last, and from it the others; NULL: none was */
     dse_time ahead;  /* may begin before the pass */
-    bool waits;      /* for the unit that goes on after the passes before it, whatever that takes of the compute */
+    /* for the unit that goes on after the passes before it, whatever that takes of the compute */
+    bool waits;
 } known_pass;
 
-/* Times that are kept of a pass at most. A reduction of the pass before it ends at the same few places in it on all ranks:
- * half of the walks of GPT-3 175B with tp 8, pp 16, vp 6 are not needed. */
+/* Times that are kept of a pass at most. A reduction of the pass before it ends at the same few places in it
+ * on all ranks: half of the walks of GPT-3 175B with tp 8, pp 16, vp 6 are not needed. */
 #define MOST_TIMES 16
 
 /* A unit at work, which takes a share of the compute. */
@@ -39,7 +40,8 @@ typedef struct {
     span *at;
 } spans;
 
-/* To the next rank, to the one before, or around the end: what a rank sends in a pipeline of one direction. */
+/* To the next rank, to the one before, or around the end: what a rank sends in a pipeline of one
+ * direction. */
 enum { TO_NEXT, TO_PREVIOUS, AROUND, N_NEIGHBOURS };
 
 typedef struct {
@@ -53,12 +55,12 @@ typedef struct {
     dse_time *end;      /* per operation of the pass at hand */
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
     spans spans[STEP_N_UNITS];
-    bool has_spans;     /* any of them has one */
-    dse_time *busy_until; /* per rank: of the unit that goes on after a pass */
-    double *busy_share;   /* per rank: of the compute, which it takes */
-    dse_time *free_at;    /* per rank: when its next pass can begin */
+    bool has_spans;                     /* any of them has one */
+    dse_time *busy_until;               /* per rank: of the unit that goes on after a pass */
+    double *busy_share;                 /* per rank: of the compute, which it takes */
+    dse_time *free_at;                  /* per rank: when its next pass can begin */
     dse_time (*transfer)[N_NEIGHBOURS]; /* per rank: how long a tensor takes; DSE_TIME_NONE: not known yet */
-    dse_time *arrival;    /* per action: when its tensor has come to where it is needed */
+    dse_time *arrival;                  /* per action: when its tensor has come to where it is needed */
 } runner;
 
 /* Of the compute, which collectives take at most, however many run beside each other. */
@@ -118,7 +120,8 @@ static double share_at(runner *r, dse_time at, dse_time *until)
     return share < MOST_SHARE ? share : MOST_SHARE;
 }
 
-/* When a kernel ends that would last so long by itself. Collectives that run beside it are issued before it. */
+/* When a kernel ends that would last so long by itself. Collectives that run beside it are issued before
+ * it. */
 static dse_time end_of_kernel(runner *r, dse_time begin, dse_time ticks)
 {
     double left = (double)ticks;
@@ -127,7 +130,8 @@ static dse_time end_of_kernel(runner *r, dse_time begin, dse_time ticks)
         return begin + ticks;
     for (;;) {
         dse_time until;
-        const double rate = 1 - share_at(r, begin, &until), most = until == DSE_TIME_NONE ? INFINITY : rate * (double)(until - begin);
+        const double rate = 1 - share_at(r, begin, &until),
+                     most = until == DSE_TIME_NONE ? INFINITY : rate * (double)(until - begin);
 
         if (left <= most)
             return begin + dse_ticks(left / rate);
@@ -136,7 +140,8 @@ static dse_time end_of_kernel(runner *r, dse_time begin, dse_time ticks)
     }
 }
 
-static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, double busy_share, pass_time *out)
+static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, double busy_share,
+                 pass_time *out)
 {
     const uint32_t shard = r->one_unit ? STEP_UNIT_LAYER : STEP_UNIT_SHARD;
     dse_time free_at[STEP_N_UNITS] = {[0] = 0};
@@ -191,9 +196,10 @@ static bool is_same(const pass_time *t, dse_time early, dse_time busy, double sh
     return t->early == early && t->busy == busy && !(t->busy_share < share) && !(t->busy_share > share);
 }
 
-/* That of the pass which is kept, or else found, in the place of the one that was not asked for longest; now the first. Not
- * inlined, as time_pass then is, which most actions need alone: a tenth of a point's time. */
-__attribute__((noinline)) static void find_time(runner *r, uint32_t pass, dse_time early, dse_time busy, double share)
+/* That of the pass which is kept, or else found, in the place of the one that was not asked for longest; now
+ * the first. Not inlined, as time_pass then is, which most actions need alone: a tenth of a point's time. */
+__attribute__((noinline)) static void find_time(runner *r, uint32_t pass, dse_time early, dse_time busy,
+                                                double share)
 {
     pass_time **link = &r->known[pass].time, *t;
 
@@ -262,8 +268,8 @@ static void run_action(runner *r, const sched_step *s, sched_times *t)
 
     if (s->with_next && s[1].producer != DSE_NONE)
         start = later(start, r->arrival[s[1].producer]);
-    ticks =
-        time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank], &r->busy_share[s->rank])->ticks;
+    ticks = time_pass(r, s->action, t->last[s->rank], start, &r->busy_until[s->rank], &r->busy_share[s->rank])
+                ->ticks;
     t->start[s->action] = start;
     t->end[s->action] = t->last[s->rank] = start + ticks;
     r->free_at[s->rank] = start + ticks;
@@ -347,7 +353,8 @@ static void add_ending(runner *r, dse_time *end, step_result *out)
     out->step = latest + collective(r, &ending[0].norm) + rest;
 }
 
-/* With one unit exactly: ranks that come early to a collective of several stages have sent before the last one comes. */
+/* With one unit exactly: ranks that come early to a collective of several stages have sent before the last
+ * one comes. */
 static void simulate_ending(runner *r, const dse_time *end, step_result *out)
 {
     wl_workload w;
@@ -377,11 +384,13 @@ static void run_ending(runner *r, step_result *out)
 /* How long a tensor of an action is on its way; 0 if it is none. */
 static dse_time ticks_moving(const runner *r, const sched_times *t, uint32_t action)
 {
-    return action != DSE_NONE && r->passes->tensors.receiver[action] != DSE_NONE ? r->arrival[action] - t->end[action] : 0;
+    return action != DSE_NONE && r->passes->tensors.receiver[action] != DSE_NONE
+               ? r->arrival[action] - t->end[action]
+               : 0;
 }
 
-/* Of the slowest rank. What it waits for the tensor of another one, or for its own to arrive, is transfer as long as that
- * takes, and before that the bubble. */
+/* Of the slowest rank. What it waits for the tensor of another one, or for its own to arrive, is transfer as
+ * long as that takes, and before that the bubble. */
 static void add_parts(runner *r, step_result *out)
 {
     const sched_plan *plan = &out->plan;
@@ -392,7 +401,8 @@ static void add_parts(runner *r, step_result *out)
 
     for (uint32_t i = plan->first[out->slowest]; i < plan->first[out->slowest + 1]; i++) {
         dse_time waited = t->start[i] - ended;
-        dse_time moving = later(ticks_moving(r, t, r->passes->tensors.producer[i]), ticks_moving(r, t, before));
+        dse_time moving =
+            later(ticks_moving(r, t, r->passes->tensors.producer[i]), ticks_moving(r, t, before));
         const pass_time *p = time_pass(r, i, ended, t->start[i], &busy_until, &busy_share);
 
         moving = waited < moving ? waited : moving;
@@ -460,8 +470,9 @@ static void prepare(runner *r, const step_result *out)
     r->arrival = DSE_ARENA_RAW(r->arena, dse_time, sched_n_actions(&out->plan));
 }
 
-dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    sched_keeper *keeper, step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err)
+dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule,
+                    const sched_options *order, sched_keeper *keeper, step_clock *clock, step_machine machine,
+                    dse_arena *a, step_result *out, dse_error *err)
 {
     const bool one_unit = machine == STEP_ONE_UNIT;
     runner r = {
@@ -472,7 +483,8 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
 
     *out = (step_result){0};
     r.passes = &out->passes;
-    st = keeper ? sched_keeper_find(keeper, schedule, order, &ordered, err) : sched_ordered_make(schedule, order, a, own, err);
+    st = keeper ? sched_keeper_find(keeper, schedule, order, &ordered, err)
+                : sched_ordered_make(schedule, order, a, own, err);
     if (st != DSE_OK || (st = step_passes_make(m, o, ordered, r.clock, a, &out->passes, err)) != DSE_OK)
         return st;
     out->plan = ordered->plan;

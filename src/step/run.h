@@ -1,9 +1,10 @@
-/* step_run -- the time of a whole training step: passes, each walked through once, in the order of a pipeline schedule.
+/* step_run -- the time of a whole training step: passes, each walked through once, in the order of a pipeline
+ * schedule.
  *
- * Only ranks of one pipeline are looked at: the others do the same beside them, as long as the slowest of each kind of
- * group does. A pass takes the time that its operations take (pass.h), which is always the same but for reductions of the
- * pass before that still go on. The schedule gives the order. What runs on after the last backward pass, and the end of
- * the step, follow. */
+ * Only ranks of one pipeline are looked at: the others do the same beside them, as long as the slowest of
+ * each kind of group does. A pass takes the time that its operations take (pass.h), which is always the same
+ * but for reductions of the pass before that still go on. The schedule gives the order. What runs on after
+ * the last backward pass, and the end of the step, follow. */
 #ifndef DSE_STEP_RUN_H
 #define DSE_STEP_RUN_H
 
@@ -12,8 +13,8 @@
 
 /* What the step of the slowest rank is made of; the parts add up to `step` of the result. */
 typedef enum {
-    STEP_PART_COMPUTE,   /* kernels, and what they wait for the host */
-    STEP_PART_TP,        /* communication that no kernel covers, by the groups that it is within */
+    STEP_PART_COMPUTE, /* kernels, and what they wait for the host */
+    STEP_PART_TP,      /* communication that no kernel covers, by the groups that it is within */
     STEP_PART_CP,
     STEP_PART_DP,
     STEP_PART_PP,        /* transfers between stages that the rank waits for; of the whole, with the bubble */
@@ -23,19 +24,19 @@ typedef enum {
 } step_part;
 
 typedef struct {
-    dse_time step;             /* the slowest rank's, with the end of the step */
-    dse_time pipeline;         /* until the last pass of any rank has ended */
-    uint32_t slowest;          /* the pipeline rank whose parts these are */
+    dse_time step;     /* the slowest rank's, with the end of the step */
+    dse_time pipeline; /* until the last pass of any rank has ended */
+    uint32_t slowest;  /* the pipeline rank whose parts these are */
     dse_time part[STEP_N_PARTS];
-    dse_time compute;          /* kernels of the slowest rank, optimizer included */
-    dse_time host;             /* of STEP_PART_COMPUTE: no kernel runs as the host issues none */
-    /* Operations of all ranks together: those of matrix products and attention of a forward and a backward pass, and
-     * all that are executed, recomputation with them. */
+    dse_time compute; /* kernels of the slowest rank, optimizer included */
+    dse_time host;    /* of STEP_PART_COMPUTE: no kernel runs as the host issues none */
+    /* Operations of all ranks together: those of matrix products and attention of a forward and a backward
+     * pass, and all that are executed, recomputation with them. */
     double model_operations, executed_operations;
-    uint64_t tokens;           /* of the whole step */
-    uint32_t largest;          /* the pipeline rank that holds most */
-    step_rank_memory *memory;  /* of each pipeline rank */
-    sched_plan plan;   /* borrowed of a keeper, if there is one */
+    uint64_t tokens;          /* of the whole step */
+    uint32_t largest;         /* the pipeline rank that holds most */
+    step_rank_memory *memory; /* of each pipeline rank */
+    sched_plan plan;          /* borrowed of a keeper, if there is one */
     sched_order order;
     sched_times times;
     step_passes passes;
@@ -44,18 +45,20 @@ typedef struct {
 /* Which communication of a rank runs beside each other. */
 typedef enum {
     STEP_UNITS, /* each unit of program.h does its own; a transfer to another stage keeps none busy */
-    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and messages take
-                     the network's links as they are, without what was measured (step_clock_of_links) */
+    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and
+                     messages take the network's links as they are, without what was measured
+                     (step_clock_of_links) */
 } step_machine;
 
 /* Refuses what does not divide or cannot be run: DSE_E_RANGE, with the rule and the nearest values that work.
  * `schedule` and o->vp fit each other or it says why not. */
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err);
 
-/* Everything belongs to the arena, but what a keeper of orders (NULL: none) keeps; result and plan stay where they are. If passes.is_even, the step with one unit is to the
- * tick what a simulator makes of step_unroll (unroll.h); else ranks that are ahead of the slowest of their kind may make
- * it shorter there. */
-dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule, const sched_options *order,
-                    sched_keeper *keeper, step_clock *clock, step_machine machine, dse_arena *a, step_result *out, dse_error *err);
+/* Everything belongs to the arena, but what a keeper of orders (NULL: none) keeps; result and plan stay where
+ * they are. If passes.is_even, the step with one unit is to the tick what a simulator makes of step_unroll
+ * (unroll.h); else ranks that are ahead of the slowest of their kind may make it shorter there. */
+dse_status step_run(const step_model *m, const step_options *o, const sched_def *schedule,
+                    const sched_options *order, sched_keeper *keeper, step_clock *clock, step_machine machine,
+                    dse_arena *a, step_result *out, dse_error *err);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct {
     const step_passes *passes;
     dse_arena *arena;
     wl_workload *out;
-    uint32_t n_places;      /* ranks of the pipeline */
-    const dse_time *begin; /* per place, of an ending alone; else NULL */
+    uint32_t n_places;               /* ranks of the pipeline */
+    const dse_time *begin;           /* per place, of an ending alone; else NULL */
     uint32_t slot_of[STEP_N_GROUPS]; /* DSE_NONE: not used */
     uint32_t n_slots;
     step_group group_of[STEP_N_GROUPS]; /* per slot */
@@ -26,14 +26,14 @@ typedef struct {
     wl_kernel *kernel;
     uint32_t n, n_p2p, *dep, *dep_start;
     size_t cap_nodes, cap_kernels, cap_starts, n_deps, cap_deps, cap_p2p;
-    uint32_t last[2];       /* node of the unit of compute, of communication; DSE_NONE */
+    uint32_t last[2]; /* node of the unit of compute, of communication; DSE_NONE */
     uint32_t *end;
     size_t n_ends, cap_ends, cap_operations;
     ends *of; /* per operation of the pass at hand */
     struct {
         uint32_t tag, to; /* a place in the pipeline; DSE_NONE: along the ring of context parallelism */
         bool is_send;
-    } *message; /* per slot */
+    } * message; /* per slot */
 } unroller;
 
 enum { COMPUTE, COMMUNICATION };
@@ -141,7 +141,8 @@ static uint32_t put_collective(unroller *u, const char *name, const step_collect
                                    .layer = DSE_NONE});
 }
 
-static uint32_t put_message(unroller *u, const char *name, bool is_send, uint64_t bytes, uint32_t tag, uint32_t to)
+static uint32_t put_message(unroller *u, const char *name, bool is_send, uint64_t bytes, uint32_t tag,
+                            uint32_t to)
 {
     const wl_node node = {.name = name,
                           .type = is_send ? WL_NODE_SEND : WL_NODE_RECV,
@@ -205,12 +206,13 @@ static void put_receive(unroller *u, uint32_t producer, ends *begin)
     const sched_plan *p = u->passes->plan;
 
     if (producer != DSE_NONE)
-        add_end(u, begin, put_message(u, "receive", false, u->passes->transfer.in_bytes, producer,
-                                      p->stage_rank[p->action[producer].stage]));
+        add_end(u, begin,
+                put_message(u, "receive", false, u->passes->transfer.in_bytes, producer,
+                            p->stage_rank[p->action[producer].stage]));
 }
 
-/* An action; `before`: what the one before it on the rank ends with, and then what this one does. The first of a pair
- * begins when both have their tensors. */
+/* An action; `before`: what the one before it on the rank ends with, and then what this one does. The first
+ * of a pair begins when both have their tensors. */
 static void put_action(unroller *u, uint32_t action, bool ends_pair, ends *before)
 {
     const step_passes *all = u->passes;
@@ -380,7 +382,8 @@ static dse_status make_graph(unroller *u, uint32_t place, dse_error *err)
     }
     put_ending(u, place);
     if (sched_n_actions(p) + u->n_p2p >= N_TAGS)
-        return dse_fail(err, DSE_E_RANGE, "the unrolled step has %" PRIu32 " messages on a rank; at most %u are possible",
+        return dse_fail(err, DSE_E_RANGE,
+                        "the unrolled step has %" PRIu32 " messages on a rank; at most %u are possible",
                         u->n_p2p, N_TAGS - sched_n_actions(p));
     if ((st = finish_graph(u, &u->out->graph[place], err)) == DSE_OK)
         bind_messages(u, place);
@@ -455,7 +458,8 @@ dse_status step_unroll(const step_passes *p, dse_arena *a, wl_workload *out, dse
     return unroll(&(unroller){.passes = p, .arena = a, .out = out}, err);
 }
 
-dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, dse_arena *a, wl_workload *out, dse_error *err)
+dse_status step_unroll_ending(const step_passes *p, const dse_time *begin, dse_arena *a, wl_workload *out,
+                              dse_error *err)
 {
     return unroll(&(unroller){.passes = p, .arena = a, .out = out, .begin = begin}, err);
 }

@@ -41,7 +41,8 @@ dse_status store_execute(store *s, const char *sql, const char *doing, dse_error
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? DSE_OK : store_fail(s, err, doing);
 }
 
-/* ---- who writes ------------------------------------------------------------------------------------------ */
+/* ---- who writes
+ * ------------------------------------------------------------------------------------------ */
 
 /* The lock lies where neither content nor a lock of SQLite is. */
 #define LOCK_BYTE ((off_t)1 << 60)
@@ -109,7 +110,8 @@ dse_status store_check_place(const store *s, dse_error *err)
         "again");
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * --------------------------------------------------------------------------------------------- */
 
 static dse_status prepare(store *s, dse_error *err)
 {

@@ -78,7 +78,7 @@ extern const uint32_t strategy_axes[STRATEGY_N_AXES]; /* the rows that are axes 
 
 #define STRATEGY_ALL        (((uint64_t)1 << STRATEGY_N) - 1) /* a bit for each parameter */
 #define STRATEGY_MAX_DEGREE (1u << 24)
-#define STRATEGY_VALUE_MAX  64 /* bytes of a value as text */
+#define STRATEGY_VALUE_MAX  64  /* bytes of a value as text */
 #define STRATEGY_WORDS_MAX  128 /* and with the parameter's name */
 #define STRATEGY_NAME_MAX   512
 

@@ -40,8 +40,8 @@ typedef struct {
     /* Model-executor */
     const char *framework;
     int64_t dp_replicate, dp_shard, tp, pp, cp, ep, pp_mb;
-    const char
-        *rank_order; /* of the degrees, innermost first: "tp,cp,dp_shard,dp_replicate,pp"; NULL: that */
+    /* of the degrees, innermost first: "tp,cp,dp_shard,dp_replicate,pp"; NULL: that */
+    const char *rank_order;
     /* metric_source */
     size_t n_traces;
     const char **trace; /* kinds of trace: "kineto_trace", "json", "nsys" */

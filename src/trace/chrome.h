@@ -38,7 +38,7 @@ typedef struct {
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the current event; args without any value */
     chrome_last last_pid, last_tid, last_cat;
-    dse_strbuf dims; /* of the operator that is read */
+    dse_strbuf dims;       /* of the operator that is read */
     uint8_t category[256]; /* by index of the rank's category words */
     trace_pairs processes; /* 0, pid -> its name, for all its lanes, also for those before the metadata */
 } chrome_reader;

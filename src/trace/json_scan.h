@@ -47,9 +47,9 @@ typedef enum {
 typedef struct {
     trace_source *source;
     const char *at, *end; /* of the window: what is next, and its end */
-    const char
-        *text; /* of the last key, string, number or word, until the next call: not NUL-terminated, but 16
-                           * more bytes may be read behind it */
+    /* of the last key, string, number or word, until the next call: not NUL-terminated, but 16 more bytes
+     * may be read behind it */
+    const char *text;
     size_t length;
     bool fresh; /* just after an opening bracket: no comma is due */
     trace_json_fault fault;

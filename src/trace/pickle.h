@@ -35,9 +35,9 @@ typedef enum {
 
 typedef struct {
     uint32_t kind; /* trace_plain_kind */
-    uint32_t
-        id; /* of a text: in the names, DSE_NONE if it is longer than TRACE_PLAIN_MAX_TEXT; of a container:
-                      what the listener called it */
+    /* of a text: in the names, DSE_NONE if it is longer than TRACE_PLAIN_MAX_TEXT; of a container: what the
+     * listener called it */
+    uint32_t id;
     union {
         int64_t integer; /* also of a bool */
         double number;

@@ -90,7 +90,8 @@ typedef struct {
     uint32_t stream, device;             /* DSE_NONE */
     uint32_t kernel_class;               /* of a simulated one: "matmul" */
     uint64_t m, n, k, batch;             /* its shape (ticks.h); TRACE_UNKNOWN */
-    /* An operator of the host: its inputs, "[[8192,4096],[4096,1536],[]]" and "[c10::Half, c10::Half, Scalar]". */
+    /* An operator of the host: its inputs, "[[8192,4096],[4096,1536],[]]" and "[c10::Half, c10::Half,
+     * Scalar]". */
     uint32_t input_dims, input_types;
     /* An operation of XLA; `long_name` is its HLO text. Of a kernel of Nsight Systems: its demangled name. */
     uint32_t hlo_category, long_name, shape;     /* shape_with_layout */

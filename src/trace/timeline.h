@@ -33,8 +33,8 @@ typedef struct {
 typedef struct {
     bool in_bytes;               /* else elements, as upstream counts */
     const uint64_t *peak_memory; /* by rank; NULL: not tracked */
-    const dse_time
-        *wall; /* by rank: when it has finished, with what comes after its nodes; NULL: its last end */
+    /* by rank: when it has finished, with what comes after its nodes; NULL: its last end */
+    const dse_time *wall;
 } trace_timeline_sizes;
 
 /* Writes a temporary file that replaces `path` once it is complete; compressed if the name ends in ".gz".

@@ -174,7 +174,8 @@ static const char *missing(uint32_t type, const wl_node_facts *f)
 static dse_status bind_message(wl_builder *b, uint64_t id, wl_node *node, const wl_node_facts *f)
 {
     bool send = node->type == WL_NODE_SEND;
-    wl_fact here = send ? WL_FACT_COMM_SRC : WL_FACT_COMM_DST, there = send ? WL_FACT_COMM_DST : WL_FACT_COMM_SRC;
+    wl_fact here = send ? WL_FACT_COMM_SRC : WL_FACT_COMM_DST,
+            there = send ? WL_FACT_COMM_DST : WL_FACT_COMM_SRC;
     uint32_t rank = (uint32_t)f->value[here];
 
     if (has(f, here) && rank != b->rank)

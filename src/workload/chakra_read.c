@@ -266,8 +266,8 @@ static dse_status index_groups(const wl_workload *w, const char *path, dse_idtab
     for (uint32_t i = 0; i < w->n_groups; i++) {
         const char *name = w->group[i].name;
 
-        if (dse_idtable_intern(t, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))), group_has_name, w->group,
-                               name, i) != i)
+        if (dse_idtable_intern(t, (uint32_t)dse_hash_u64(dse_hash_bytes(name, strlen(name))), group_has_name,
+                               w->group, name, i) != i)
             return dse_fail_at(err, DSE_E_CONFIG, path, "group '%.60s' stands twice", name);
     }
     return DSE_OK;

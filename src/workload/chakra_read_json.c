@@ -167,9 +167,10 @@ static bool read_node(reader *r, const cfg_node *at)
             return false;
         f.has |= (uint32_t)has << i;
     }
-    return get_uint(r, "runtime", "duration_micros", &has, &node.duration_us) && read_deps(r, "data_deps", false) &&
-           read_deps(r, "ctrl_deps", true) && read_tensors(r, WL_FACT_INPUTS, &f) &&
-           read_tensors(r, WL_FACT_OUTPUTS, &f) && is_done(r, wl_builder_end_node(&r->b, r->id, node, &f));
+    return get_uint(r, "runtime", "duration_micros", &has, &node.duration_us) &&
+           read_deps(r, "data_deps", false) && read_deps(r, "ctrl_deps", true) &&
+           read_tensors(r, WL_FACT_INPUTS, &f) && read_tensors(r, WL_FACT_OUTPUTS, &f) &&
+           is_done(r, wl_builder_end_node(&r->b, r->id, node, &f));
 }
 
 dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, dse_arena *a,

@@ -18,7 +18,8 @@ static dse_status check_mesh(const mesh *m, uint32_t pp, uint32_t layers, dse_er
             return dse_fail(err, DSE_E_RANGE, "a degree of parallelism is 0; it must be at least 1");
         ranks *= m->axis[i].degree;
         if (ranks > WL_MAX_RANKS)
-            return dse_fail(err, DSE_E_RANGE, "%s is more than %u ranks", strategy_product(STRATEGY_PROFILE_STAGE), WL_MAX_RANKS);
+            return dse_fail(err, DSE_E_RANGE, "%s is more than %u ranks",
+                            strategy_product(STRATEGY_PROFILE_STAGE), WL_MAX_RANKS);
     }
     if (pp > layers + 2)
         return dse_fail(err, DSE_E_RANGE,
@@ -92,7 +93,7 @@ typedef struct {
 struct wl_generator {
     cfg_doc operators;
     known_variant variant[WL_ALL_PASSES + 1]; /* by passes */
-    kept *newest; /* by their last use */
+    kept *newest;                             /* by their last use */
     dse_arena scratch;
     wl_generator_use use;
 };

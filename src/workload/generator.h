@@ -238,8 +238,8 @@ typedef struct {
     uint32_t *shadow;   /* model tensor -> its last shadow, a tensor of another gen_stage */
     uint32_t n_links;
     gen_link *links;
-    uint32_t (*used)[GEN_N_USES]; /* operator -> figures of the nodes of what it makes, or DSE_NONE */
-    gen_met (*met)[2];            /* operator, x1 or x2 */
+    uint32_t (*used)[GEN_N_USES];  /* operator -> figures of the nodes of what it makes, or DSE_NONE */
+    gen_met (*met)[2];             /* operator, x1 or x2 */
     size_t cap_figures, cap_users; /* of the shape's arrays */
 } gen_build;
 

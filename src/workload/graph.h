@@ -80,9 +80,9 @@ typedef struct {
 
 typedef struct {
     uint32_t tensor; /* index into the graph's tensors */
-    uint64_t
-        size; /* as the simulator reads it: the digits before the point; with a precision only what is not among
-                      the graph's resident bytes */
+    /* as the simulator reads it: the digits before the point; with a precision only what is not among the
+     * graph's resident bytes */
+    uint64_t size;
 } wl_io;
 
 typedef struct {

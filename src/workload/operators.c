@@ -24,7 +24,7 @@ typedef struct {
     dse_arena *arena;
     wl_operators *out;
     dse_error *err;
-    dse_status status; /* of what has failed: those who read return false then */
+    dse_status status;         /* of what has failed: those who read return false then */
     const wl_dim (*rename)[2]; /* from, to: single symbols */
     uint32_t n_renames;
 } resolver;
@@ -477,11 +477,11 @@ static const struct {
     wl_op_kind kind;
     bool (*read)(resolver *r, const wl_block *b, const cfg_node *map, const cfg_node *node, wl_operator *op);
 } forms[] = {
-    {"input", WL_OP_INPUT, read_input},       {"weight", WL_OP_INPUT, read_weight},
-    {"einsum", WL_OP_EINSUM, read_einsum},    {"fused", WL_OP_EINSUM, read_fused},
-    {"lookup", WL_OP_LOOKUP, read_lookup},    {"add", WL_OP_ADD, read_add},
-    {"product", WL_OP_ADD, read_product},     {"scale", WL_OP_SCALE, read_scale},
-    {"copy", WL_OP_COPY, read_elementwise},   {"reshape", WL_OP_RESHAPE, read_reshape},
+    {"input", WL_OP_INPUT, read_input},     {"weight", WL_OP_INPUT, read_weight},
+    {"einsum", WL_OP_EINSUM, read_einsum},  {"fused", WL_OP_EINSUM, read_fused},
+    {"lookup", WL_OP_LOOKUP, read_lookup},  {"add", WL_OP_ADD, read_add},
+    {"product", WL_OP_ADD, read_product},   {"scale", WL_OP_SCALE, read_scale},
+    {"copy", WL_OP_COPY, read_elementwise}, {"reshape", WL_OP_RESHAPE, read_reshape},
 };
 
 static bool read_operator(resolver *r, const wl_block *b, const cfg_node *map, wl_operator *op)
@@ -667,8 +667,8 @@ static bool read_links_of(resolver *r, const cfg_node *map, wl_link_kind kind)
 
     for (uint32_t i = 0; i < map->n; i++) {
         if (!strcmp(map->key[i]->text, "min_layers")) {
-            r->status = cfg_int(r->doc, map->item[i], "'min_layers'", 0, 1000000, &r->out->min_layers[kind],
-                                r->err);
+            r->status =
+                cfg_int(r->doc, map->item[i], "'min_layers'", 0, 1000000, &r->out->min_layers[kind], r->err);
             if (r->status != DSE_OK)
                 return false;
             continue;
@@ -704,8 +704,8 @@ static bool read_all(resolver *r)
 
     if (root->kind != CFG_MAP)
         return fail(r, root, "an operator file is a mapping");
-    if (!ONLY_KEYS(r, root, "symbols", "shapes", "blocks", "recompute", "model", "links") || !read_symbols(r) ||
-        !read_map(r, root, "model", &model))
+    if (!ONLY_KEYS(r, root, "symbols", "shapes", "blocks", "recompute", "model", "links") ||
+        !read_symbols(r) || !read_map(r, root, "model", &model))
         return false;
     out->entry = dse_arena_zero(r->arena, model->n, sizeof *out->entry);
     for (; out->n_entries < model->n; out->n_entries++)

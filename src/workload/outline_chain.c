@@ -6,8 +6,8 @@
  * no less than its computations, and no less than its collectives, on the place where it ends; those of other
  * places are left out. A collective belongs to the piece if what it brings along, or what it must wait for,
  * does. */
-#include "workload/outline.h"
 #include "base/order.h"
+#include "workload/outline.h"
 
 #include <stdlib.h>
 #include <string.h>

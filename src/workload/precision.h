@@ -3,11 +3,13 @@
  * STAGE writes numbers of elements where ASTRA-sim reads bytes. That is what a workload counts without a
  * precision; with one, what the generator makes (generate.h) counts
  *
- *   memory         bytes. The state of the training stays on a rank for the whole step: of each parameter that the rank
- *                  keeps its weight, its gradient and what the optimizer knows of it. All else lives as ever.
- *   operations     a multiply-add of an einsum as two, as data sheets count FLOPS (STAGE counts one); all else as before
- *   memory traffic bytes, each operand and result by its kind; the update of a weight also reads and writes what the
- *                  optimizer knows of it
+ *   memory         bytes. The state of the training stays on a rank for the whole step: of each parameter
+ *                  that the rank keeps its weight, its gradient and what the optimizer knows of it. All else
+ *                  lives as ever.
+ *   operations     a multiply-add of an einsum as two, as data sheets count FLOPS (STAGE counts one); all
+ *                  else as before
+ *   memory traffic bytes, each operand and result by its kind; the update of a weight also reads and writes
+ *                  what the optimizer knows of it
  *   messages       elements times the bytes of messages
  *
  * Inputs of the model count as activations: if an operator file makes token ids a matrix of one-hot rows,
