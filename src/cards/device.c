@@ -31,7 +31,8 @@ static bool is_table(const cfg_param *p)
     return length > 14 && !strncmp(p->key, "kernels.", 8) && !strcmp(p->key + length - 6, ".table");
 }
 
-/* Whether a card may leave it to the file of its device: laws, and peaks of other types of elements than 16 bits. */
+/* Whether a card may leave it to the file of its device: laws, and peaks of other types of elements than 16
+ * bits. */
 static bool is_of_device(const cfg_param *p)
 {
     return (!strncmp(p->key, "kernels.", 8) && p->type == CFG_T_DOUBLE) || is_table(p) ||
@@ -72,7 +73,8 @@ static dse_status check_keys(const cfg_doc *doc, const card_system *file, dse_er
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
 
-        if (cfg_given_has(&file->given, i) && !is_of_device(p) && !is_peak(p) && strcmp(p->key, "source") != 0)
+        if (cfg_given_has(&file->given, i) && !is_of_device(p) && !is_peak(p) &&
+            strcmp(p->key, "source") != 0)
             return dse_fail_at(err, DSE_E_CONFIG, doc->path,
                                "a device file has source, peaks and kernels; '%s' belongs in the system card",
                                p->key);
@@ -160,8 +162,9 @@ static dse_status locate_table(const char *name, dse_arena *a, const char **path
         return DSE_OK;
     if (card_list(CARD_DEVICES, a, &names, &n, &folder, NULL) == DSE_OK)
         *path = dse_arena_printf(a, "%s/%s", folder, name);
-    return dse_is_file(*path) ? DSE_OK
-                              : dse_fail(err, DSE_E_CONFIG, "there is no table of kernels '%s' in configs/devices", name);
+    return dse_is_file(*path)
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG, "there is no table of kernels '%s' in configs/devices", name);
 }
 
 static dse_status read_table(const char *name, dse_arena *a, card_table_read *out, dse_error *err)
@@ -176,9 +179,10 @@ static dse_status read_table(const char *name, dse_arena *a, card_table_read *ou
     if ((st = dse_read_file(out->path, MOST_BYTES, &text, err)) == DSE_OK) {
         out->hash = dse_hash_bytes(text.data, text.len);
         st = has_other_hash(name, out->hash)
-                 ? dse_fail_at(err, DSE_E_CONFIG, out->path,
-                               "this table has changed since the configuration was written, which has the hash %s",
-                               strchr(name, *HASH_MARK) + 1)
+                 ? dse_fail_at(
+                       err, DSE_E_CONFIG, out->path,
+                       "this table has changed since the configuration was written, which has the hash %s",
+                       strchr(name, *HASH_MARK) + 1)
                  : card_table_parse(out->path, text.data, a, &out->table, err);
     }
     dse_strbuf_free(&text);
@@ -186,7 +190,8 @@ static dse_status read_table(const char *name, dse_arena *a, card_table_read *ou
 }
 
 /* From the list, or from its file. */
-static dse_status find_table(const char *name, card_tables *tables, const card_table_read **out, dse_error *err)
+static dse_status find_table(const char *name, card_tables *tables, const card_table_read **out,
+                             dse_error *err)
 {
     const size_t length = strcspn(name, HASH_MARK);
     card_table_read *read;
@@ -217,7 +222,8 @@ static dse_status mark_tables(card_system *s, card_tables *tables, dse_error *er
         if (strlen(name) + HASH_CHARS < CFG_NAME_MAX)
             snprintf(name + strlen(name), HASH_CHARS + 1, HASH_MARK "%016" PRIx64, t->hash);
         else
-            st = dse_fail(err, DSE_E_CONFIG, "the name of the table '%s' is too long; it may have %d characters", name,
+            st = dse_fail(err, DSE_E_CONFIG,
+                          "the name of the table '%s' is too long; it may have %d characters", name,
                           CFG_NAME_MAX - 1 - HASH_CHARS);
     }
     return st;
@@ -229,8 +235,8 @@ static bool fits_class(const sim_table *t, wl_kernel_class class)
     return t->class == class || (t->class == WL_KERNEL_ATTENTION && class == WL_KERNEL_ATTENTION_BACKWARD);
 }
 
-static dse_status load_table(const char *name, wl_kernel_class class, card_tables *tables, const sim_table **out,
-                             dse_error *err)
+static dse_status load_table(const char *name, wl_kernel_class class, card_tables *tables,
+                             const sim_table **out, dse_error *err)
 {
     const card_table_read *t;
     dse_status st = find_table(name, tables, &t, err);
@@ -244,7 +250,8 @@ static dse_status load_table(const char *name, wl_kernel_class class, card_table
                              wl_kernel_class_name(t->table->class), wl_kernel_class_name(class));
 }
 
-dse_status card_system_load_tables(const card_system *s, card_tables *tables, sim_settings *set, dse_error *err)
+dse_status card_system_load_tables(const card_system *s, card_tables *tables, sim_settings *set,
+                                   dse_error *err)
 {
     dse_status st = DSE_OK;
 
@@ -255,7 +262,8 @@ dse_status card_system_load_tables(const card_system *s, card_tables *tables, si
             continue;
         st = set->law[i].is_given
                  ? load_table(s->kernels[i].table, (wl_kernel_class)i, tables, &set->law[i].table, err)
-                 : dse_fail(err, DSE_E_CONFIG, "kernels.%s.table needs flop_factor: it is a factor of the law of its class",
+                 : dse_fail(err, DSE_E_CONFIG,
+                            "kernels.%s.table needs flop_factor: it is a factor of the law of its class",
                             class);
     }
     return st;
@@ -271,7 +279,8 @@ static bool has_tables(const card_system *s)
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* Appends the classes that have a law, or those that have none, of types of elements that the device multiplies in. */
+/* Appends the classes that have a law, or those that have none, of types of elements that the device
+ * multiplies in. */
 static uint32_t add_classes(const card_system *s, bool with_law, dse_strbuf *out)
 {
     uint32_t n = 0;
@@ -303,7 +312,8 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
             dse_strbuf_adds(out, "the system names no device)");
         return;
     }
-    dse_strbuf_adds(out, has_tables(s) ? "kernels last as the laws and tables " : "kernels last as the laws ");
+    dse_strbuf_adds(out,
+                    has_tables(s) ? "kernels last as the laws and tables " : "kernels last as the laws ");
     dse_strbuf_addf(out, *s->device ? "of %s say" : "of the system card say", s->device);
     if (add_classes(s, false, NULL)) {
         dse_strbuf_adds(out, "; without one, so by the roofline of the data sheet: ");

@@ -136,8 +136,7 @@ static const cfg_param rows[] = {
     {.key = "block",
      CHOICE(block, "serial", block_words,
             "attention and feed-forward network one after the other, or both of the layer's input, behind "
-            "one norm or "
-            "one each")},
+            "one norm or one each")},
     {.key = "qk_norm",
      CHOICE(qk_norm, "none", qk_norm_words, "a norm of queries and keys: over each head, or over all heads")},
     {.key = "position",

@@ -32,14 +32,15 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 /* ASTRA-sim's key, and its default; a key of ours in its files. */
 #define ASTRA(key_, value) .astra_key = (key_), .astra_fallback = (value)
 #define OURS(key_, value)  .astra_lacks = true, ASTRA(key_, value)
-#define BUS_TIME(f)        .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
+#define BUS_TIME(f) .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
 /* By type of elements; that of compute.peak_perf is 16 bits. */
-#define PEAK(type_)                                                                                    \
-    .key = "compute.peak_" #type_, .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_FLOPS, 1e12, "TFLOPS", 1e-12, 1e12),  \
-    FIELD(peak_##type_), .fallback = "", .omit_default = true
+#define PEAK(type_)                                                                                          \
+    .key = "compute.peak_" #type_, .type = CFG_T_DOUBLE,                                                     \
+    QUANTITY(DSE_UNIT_FLOPS, 1e12, "TFLOPS", 1e-12, 1e12), FIELD(peak_##type_), .fallback = "",              \
+    .omit_default = true
 /* The law of a class of kernels, key by key. */
 #define FACTOR(class, name, f, text)                                                                         \
     {                                                                                                        \
@@ -66,7 +67,8 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 #define TABLE(class, name)                                                                                   \
     {                                                                                                        \
         .key = "kernels." name ".table", TEXT(kernels[class].table),                                         \
-        .help = "a file in configs/devices, or a path with a '/', of measured times by shape, whose ratio to their law is a factor" \
+        .help = "a file in configs/devices, or a path with a '/', of measured times by shape, whose ratio "  \
+                "to their law is a factor"                                                                   \
     }
 #define EXTENT(f)                                                                                            \
     .type = CFG_T_INT_LIST, COUNT(1, 1 << 24), FIELD(f), .bare = true, .sparse = true, .fallback = "",       \
@@ -107,15 +109,16 @@ static const cfg_param rows[] = {
      .help =
          "NPUs along each dimension; ids count dimension 0 fastest. A mesh or torus is a square or cube of "
          "so many, unless width or height say otherwise: one extent may follow from the count and the "
-         "others, "
-         "or the count from all of them, left out or null",
+         "others, or the count from all of them, left out or null",
      ASTRA("npus_count", "")},
     {.key = "network.part",
      WHOLE(part, 0, 1 << 24, "0"),
      .omit_default = true,
      OURS("part", "0"),
-     .help = "so many NPUs of what npus_count and the other lists describe, which --npus sets, and no card: whole inner "
-             "dimensions before a further one, so that 4 of [8, 64] are [4], and 16 are [8, 2]; all if absent"},
+     .help =
+         "so many NPUs of what npus_count and the other lists describe, which --npus sets, and no card: "
+         "whole inner dimensions before a further one, so that 4 of [8, 64] are [4], and 16 are [8, 2]; all "
+         "if absent"},
     {.key = "network.width",
      EXTENT(width),
      .help = "NPUs along x of each dimension that is a mesh or torus, null for another; one number if there "
@@ -167,57 +170,45 @@ static const cfg_param rows[] = {
      OURS("routing", "")},
 
     /* Profile train (sim/collective_time.h). */
-    {REACHED("efficiency", CFG_T_DOUBLE_LIST, efficiency),
-     COUNT(1e-6, 2),
-     .bare = true,
+    {REACHED("efficiency", CFG_T_DOUBLE_LIST, efficiency), COUNT(1e-6, 2), .bare = true,
      .help = "profile train: the bus bandwidth that large collectives reach in each dimension, over "
-             "`bandwidth`; above 1 in a Ring alone, whose collectives then go both ways at once. Any of this key and "
-             "the next thirteen has collectives last as long as measured ones, 1 if absent; profile stage and ASTRA-sim "
-             "do not read them"},
+             "`bandwidth`; above 1 in a Ring alone, whose collectives then go both ways at once. Any of this "
+             "key and the next thirteen has collectives last as long as measured ones, 1 if absent; profile "
+             "stage and ASTRA-sim do not read them"},
     {REACHED("collective_latency", CFG_T_DOUBLE_LIST, collective_latency),
-     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
-     .bare = true,
+     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15), .bare = true,
      .help = "profile train: latency of a collective or message that goes no further than this "
              "dimension; 0 if absent"},
-    {REACHED("step_latency", CFG_T_DOUBLE_LIST, step_latency),
-     QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
+    {REACHED("step_latency", CFG_T_DOUBLE_LIST, step_latency), QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e15),
      .bare = true,
      .help = "profile train: latency of each step of a ring in this dimension; that of a message "
              "between neighbours if absent"},
-    {REACHED("rails", CFG_T_INT_LIST, rails),
-     COUNT(1, 1 << 24),
-     .bare = true,
-     .sparse = true,
+    {REACHED("rails", CFG_T_INT_LIST, rails), COUNT(1, 1 << 24), .bare = true, .sparse = true,
      .help = "profile train: network cards with which what the dimensions below join, a node, is in "
              "this one; all its NPUs that send at the same time share them. One for each NPU if absent"
              " or null; dimension 0 has none"},
-    {REACHED("rails_per_group", CFG_T_INT_LIST, rails_per_group),
-     COUNT(1, 1 << 24),
-     .bare = true,
+    {REACHED("rails_per_group", CFG_T_INT_LIST, rails_per_group), COUNT(1, 1 << 24), .bare = true,
      .sparse = true,
      .help = "profile train: of the rails, how many the members of one group in a node use together at"
              " most; all if absent or null"},
-    {REACHED("compute_share", CFG_T_DOUBLE_LIST, compute_share),
-     COUNT(0, 0.9),
-     .bare = true,
-     .help = "profile train: share of an NPU's compute that a collective takes from kernels beside it, as its"
-             " own kernel holds multiprocessors; of one that goes no further than this dimension. 0 if absent"},
+    {REACHED("compute_share", CFG_T_DOUBLE_LIST, compute_share), COUNT(0, 0.9), .bare = true,
+     .help =
+         "profile train: share of an NPU's compute that a collective takes from kernels beside it, as its"
+         " own kernel holds multiprocessors; of one that goes no further than this dimension. 0 if absent"},
     {.key = "network.measured_npus",
      WHOLE(measured_npus, 0, 1 << 24, "0"),
      .omit_default = true,
      OURS("measured_npus", "0"),
      .help = "profile train: NPUs of the measured collectives that follow, within dimension 0; of "
              "fewer, the same bus bandwidth with a factor (measured_pair)"},
-    {REACHED("measured_pair", CFG_T_DOUBLE, measured_pair),
-     COUNT(1e-6, 10),
+    {REACHED("measured_pair", CFG_T_DOUBLE, measured_pair), COUNT(1e-6, 10),
      .help = "profile train: bus bandwidth of a collective of two NPUs over that of measured_npus; 1 "
              "if absent"},
     {REACHED("measured_bandwidth", CFG_T_DOUBLE, measured_bandwidth),
      QUANTITY(DSE_UNIT_BYTES_PER_S, 1073741824.0, "GiB/s", 1e-9, 1e12),
      .help = "profile train: the bandwidth of dimension 0 on the measured machine; with another "
              "`bandwidth` the measured times scale, but for their latency. The same if absent"},
-    {REACHED("measured_sizes", CFG_T_DOUBLE_LIST, measured_sizes),
-     QUANTITY(DSE_UNIT_BYTES, 1, "B", 1, 1e15),
+    {REACHED("measured_sizes", CFG_T_DOUBLE_LIST, measured_sizes), QUANTITY(DSE_UNIT_BYTES, 1, "B", 1, 1e15),
      .help = "profile train: sizes of the measured collectives, ascending, as nccl-tests count them: "
              "the whole buffer, of an all-gather the result"},
     {MEASURED("all_reduce", SIM_ALL_REDUCE),
@@ -246,18 +237,17 @@ static const cfg_param rows[] = {
      .fallback = "",
      .help = "peak operations per second of an NPU; the roofline needs it",
      ASTRA("peak-perf", "")},
-    {PEAK(fp8),
-     .help = "the same of products of matrices in 8 bits; absent: the device has none"},
-    {PEAK(nvfp4),
-     .help = "the same in 4 bits with 16 elements a scale (NVFP4)"},
+    {PEAK(fp8), .help = "the same of products of matrices in 8 bits; absent: the device has none"},
+    {PEAK(nvfp4), .help = "the same in 4 bits with 16 elements a scale (NVFP4)"},
     {.key = "compute.clock",
      .type = CFG_T_DOUBLE,
      COUNT(1e-3, 10),
      FIELD(clock),
      .fallback = "1",
      .omit_default = true,
-     .help = "profile train: clock that kernels sustain over the one at which they last as the laws say, below 1"
-             " where power or heat lowers it; all kernels last 1/clock times as long"},
+     .help =
+         "profile train: clock that kernels sustain over the one at which they last as the laws say, below 1"
+         " where power or heat lowers it; all kernels last 1/clock times as long"},
     {.key = "memory.bandwidth",
      .type = CFG_T_DOUBLE,
      QUANTITY(DSE_UNIT_BYTES_PER_S, 1e9, "GB/s", 1e-9, 1e12),
@@ -281,7 +271,8 @@ static const cfg_param rows[] = {
      OURS("per-step-overhead", "0")},
     {.key = "overheads.per_layer",
      FIXED_COST(per_layer),
-     .help = "profile train: what a layer takes at least, forward, backward, and to be made again: the host issues"
+     .help = "profile train: what a layer takes at least, forward, backward, and to be made again: the host "
+             "issues"
              " its kernels no faster"},
     {.key = "overheads.per_collective",
      FIXED_COST(per_collective),
@@ -301,16 +292,16 @@ static const cfg_param rows[] = {
      FIELD(power),
      .fallback = "",
      .unhashed = true,
-     .help = "power of an NPU throughout a step, its data sheet's or a measured one; with it results say what energy a "
-             "step and a trillion tokens take, without hosts, network and cooling"},
+     .help = "power of an NPU throughout a step, its data sheet's or a measured one; with it results say "
+             "what energy a step and a trillion tokens take, without hosts, network and cooling"},
 
     {.key = "kernels.laws",
      CHOICE(laws, laws, "device"),
      .omit_default = true,
      .help =
          "how long kernels of profile train last. device: as the keys below say, and where they say nothing "
-         "as the file of the device does (configs/devices), else as the roofline; affine: without the tables; "
-         "roofline: as compute.peak_perf and memory.bandwidth allow, all of them"},
+         "as the file of the device does (configs/devices), else as the roofline; affine: without the "
+         "tables; roofline: as compute.peak_perf and memory.bandwidth allow, all of them"},
     LAW(WL_KERNEL_MATMUL, "matmul"),
     TABLE(WL_KERNEL_MATMUL, "matmul"),
     LAW(WL_KERNEL_ATTENTION, "attention"),
@@ -589,8 +580,8 @@ card_system card_system_of_stage(const card_system *s)
 
 /* ---- what the simulator takes -------------------------------------------------------------- */
 
-static dse_status fail_count(const card_system *s, sim_collective kind, uint32_t n_dims, const card_places *in,
-                             dse_error *err)
+static dse_status fail_count(const card_system *s, sim_collective kind, uint32_t n_dims,
+                             const card_places *in, dse_error *err)
 {
     const cfg_param *p = cfg_param_find(&card_system_table, card_collective_keys[kind]);
     const uint32_t n = s->collective[kind].n;

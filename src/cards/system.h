@@ -11,11 +11,12 @@
 /* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
 typedef struct {
     double flop_factor, byte_factor, overhead, half_length, unaligned; /* ns; keys */
-    cfg_name
-        table; /* "": none; a file of configs/devices, or a path; "#" and a hash of its text behind it once it was found */
+    /* "": none; a file of configs/devices, or a path; with "#" and its text's hash behind once found */
+    cfg_name table;
 } card_law;
 
-/* The members of card_system that say by dimension what collectives reach, in profile train; keys of `network`. */
+/* The members of card_system that say by dimension what collectives reach, in profile train; keys of
+ * `network`. */
 #define CARD_REACHED(X)                                                                                      \
     X(efficiency) X(collective_latency) X(step_latency) X(rails) X(rails_per_group) X(compute_share)
 
@@ -35,13 +36,13 @@ typedef struct {
     int64_t measured_npus;
     double measured_pair, measured_bandwidth;              /* fraction, GiB/s */
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
-    cfg_name_list all, collective[SIM_N_COLLECTIVES]; /* implementations by dimension */
-    double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
+    cfg_name_list all, collective[SIM_N_COLLECTIVES];      /* implementations by dimension */
+    double peak_perf;                                      /* TFLOPS, 10^12; NaN: not given */
     double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */
-    double price, power;       /* of an NPU: money an hour, W; NaN: not given */
+    double price, power;         /* of an NPU: money an hour, W; NaN: not given */
     double clock, per_layer, per_collective; /* fraction; ns, 0: none. Of profile train */
     cfg_name laws;                           /* "device", "affine", "roofline" */
     card_law kernels[WL_N_KERNEL_CLASSES];
@@ -53,10 +54,11 @@ typedef struct {
     uint32_t
         n_unknown_keys; /* of a system.json, and the first of them: without effect, as in the reference */
     cfg_name unknown_key;
-    /* What stands here for profile stage while active_chunks and splits are profile train's defaults; 0: they are not. */
+    /* What stands here for profile stage while active_chunks and splits are profile train's defaults; 0: they
+     * are not. */
     int64_t chunks_of_stage, splits_of_stage;
-    bool
-        short_lists; /* implementations may be for fewer dimensions than there are, as in ASTRA-sim; a card's may not */
+    /* Implementations may be for fewer dimensions than there are, as in ASTRA-sim; a card's may not. */
+    bool short_lists;
 } card_system;
 
 extern const cfg_table card_system_table;
@@ -91,23 +93,24 @@ bool card_astra_takes_for_true(const cfg_param *p, const cfg_node *value);
  * file. */
 bool card_system_has_any(const cfg_settings *settings);
 
-/* The peak of a class of kernels, which have a type of elements; TFLOPS, NaN: the device does not multiply in it. */
+/* The peak of a class of kernels, which have a type of elements; TFLOPS, NaN: the device does not multiply in
+ * it. */
 double card_system_peak(const card_system *s, wl_kernel_class c);
 
-/* A peak of 16 bits that is another than `before` is another clock: those of other types of elements go with it, but those
- * that `except` (NULL: none) sets. */
+/* A peak of 16 bits that is another than `before` is another clock: those of other types of elements go with
+ * it, but those that `except` (NULL: none) sets. */
 void card_system_follow_clock(card_system *s, double before, const cfg_settings *except);
 
 /* Sets values of a system that has been read, and checks it again; peaks follow the clock. */
 dse_status card_system_set(card_system *s, const cfg_settings *settings, dse_error *err);
 
-/* Without what profile train alone reads of the network, so that results of profile stage, which are no function of it, keep
- * their configurations. */
+/* Without what profile train alone reads of the network, so that results of profile stage, which are no
+ * function of it, keep their configurations. */
 card_system card_system_of_stage(const card_system *s);
 
-/* Sets what a profile of steps has another default for: several chunks of a collective that travel at the same time are
- * faster than the link that they share (network.backend congestion_unaware), so profile train, `trains`, has one, unless
- * the card says otherwise; ASTRA-sim's defaults stay those of profile stage. */
+/* Sets what a profile of steps has another default for: several chunks of a collective that travel at the
+ * same time are faster than the link that they share (network.backend congestion_unaware), so profile train,
+ * `trains`, has one, unless the card says otherwise; ASTRA-sim's defaults stay those of profile stage. */
 void card_system_settle_profile(card_system *s, bool trains);
 
 /* Whether the parameter is one of network.yml; others that ASTRA-sim has are in system.json. */

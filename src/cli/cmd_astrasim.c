@@ -108,15 +108,13 @@ const command command_astrasim = {
     .details =
         "Stands in for " DRV_UNAWARE_PROGRAM " and " DRV_AWARE_PROGRAM " (branch stage, af2492b): "
         "the same options, the same log lines with the same numbers; peak memory in bytes. Ranks that finish "
-        "in "
-        "one tick are in ascending order; with --no-memo as there. The time in a "
-        "line's prefix is always the same, so that equal runs print equal bytes. Options it does not know "
-        "are skipped, as there. A link to ccldse with the name of either program behaves as that program: "
-        "the network is that of the name, whatever --backend and network.yml say, and what the program "
-        "cannot do, as several dimensions with congestion, is refused. By its own name it takes all that "
-        "cards can have ('ccldse systems --keys') but what makes the programs crash, as a Ring of two alone "
-        "with congestion. With congestion_aware messages queue for links; with congestion_unaware each has a "
-        "fixed delay.",
+        "in one tick are in ascending order; with --no-memo as there. The time in a line's prefix is always "
+        "the same, so that equal runs print equal bytes. Options it does not know are skipped, as there. A "
+        "link to ccldse with the name of either program behaves as that program: the network is that of the "
+        "name, whatever --backend and network.yml say, and what the program cannot do, as several dimensions "
+        "with congestion, is refused. By its own name it takes all that cards can have ('ccldse systems "
+        "--keys') but what makes the programs crash, as a Ring of two alone with congestion. With "
+        "congestion_aware messages queue for links; with congestion_unaware each has a fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json --system-configuration system.json --network-configuration network.yml "
                "--remote-memory-configuration remote_memory.json",

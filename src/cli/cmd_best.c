@@ -41,7 +41,8 @@ static const option options[] = {
      .complete = COMPLETE_METRIC, FIELD(by)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
     {"--all", OPT_FLAG, NULL, "false",
-     "rank all of the database; without it the points of the last sweep, and what was imported since", FIELD(all)},
+     "rank all of the database; without it the points of the last sweep, and what was imported since",
+     FIELD(all)},
     {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
      FIELD(explain)},
     {"--robust", OPT_PERCENT, "SPREAD", "",
@@ -153,7 +154,8 @@ static void print_band(const report_study *s, const drv_best_band *all, size_t i
 static void print_others(const remarks *m, const best_options *o, dse_strbuf *out)
 {
     if (m->n_others)
-        dse_strbuf_addf(out, "These are the points of the last sweep; --all also ranks the %zu other%s in %s.\n",
+        dse_strbuf_addf(out,
+                        "These are the points of the last sweep; --all also ranks the %zu other%s in %s.\n",
                         m->n_others, m->n_others == 1 ? "" : "s", o->db);
 }
 
@@ -235,11 +237,12 @@ static dse_status make_remarks(const best_options *o, drv_robust_options *robust
     return st;
 }
 
-static dse_status no_results(const best_options *o, const store_unlisted *unlisted, size_t n_others, dse_error *err)
+static dse_status no_results(const best_options *o, const store_unlisted *unlisted, size_t n_others,
+                             dse_error *err)
 {
     return dse_fail(err, DSE_E_CONFIG, "'%s' has no results%s%s%s%s%s; %s", o->db,
-                    n_others ? " of the last sweep" : "", o->model ? " for model " : "", o->model ? o->model : "",
-                    o->system ? " on system " : "", o->system ? o->system : "",
+                    n_others ? " of the last sweep" : "", o->model ? " for model " : "",
+                    o->model ? o->model : "", o->system ? " on system " : "", o->system ? o->system : "",
                     n_others           ? "--all ranks those of earlier ones"
                     : unlisted->points ? "a sweep with --prune may have skipped all of these points"
                                        : "run 'ccldse sweep' first");
@@ -310,17 +313,17 @@ const command command_best = {
     .name = "best",
     .summary = "rank what a sweep found and what fits in memory",
     .details =
-        "Prints one table per model and system of the last sweep: the best strategies that fit in memory, how many points were "
-        "dropped because they do not, and what the best would be without the limit. Of several "
-        "configurations of one model and system, as a space makes them, it then ranks the best of each, "
-        "those with and without congestion apart. --explain says why: where the winner's step and memory go, "
-        "against the runner-up and the best without the limit; how the best step changes along each axis; "
-        "the smallest change that would make the best without the limit fit. --robust SPREAD says how far to "
-        "trust the winner when the system is not known exactly: its rates and latencies are drawn anew, each "
-        "up to SPREAD off, and the points simulated again; so often it stays the best, so much is lost where "
-        "it does not, and at these values of one parameter alone another point takes its place. Exit code 1 "
-        "if for some model and system nothing fits, or nothing is known of the metric to rank by. 'ccldse help terms' "
-        "explains rank, step, exposed, bubble and the other words.",
+        "Prints one table per model and system of the last sweep: the best strategies that fit in memory, "
+        "how many points were dropped because they do not, and what the best would be without the limit. Of "
+        "several configurations of one model and system, as a space makes them, it then ranks the best of "
+        "each, those with and without congestion apart. --explain says why: where the winner's step and "
+        "memory go, against the runner-up and the best without the limit; how the best step changes along "
+        "each axis; the smallest change that would make the best without the limit fit. --robust SPREAD says "
+        "how far to trust the winner when the system is not known exactly: its rates and latencies are drawn "
+        "anew, each up to SPREAD off, and the points simulated again; so often it stays the best, so much is "
+        "lost where it does not, and at these values of one parameter alone another point takes its place. "
+        "Exit code 1 if for some model and system nothing fits, or nothing is known of the metric to rank "
+        "by. 'ccldse help terms' explains rank, step, exposed, bubble and the other words.",
     .example = "ccldse best --hbm 80GB --top 5 --explain",
     COMMAND_OPTIONS(options, best_options),
     .is_prose = true,

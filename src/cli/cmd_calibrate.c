@@ -49,8 +49,7 @@ static const option options[] = {
     {"--seed", OPT_INT, "N", "1", "of the starts", .min = 0, .max = 4294967295.0, FIELD(seed)},
     {"--loss", OPT_STRING, "LOSS", "squares",
      "what is minimised: the squares of the errors' logarithms, or of one rate alone their absolute mean, "
-     "which odd runs "
-     "move little",
+     "which odd runs move little",
      .choices = losses, FIELD(loss)},
     {"--leave-out", OPT_STRING, "WHAT", "run",
      "what is predicted by a fit to all others: each run with its repeats, or each whole model, known by its "
@@ -104,9 +103,10 @@ static dse_status check_loss(const calibrate_options *o, dse_arena *a, dse_error
     const size_t n = split(&o->fit, a).n;
 
     return is_absolute(o) && (n > 1 || (!n && !o->fix.n))
-               ? dse_fail(err, DSE_E_USAGE,
-                          "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
-                          "--loss out")
+               ? dse_fail(
+                     err, DSE_E_USAGE,
+                     "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
+                     "--loss out")
                : DSE_OK;
 }
 
@@ -321,7 +321,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const char *path;
     dse_status st = card_locate(CARD_SYSTEMS, c.o->runs.system, r->arena, &path, err);
 
-    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK || (st = check_loss(c.o, r->arena, err)) != DSE_OK)
+    if (st != DSE_OK || (st = check(c.o, path, err)) != DSE_OK ||
+        (st = check_loss(c.o, r->arena, err)) != DSE_OK)
         return st;
     if (c.o->laws)
         return fit_laws(c.o, r, err);
@@ -341,15 +342,13 @@ const command command_calibrate = {
         "compute.peak_perf, memory.bandwidth, bandwidth and latency of each network dimension, "
         "overheads.per_kernel and overheads.per_step; if --fit names them, laws of kernels "
         "(kernels.matmul.flop_factor, ...), what collectives reach (network.efficiency, .collective_latency, "
-        ".step_latency, .compute_share), compute.clock, overheads.per_layer and overheads.per_collective, too. What "
-        "no run shows stays as it is, and is said to. A "
-        "rate lies between a hundredth of the card's and --max-rate times it; a latency is at most 1 ms, a "
-        "kernel's overhead 10 ms, a step's 10 s. All-reduces of traces give the start of their dimension's "
-        "bandwidth and latency (Hockney). --laws fits laws of kernels to the traces' kernels by class and "
-        "shape (the "
-        "metric kernel_shapes), by least squares of relative errors, and writes them in the format of "
-        "configs/devices. The error of each run by a fit to all others says how far to trust "
-        "the card.",
+        ".step_latency, .compute_share), compute.clock, overheads.per_layer and overheads.per_collective, "
+        "too. What no run shows stays as it is, and is said to. A rate lies between a hundredth of the "
+        "card's and --max-rate times it; a latency is at most 1 ms, a kernel's overhead 10 ms, a step's 10 "
+        "s. All-reduces of traces give the start of their dimension's bandwidth and latency (Hockney). "
+        "--laws fits laws of kernels to the traces' kernels by class and shape (the metric kernel_shapes), "
+        "by least squares of relative errors, and writes them in the format of configs/devices. The error of "
+        "each run by a fit to all others says how far to trust the card.",
     .example = "ccldse calibrate --measured ccl_bench_training --system perlmutter_a100_40gb --fit "
                "compute.peak_perf,network.bandwidth",
     COMMAND_OPTIONS(options, calibrate_options),

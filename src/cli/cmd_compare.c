@@ -101,11 +101,13 @@ const command command_compare = {
     .summary = "simulate what was measured, and say how far apart the two are",
     .details = "Takes runs that were measured: directories of traces with the workload card that says what "
                "ran, or rows of a table of step times. Simulates each on as many NPUs of the system as it "
-               "had devices, a model of a family as the training step of its program, with its micro-batches, schedule "
+               "had devices, a model of a family as the training step of its program, with its "
+               "micro-batches, schedule "
                "and sharding, and compares: of traces metric by metric, the same code over both sides; over "
                "several runs the errors of the step time, and whether the simulator would have chosen right: "
                "rank correlation, and how much slower its choice is than the truly best. What the simulator "
-               "cannot represent, or the source does not say, is counted by reason; --approximate takes the substitutes that it names. "
+               "cannot represent, or the source does not say, is counted by reason; --approximate takes the "
+               "substitutes that it names. "
                "Exit code 1 if nothing could be simulated, or a step time is further off than --max-error.",
     .example = "ccldse compare --measured vtrain_a100 --system vtrain_a100 --only pp=1",
     COMMAND_OPTIONS(options, compare_options),

@@ -94,10 +94,10 @@ void completion_add_keys(dse_strbuf *out)
 static const struct {
     const char *name;
     offer_source source;
-} names[] = {{"--set", OFFER_KEYS},      {"--model", OFFER_MODELS},   {"--system", OFFER_SYSTEMS},
-             {"MODEL", OFFER_MODELS},    {"SYSTEM", OFFER_SYSTEMS},   {"--space", OFFER_FILES},
-             {"--trace", OFFER_FILES},  {"FILE", OFFER_FILES},       {"PREFIX", OFFER_FILES},
-             {"COMMAND", OFFER_FILES},  {"DIR", OFFER_FOLDERS}};
+} names[] = {{"--set", OFFER_KEYS},    {"--model", OFFER_MODELS}, {"--system", OFFER_SYSTEMS},
+             {"MODEL", OFFER_MODELS},  {"SYSTEM", OFFER_SYSTEMS}, {"--space", OFFER_FILES},
+             {"--trace", OFFER_FILES}, {"FILE", OFFER_FILES},     {"PREFIX", OFFER_FILES},
+             {"COMMAND", OFFER_FILES}, {"DIR", OFFER_FOLDERS}};
 
 static offer_source source_by_name(const char *name, size_t n)
 {
@@ -146,7 +146,8 @@ typedef struct {
 } completion_options;
 
 static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
-static completion_write *const writers[] = {completion_write_bash, completion_write_zsh, completion_write_fish};
+static completion_write *const writers[] = {completion_write_bash, completion_write_zsh,
+                                            completion_write_fish};
 
 static const option options[] = {
     {"SHELL", OPT_STRING, NULL, NULL, "which shell's", .choices = shell_names,

@@ -25,8 +25,7 @@ static const option options[] = {
      FIELD(system)},
     {"--class", OPT_STRING, "NAME", "matmul",
      "matmul, matmul_fp8, matmul_fp8_block, matmul_nvfp4, attention, attention_backward, attention_product; "
-     "or, by bytes, "
-     "elementwise, normalisation, lookup, optimizer",
+     "or, by bytes, elementwise, normalisation, lookup, optimizer",
      FIELD(class)},
     {"--m", OPT_INT, "N", "",
      "rows of a product's first operand and result; of attention queries (default: --n)", .min = 1,
@@ -119,7 +118,8 @@ static void add_text(const drv_kernel *k, const char *system, dse_strbuf *out)
     add_shape(k, out);
     dse_strbuf_addf(out, " on %s\n  time      %.2f us by the %s", system, k->us, sources[k->by]);
     if (k->by == DRV_BY_ROOFLINE && !isnan(k->law_us))
-        dse_strbuf_addf(out, ", below which the %s%s", k->table ? "table falls: " : "law falls", k->table ? k->table : "");
+        dse_strbuf_addf(out, ", below which the %s%s", k->table ? "table falls: " : "law falls",
+                        k->table ? k->table : "");
     else if (k->table)
         dse_strbuf_addf(out, " %s: %.3f of the law%s", k->table, k->ratio,
                         k->is_beyond ? ", as at the border of its grid" : "");

@@ -36,7 +36,8 @@ static const option options[] = {
      FIELD(json)},
 };
 
-/* What is left open is as the program has it, whose name may stand for --like; a point by its name says all. */
+/* What is left open is as the program has it, whose name may stand for --like; a point by its name says
+ * all. */
 static strategy_options with_defaults_of(const launch_program *p, const strategy_options *given,
                                          const char *name)
 {

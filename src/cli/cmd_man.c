@@ -332,13 +332,14 @@ static dse_status write_all(const char *folder, dse_arena *a, dse_error *err)
     return st;
 }
 
-/* A terminal gets the page as man shows it, which takes MANPAGER or PAGER itself; without man, what is there of nroff and
- * a pager. False: nothing could show it. */
+/* A terminal gets the page as man shows it, which takes MANPAGER or PAGER itself; without man, what is there
+ * of nroff and a pager. False: nothing could show it. */
 static bool show_page(const dse_strbuf *page)
 {
-    static const char how[] = "if command -v man >/dev/null; then exec man -l -; "
-                              "elif command -v nroff >/dev/null; then nroff -man | ${MANPAGER:-${PAGER:-more}}; "
-                              "else exit 127; fi";
+    static const char how[] =
+        "if command -v man >/dev/null; then exec man -l -; "
+        "elif command -v nroff >/dev/null; then nroff -man | ${MANPAGER:-${PAGER:-more}}; "
+        "else exit 127; fi";
     FILE *to;
     bool shown;
 
@@ -371,10 +372,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_man = {
     .name = "man",
     .summary = "print a manual page",
-    .details =
-        "Prints the manual page of the program or of a command, for man; on a terminal through man and its pager "
-        "(MANPAGER, PAGER). An installed program brings them: "
-        "'man ccldse', 'man ccldse-sweep'.",
+    .details = "Prints the manual page of the program or of a command, for man; on a terminal through man "
+               "and its pager (MANPAGER, PAGER). An installed program brings them: 'man ccldse', 'man "
+               "ccldse-sweep'.",
     .example = "ccldse man sweep",
     COMMAND_OPTIONS(options, man_options),
     .run = run,

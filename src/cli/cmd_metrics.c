@@ -166,9 +166,9 @@ const command command_metrics = {
     .summary = "metrics of a profiler trace",
     .details =
         "Reads profiler traces of one run, of all ranks (Kineto, XLA, Nsight Systems, PyTorch execution "
-        "traces and "
-        "memory snapshots, simulated timelines; what a file is, its content says) and computes metrics. Exit "
-        "codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 usage.",
+        "traces and memory snapshots, simulated timelines; what a file is, its content says) and computes "
+        "metrics. Exit codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 "
+        "usage.",
     .example = "ccldse metrics --trace traces/run1 --metric iter_time",
     COMMAND_OPTIONS(options, metrics_options),
     .exits = exits,

@@ -1,4 +1,5 @@
-/* Lists the cards in configs/models and configs/systems, the keys of a card, and what one card says; writes a new one. */
+/* Lists the cards in configs/models and configs/systems, the keys of a card, and what one card says; writes a
+ * new one. */
 #include "base/fs.h"
 #include "cards/device.h"
 #include "cards/hf.h"
@@ -26,10 +27,14 @@ typedef struct {
 
 /* Of both commands, but for the name of the card. */
 #define CARD_ROW(card_, of)                                                                                  \
-    {card_, OPT_STRING, NULL, "",                                                                            \
-     "show this card: each value with its unit, and where it is from; " NEW_CARD ": write one of " of, FIELD(card)}
+    {                                                                                                        \
+        card_, OPT_STRING, NULL, "",                                                                         \
+            "show this card: each value with its unit, and where it is from; " NEW_CARD                      \
+            ": write one of " of,                                                                            \
+            FIELD(card)                                                                                      \
+    }
 #define LIST_ROWS                                                                                            \
-    {"--keys", OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",       \
+    {"--keys",   OPT_FLAG, NULL, "false", "list the keys of a card instead: type, unit, range, default",     \
      FIELD(keys)},                                                                                           \
         {"--names", OPT_FLAG, NULL, "false", "print the names alone, one a line", FIELD(names)},             \
     {                                                                                                        \
@@ -114,12 +119,13 @@ static dse_status add_system(const char *name, const char *path, dse_arena *a, r
     if ((st = card_network_build(&s, NULL, &net, err)) != DSE_OK)
         return st;
     add_network(&net, &network);
-    report_row(list, V_BOTH(V_TEXT, "system", name), V_AS("NPUs", V_COUNT("npus", net.n_npus)),
-               V_BOTH(V_TEXT, "topology", network.data), V_RAW("link_gib_per_s", json_numbers(&s.bandwidth, a)),
-               V_CELL("link GiB/s", join_numbers(&s.bandwidth, a)), V_RAW("latency_ns", json_numbers(&s.latency, a)),
-               V_CELL("latency ns", join_numbers(&s.latency, a)), V_REAL("memory_gb_per_s", s.memory_bandwidth),
-               V_CELL("memory GB/s", report_format("%g", s.memory_bandwidth).text), V_REAL("tflops", s.peak_perf),
-               V_CELL("TFLOPS", report_format(isnan(s.peak_perf) ? "-" : "%g", s.peak_perf).text));
+    report_row(
+        list, V_BOTH(V_TEXT, "system", name), V_AS("NPUs", V_COUNT("npus", net.n_npus)),
+        V_BOTH(V_TEXT, "topology", network.data), V_RAW("link_gib_per_s", json_numbers(&s.bandwidth, a)),
+        V_CELL("link GiB/s", join_numbers(&s.bandwidth, a)), V_RAW("latency_ns", json_numbers(&s.latency, a)),
+        V_CELL("latency ns", join_numbers(&s.latency, a)), V_REAL("memory_gb_per_s", s.memory_bandwidth),
+        V_CELL("memory GB/s", report_format("%g", s.memory_bandwidth).text), V_REAL("tflops", s.peak_perf),
+        V_CELL("TFLOPS", report_format(isnan(s.peak_perf) ? "-" : "%g", s.peak_perf).text));
     return DSE_OK;
 }
 
@@ -149,7 +155,8 @@ static const char *origin_of(const shown_card *c, const cfg_param *p, dse_arena 
 
     if (c->doc) {
         node = !dot ? cfg_get(c->doc->root, p->key)
-                    : cfg_get(cfg_get(c->doc->root, dse_arena_printf(a, "%.*s", (int)(dot - p->key), p->key)), dot + 1);
+                    : cfg_get(cfg_get(c->doc->root, dse_arena_printf(a, "%.*s", (int)(dot - p->key), p->key)),
+                              dot + 1);
         if (dot && !node) /* "precision: mixed" says what is below it */
             node = cfg_get(c->doc->root, p->key);
     }
@@ -164,7 +171,8 @@ static const char *origin_of(const shown_card *c, const cfg_param *p, dse_arena 
     return "default";
 }
 
-/* A value for people, with its unit: without the quotes of JSON, six digits of a fraction, sizes as "80.0 GB". */
+/* A value for people, with its unit: without the quotes of JSON, six digits of a fraction, sizes as "80.0
+ * GB". */
 static const char *readable(const cfg_param *p, const char *json, dse_arena *a)
 {
     const bool size = !strcmp(p->unit_name, "B");
@@ -172,7 +180,8 @@ static const char *readable(const cfg_param *p, const char *json, dse_arena *a)
 
     for (const char *from = json; *from;) {
         char *end = (char *)(uintptr_t)from;
-        const double number = p->type == CFG_T_DOUBLE || p->type == CFG_T_DOUBLE_LIST ? strtod(from, &end) : 0;
+        const double number =
+            p->type == CFG_T_DOUBLE || p->type == CFG_T_DOUBLE_LIST ? strtod(from, &end) : 0;
 
         if (end > from && size)
             dse_strbuf_adds(&out, report_size(number).text);
@@ -199,8 +208,8 @@ static void put_keys(const shown_card *c, dse_arena *a, report_node *list)
         dse_json_init(&j, &value);
         cfg_param_write_json(p, c->resolved, &j);
         report_row(list, V_BOTH(V_TEXT, "key", p->key), V_RAW("value", value.data),
-                   V_GIVEN(*p->unit_name, V_TEXT("unit", p->unit_name)), V_BOTH(V_TEXT, "from", origin_of(c, p, a)),
-                   V_NOTE("value", readable(p, value.data, a)));
+                   V_GIVEN(*p->unit_name, V_TEXT("unit", p->unit_name)),
+                   V_BOTH(V_TEXT, "from", origin_of(c, p, a)), V_NOTE("value", readable(p, value.data, a)));
     }
 }
 
@@ -278,7 +287,8 @@ static const listing systems = {CARD_SYSTEMS, &card_system_table,
 
 /* ---- the commands --------------------------------------------------------------------------- */
 
-/* `bare`: the names, for completion, without reading a card, so that a broken one does not hide the others. */
+/* `bare`: the names, for completion, without reading a card, so that a broken one does not hide the
+ * others. */
 static dse_status list_cards(const listing *l, bool bare, bool json, command_run *r, dse_error *err)
 {
     const char **names, *folder;
@@ -315,8 +325,9 @@ static dse_status list(const listing *l, const list_options *o, const char *give
         return dse_fail(err, DSE_E_USAGE, "%s is for 'new': ccldse %s new", given,
                         l == &models ? "models" : "systems");
     if (o->keys + o->names + (o->card != NULL) > 1)
-        return dse_fail(err, DSE_E_USAGE, o->card ? "give either a card, --keys or --names"
-                                                  : "give either --keys or --names, not both");
+        return dse_fail(err, DSE_E_USAGE,
+                        o->card ? "give either a card, --keys or --names"
+                                : "give either --keys or --names, not both");
     if (o->json && (o->keys || o->names))
         return dse_fail(err, DSE_E_USAGE, "%s prints text; leave out --json", o->keys ? "--keys" : "--names");
     if (o->card)
@@ -365,13 +376,15 @@ const command command_models = {
 const command command_systems = {
     .name = "systems",
     .summary = "list the system cards that ship, show one in full, or the keys of all; write one of a node",
-    .details = "'new' takes the parts of a node as options, or reads what its tools say: nvidia-smi topo -m >topo.txt "
-               "gives a file for --topo, lstopo node.xml one for --lstopo. What these do not say is given, or is a fact "
-               "of the device: NVLink's rate of its data sheet, memory and peak of the cards that ship for it where "
-               "they agree.",
-    .example = "ccldse systems hgx_h100\n"
-               "ccldse systems new --device nvidia_h100 --npus-per-node 8 --memory 80GB --nodes 4 --nics 8 --nic "
-               "400Gb/s -o mine.yaml",
+    .details =
+        "'new' takes the parts of a node as options, or reads what its tools say: nvidia-smi topo -m "
+        ">topo.txt gives a file for --topo, lstopo node.xml one for --lstopo. What these do not say is "
+        "given, or is a fact of the device: NVLink's rate of its data sheet, memory and peak of the cards "
+        "that ship for it where they agree.",
+    .example =
+        "ccldse systems hgx_h100\n"
+        "ccldse systems new --device nvidia_h100 --npus-per-node 8 --memory 80GB --nodes 4 --nics 8 --nic "
+        "400Gb/s -o mine.yaml",
     COMMAND_OPTIONS(system_options, list_options),
     .run = run_systems,
 };

@@ -135,8 +135,8 @@ static void print_command(const char *line, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it says
- * why. */
+/* What starts the winner, a point of the study, in the program that it is like; a program that refuses it
+ * says why. */
 static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
 {
     const strategy *winner = &p->why.winner->strategy;
@@ -152,10 +152,11 @@ static void find_launch(const drv_study *study, report_plan *p, dse_arena *a)
     if (st == DSE_OK)
         p->launch = text.data;
     else
-        p->why_no_launch = dse_arena_printf(a, "%s%s", dse_error_say(&why).text,
-                                            st == DSE_E_RANGE && winner->like == DRV_ANY
-                                                ? "; with --like all that is tried runs in the program that you name"
-                                                : "");
+        p->why_no_launch =
+            dse_arena_printf(a, "%s%s", dse_error_say(&why).text,
+                             st == DSE_E_RANGE && winner->like == DRV_ANY
+                                 ? "; with --like all that is tried runs in the program that you name"
+                                 : "");
 }
 
 static void print_launch(const report_plan *p, dse_strbuf *out)
@@ -277,17 +278,13 @@ const command command_plan = {
     .summary = "say what to run on a cluster, why, and what would change that",
     .details =
         "Tries what engineers try of degrees, micro-batches, schedules, sharding and recomputation, as "
-        "'ccldse sweep' does, "
-        "and prints the best that fits, with its step time and how far that may be off; why it wins; what "
-        "would change it: "
-        "more memory, and half and double of each rate and latency of the system, with the strategy that "
-        "would be the best "
-        "then; what was assumed. Options of the strategy narrow what is tried. Results go to the database, "
-        "and the same "
-        "command answers from there; what is simulated of changed systems is not kept. If nothing fits it "
-        "says what comes "
-        "nearest, tries what would make it fit, up to 64 times the nodes, and the exit code is 1. NPU: an "
-        "accelerator; MFU: operations of the model by the peak.",
+        "'ccldse sweep' does, and prints the best that fits, with its step time and how far that may be off; "
+        "why it wins; what would change it: more memory, and half and double of each rate and latency of the "
+        "system, with the strategy that would be the best then; what was assumed. Options of the strategy "
+        "narrow what is tried. Results go to the database, and the same command answers from there; what is "
+        "simulated of changed systems is not kept. If nothing fits it says what comes nearest, tries what "
+        "would make it fit, up to 64 times the nodes, and the exit code is 1. NPU: an accelerator; MFU: "
+        "operations of the model by the peak.",
     .example = "ccldse plan --model llama-3.1-70b --system hgx_h100 --nodes 16 --batch 1024 --sequence 8192 "
                "--like megatron",
     COMMAND_OPTIONS(options, plan_options),

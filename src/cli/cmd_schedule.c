@@ -20,8 +20,7 @@ static const char *const like_names[] = {"any", "pytorch", "megatron", NULL};
 static const option options[] = {
     {"--schedule", OPT_STRING, "NAME", NULL,
      "gpipe, 1f1b, interleaved, looped_bfs, zero_bubble, zbv, dualpipe or dualpipev; or a file in PyTorch's "
-     "CSV form, a "
-     "line for each rank: 0F0,0F1,0B0,0B1",
+     "CSV form, a line for each rank: 0F0,0F1,0B0,0B1",
      .complete = COMPLETE_SCHEDULE, FIELD(schedule)},
     {"--pp", OPT_INT, "N", "", "ranks of the pipeline; a file has its own", .min = 1, .max = SCHED_MAX_STAGES,
      FIELD(pp)},
@@ -32,22 +31,19 @@ static const option options[] = {
      .min = 1, .max = SCHED_MAX_STAGES, FIELD(vp)},
     {"--group-size", OPT_INT, "N", "",
      "micro-batches that pass a chunk before the next chunk's turn, for interleaved and zero_bubble: "
-     "Megatron's "
-     "microbatch_group_size_per_vp_stage (default: Megatron's is --pp, PyTorch's a round's share)",
+     "Megatron's microbatch_group_size_per_vp_stage (default: Megatron's is --pp, PyTorch's a round's share)",
      .min = 1, .max = SCHED_MAX_ACTIONS, FIELD(group_size)},
     {"--overlap-moe-expert-parallel-comm", OPT_FLAG, NULL, "false",
      "one more forward before the first backward, as Megatron needs to overlap expert all-to-all with them; "
-     "for "
-     "interleaved",
+     "for interleaved",
      FIELD(overlap_moe)},
     {"--like", OPT_STRING, "NAME", "any",
      "whose conditions refuse: pytorch, megatron, or any for what can run at all", .choices = like_names,
      FIELD(like)},
     {"--costs", OPT_STRING, "SET", "U",
      "times of F, I, W and a transfer between ranks, B being I and W: F,I,W,C in whole numbers; U for "
-     "1,1,1,0; N for "
-     "10,11,9,0; C for 10,11,9,3; or S for stages that differ (F 10+s%3, I 11+2(s%2), W 9+s%2 in stage s, "
-     "and 2)",
+     "1,1,1,0; N for 10,11,9,0; C for 10,11,9,3; or S for stages that differ (F 10+s%3, I 11+2(s%2), W 9+s%2 "
+     "in stage s, and 2)",
      FIELD(costs)},
     {"--all", OPT_FLAG, NULL, "false", "list every action, however many", FIELD(all)},
     {"--json", OPT_FLAG, NULL, "false", "print JSON: actions, makespan, peaks, and each rank's busy time",

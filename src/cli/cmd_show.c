@@ -145,7 +145,8 @@ static dse_status print_launch(const show_options *o, const store_row *r, comman
 
     /* What was imported is refused as it is for its configuration. */
     if ((st = require_cards(o, r, run, err)) != DSE_OK ||
-        (st = drv_study_read_config(r->config, strlen(r->config), run->arena, &study, &point, err)) != DSE_OK ||
+        (st = drv_study_read_config(r->config, strlen(r->config), run->arena, &study, &point, err)) !=
+            DSE_OK ||
         (st = drv_launch_job(&study, &point, program, 0, &job, err)) != DSE_OK)
         return st;
     return launch_write(&job, program, run->out, err);
@@ -172,7 +173,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (o->config && o->json)
         return dse_fail(err, DSE_E_USAGE, "give either --config or --json, not both");
     if (o->launch && (o->config || o->json))
-        return dse_fail(err, DSE_E_USAGE, "give either --launch or %s, not both", o->config ? "--config" : "--json");
+        return dse_fail(err, DSE_E_USAGE, "give either --launch or %s, not both",
+                        o->config ? "--config" : "--json");
     if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
         (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
         return st;

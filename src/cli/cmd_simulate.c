@@ -52,8 +52,7 @@ static const option options[] = {
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
      "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed "
-     "if it "
-     "ends in .gz",
+     "if it ends in .gz",
      FIELD(timeline)},
     {"--collectives", OPT_FLAG, NULL, "false",
      "also list the collectives that a rank calls in the step; profile train", FIELD(collectives)},
@@ -189,15 +188,16 @@ static void print_text(const simulate_options *o, const simulated *s, command_ru
 /* ---- profile train ------------------------------------------------------------------------- */
 
 /* The step as a workload: written, and simulated if that is asked for. */
-static dse_status unroll(const simulate_options *o, const simulated *s, const step_result *step, command_run *r,
-                         drv_unrolled *u, dse_error *err)
+static dse_status unroll(const simulate_options *o, const simulated *s, const step_result *step,
+                         command_run *r, drv_unrolled *u, dse_error *err)
 {
     trace_ticks record;
     dse_status st;
 
     if ((st = drv_unrolled_make(&s->study, &s->point, step, r->arena, u, err)) != DSE_OK ||
         (o->emit && (st = drv_emit_point(&u->system, &u->workload, o->emit, r->arena, err)) != DSE_OK) ||
-        (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, o->trace ? &record : NULL, err)) != DSE_OK)
+        (st = drv_unrolled_simulate(&s->study, &s->point, r->arena, u, o->trace ? &record : NULL, err)) !=
+            DSE_OK)
         return st;
     if (o->trace)
         st = trace_ticks_save_csv(&record, o->trace, err);
@@ -219,7 +219,8 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
         return st;
     shown.unrolled = unrolls ? &unrolled : NULL;
     drv_training_metrics(&s->study, &s->point, &shown.result, r->arena, &shown.metrics);
-    if (o->timeline && (st = drv_training_timeline_save(&s->study, &s->point, &shown.result, o->timeline, r->arena, err)) != DSE_OK)
+    if (o->timeline && (st = drv_training_timeline_save(&s->study, &s->point, &shown.result, o->timeline,
+                                                        r->arena, err)) != DSE_OK)
         return st;
     return training_print(&shown, &lists, o->json, r, err);
 }
@@ -302,7 +303,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (s.study.training)
         return simulate_training(o, &s, r, err);
     if (o->collectives || o->memory)
-        return dse_fail(err, DSE_E_USAGE, "--collectives and --memory need profile train; the card of %s has profile stage",
+        return dse_fail(err, DSE_E_USAGE,
+                        "--collectives and --memory need profile train; the card of %s has profile stage",
                         s.study.model_name);
     st = simulate(o, r->arena, &s, err);
     if (st == DSE_OK)
@@ -317,7 +319,8 @@ const command command_simulate = {
         "Simulates a training step in memory. The profile is the model card's ('ccldse models'). Profile "
         "train is the step that training programs run, with micro-batches, pipeline schedules and sharding; "
         "--like, --schedule, --zero and others below say how. Profile stage generates STAGE's workload; the "
-        "figures are those that STAGE and ASTRA-sim give; --emit writes what it takes to see that with the tools themselves, and --engine astrasim runs them. "
+        "figures are those that STAGE and ASTRA-sim give; --emit writes what it takes to see that with the "
+        "tools themselves, and --engine astrasim runs them. "
         "With network.backend=congestion_aware messages queue for links, and --links says what each "
         "direction of a link carried and for which share of the run it was busy.",
     .example =

@@ -103,7 +103,8 @@ static void print_train_note(const drv_points *points, dse_strbuf *out)
     dse_strbuf_free(&notes);
 }
 
-/* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default alone. */
+/* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default
+ * alone. */
 static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t value[DESIGN_MAX_VALUES])
 {
     size_t n = 0;

@@ -86,16 +86,13 @@ const command command_validate = {
     .name = "validate",
     .summary = "say how far simulated step times are from published measured ones",
     .details = "Compares the tables of measured runs that a list names (configs/errors/tables.yaml), each on "
-               "the system that it "
-               "was measured on. Of each: the errors of the step time with nothing fitted; by a fit of one "
-               "factor (or of what "
-               "the list names, three at most) to the runs of other models, so that no run is predicted by a "
-               "fit that has seen "
-               "its model; where strategies of one job were measured, Kendall's tau-b and the regret of our "
-               "choice, beside "
-               "what the repeats' own noise allows; and what others published of the same rows. --errors "
-               "writes the evidence "
-               "of which simulate, best and compare make error bands. Exit code 1 if no run was compared.",
+               "the system that it was measured on. Of each: the errors of the step time with nothing "
+               "fitted; by a fit of one factor (or of what the list names, three at most) to the runs of "
+               "other models, so that no run is predicted by a fit that has seen its model; where strategies "
+               "of one job were measured, Kendall's tau-b and the regret of our choice, beside what the "
+               "repeats' own noise allows; and what others published of the same rows. --errors writes the "
+               "evidence of which simulate, best and compare make error bands. Exit code 1 if no run was "
+               "compared.",
     .example = "ccldse validate --table vtrain_a100 --rows",
     COMMAND_OPTIONS(options, validate_options),
     .run = run,

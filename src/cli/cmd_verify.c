@@ -226,10 +226,10 @@ const command command_verify = {
     .summary = "run stored results again with STAGE and ASTRA-sim themselves, and compare",
     .details =
         "Takes the native results of the database, has each simulated by the tools, and prints every "
-        "statistic that differs: times must be equal, percentages and memory as ASTRA-sim prints them. "
-        "Of profile train ASTRA-sim runs the step unrolled, up to 8 micro-batches, and is compared with the same "
-        "step added up with one unit for all communication, as its ranks have; STAGE is not needed. "
-        "The database is only read; what the tools write stays in workloads/, astrasim_configs/ and "
+        "statistic that differs: times must be equal, percentages and memory as ASTRA-sim prints them. Of "
+        "profile train ASTRA-sim runs the step unrolled, up to 8 micro-batches, and is compared with the "
+        "same step added up with one unit for all communication, as its ranks have; STAGE is not needed. The "
+        "database is only read; what the tools write stays in workloads/, astrasim_configs/ and "
         "results/astrasim/. Exit code 1 if a statistic differs or a point could not be run.",
     .example = "ccldse verify --engine astrasim --stage-cmd \"python3 stage/main.py\" "
                "--astrasim-bin bin/" DRV_UNAWARE_PROGRAM " --point 8_1_8_1_1",

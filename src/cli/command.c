@@ -193,11 +193,12 @@ static dse_status unexpected_argument(const command *c, const char *arg, dse_err
 /* What other programs call an option of ours, by how it begins. */
 static const struct {
     const char *theirs, *ours;
-} other_words[] = {{"--gpu", "--npus"},          {"--seq", "--sequence"},          {"--tensor", "--tp"},
-                   {"--pipeline", "--pp"},       {"--context-parallel", "--cp"},   {"--expert", "--ep"},
-                   {"--data-parallel", "--dp"},  {"--virtual", "--vp"},            {"--num-layers-per-v", "--vp"},
-                   {"--global-batch", "--batch"}, {"--gbs", "--batch"},             {"--mbs", "--micro-batch"},
-                   {"--cluster", "--system"},    {"--machine", "--system"},        {"--hardware", "--system"}};
+} other_words[] = {
+    {"--gpu", "--npus"},           {"--seq", "--sequence"},        {"--tensor", "--tp"},
+    {"--pipeline", "--pp"},        {"--context-parallel", "--cp"}, {"--expert", "--ep"},
+    {"--data-parallel", "--dp"},   {"--virtual", "--vp"},          {"--num-layers-per-v", "--vp"},
+    {"--global-batch", "--batch"}, {"--gbs", "--batch"},           {"--mbs", "--micro-batch"},
+    {"--cluster", "--system"},     {"--machine", "--system"},      {"--hardware", "--system"}};
 
 static const char *in_our_words(const char *word, const char *const *names, size_t n)
 {
@@ -376,8 +377,8 @@ void command_help(const command *c)
     dse_strbuf_free(&text);
 }
 
-/* "ccldse: error: place: text" on stderr: one line, or as a terminal gets it. Names from files and arguments may hold any
- * bytes; only printable ones go there. */
+/* "ccldse: error: place: text" on stderr: one line, or as a terminal gets it. Names from files and arguments
+ * may hold any bytes; only printable ones go there. */
 static void put_message(const char *kind, const char *colour, const char *where, const char *text)
 {
     static const char program[] = "ccldse: ";

@@ -76,8 +76,8 @@ struct option {
 #define OPTION_GROUP(rows, f) {.group = rows, FIELD(f)}
 
 #define OPTION_SET_HELP                                                                                      \
-    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another; of "  \
-    "one key the last holds"
+    "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another; "   \
+    "of one key the last holds"
 
 /* The row of a command that takes cards, for an option struct with an option_list `set`. */
 #define OPTION_SET {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)}

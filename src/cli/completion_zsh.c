@@ -130,6 +130,8 @@ void completion_write_zsh(dse_strbuf *out)
                          "    case $words[1] in\n");
     for (size_t i = 0; i < n; i++)
         put_command(commands[i], out);
-    dse_strbuf_adds(out, "    help)\n        commands+=('terms:explain the words')\n        _describe command commands ;;\n");
+    dse_strbuf_adds(
+        out,
+        "    help)\n        commands+=('terms:explain the words')\n        _describe command commands ;;\n");
     dse_strbuf_adds(out, end);
 }

@@ -29,8 +29,8 @@ static const option options[] = {
 
 OPTION_ROWS(external_group)
 
-dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a, const drv_external **tools,
-                           dse_error *err)
+dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a,
+                           const drv_external **tools, dse_error *err)
 {
     const drv_external_options *t = &o->tools;
     const struct {

@@ -18,10 +18,10 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
      .choices = external_engines, FIELD(external.engine)}
 option_group external_group;
 
-/* *tools is NULL for the native engine. `needs_stage`: STAGE must be given. DSE_E_USAGE: options that do not go
- * together. */
-dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a, const drv_external **tools,
-                           dse_error *err);
+/* *tools is NULL for the native engine. `needs_stage`: STAGE must be given. DSE_E_USAGE: options that do
+ * not go together. */
+dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a,
+                           const drv_external **tools, dse_error *err);
 
 /* `simulate` with the tools. A point that fails is an error: DSE_E_CHILD. */
 dse_status external_simulate(const drv_external *tools, drv_study *s, const strategy *p, bool json,

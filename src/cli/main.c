@@ -37,7 +37,8 @@ static void print_help(void)
     printf("%s\n\nusage: ccldse <command> [options]\n\ncommands:\n", program_summary);
     for (size_t i = 0; i < n; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one, 'ccldse help terms' the words.\n\n", program_example);
+    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one, 'ccldse help terms' the words.\n\n",
+           program_example);
     print_exit_codes();
 }
 
@@ -58,7 +59,8 @@ static void print_version(void)
     size_t n;
     const drv_upstream *u = drv_upstreams(&n);
 
-    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE ", of profile train " DRV_STEP_ENGINE "\nreproduces:\n");
+    printf("ccldse " CCLDSE_VERSION "\nengine: " DRV_ENGINE ", of profile train " DRV_STEP_ENGINE
+           "\nreproduces:\n");
     for (size_t i = 0; i < n; i++)
         printf("  %s %s%s%s%s\n", u[i].name, u[i].revision, u[i].branch ? " (branch " : "",
                u[i].branch ? u[i].branch : "", u[i].branch ? ")" : "");

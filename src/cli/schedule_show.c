@@ -123,10 +123,12 @@ static void print_ranks(const schedule_shown *s, dse_strbuf *out)
         add_stages(p, r, seen, list, &stages);
         report_row(root, V_AS("rank", V_COUNT(NULL, r)), V_NOTE("stages", stages.data),
                    V_AS("actions", V_COUNT(NULL, p->first[r + 1] - p->first[r])),
-                   V_AS("start", V_COUNT(NULL, s->times.first[r])), V_AS("end", V_COUNT(NULL, s->times.last[r])),
+                   V_AS("start", V_COUNT(NULL, s->times.first[r])),
+                   V_AS("end", V_COUNT(NULL, s->times.last[r])),
                    V_AS("busy", V_COUNT(NULL, s->times.busy[r])), V_AS("idle", V_COUNT(NULL, idle)),
                    V_AS("idle\n%", V_FIXED(NULL, percent_of(idle, s->times.makespan), 1)),
-                   V_AS("peak live\nuntil I", V_COUNT(NULL, s->peak_i[r])), V_AS("peak live\nuntil W", V_COUNT(NULL, s->peak_w[r])));
+                   V_AS("peak live\nuntil I", V_COUNT(NULL, s->peak_i[r])),
+                   V_AS("peak live\nuntil W", V_COUNT(NULL, s->peak_w[r])));
     }
     report_table_end(&t, out);
     dse_free(seen);

@@ -7,7 +7,8 @@
 
 void simulated_heading(const drv_study *s, const strategy *p, dse_strbuf *out)
 {
-    dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "", s->settings);
+    dse_strbuf_addf(out, "%s on %s%s%s: ", s->model_name, s->system_name, *s->settings ? " with " : "",
+                    s->settings);
     strategy_say(p, s->training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE, " ", out);
     dse_strbuf_addc(out, '\n');
 }

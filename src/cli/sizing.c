@@ -40,18 +40,19 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
     is_nodes = system.npus_count.n == 2;
     npus = o->npus ? (uint64_t)o->npus : (uint64_t)o->nodes * inner;
     if (o->nodes && system.npus_count.n < 2)
-        return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus", stem);
+        return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus",
+                        stem);
     if (npus > inner && npus % inner && card_system_size(&system, npus, a, out, NULL) != DSE_OK)
         return dse_fail(err, DSE_E_RANGE,
                         "--npus %" PRIu64 " is no multiple of the %" PRIu64 " NPUs %s of %s%s; take %" PRIu64
                         " or %" PRIu64,
-                        npus, inner, is_nodes ? "of a node" : "that the last dimension", stem, is_nodes ? "" : " joins",
-                        npus - npus % inner, npus - npus % inner + inner);
+                        npus, inner, is_nodes ? "of a node" : "that the last dimension", stem,
+                        is_nodes ? "" : " joins", npus - npus % inner, npus - npus % inner + inner);
     return card_system_size(&system, npus, a, out, err);
 }
 
-dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems, const option_list *set,
-                           dse_arena *a, option_list *out, dse_error *err)
+dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems,
+                           const option_list *set, dse_arena *a, option_list *out, dse_error *err)
 {
     const char **item = DSE_ARENA_NEW(a, const char *, set->n + 3);
     const char *size = NULL;
@@ -68,19 +69,20 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
         if (st != DSE_OK)
             return st;
         if (size && strcmp(size, own) != 0)
-            return dse_fail(err, DSE_E_USAGE, "the systems differ in the size of their nodes; size one at a time");
+            return dse_fail(err, DSE_E_USAGE,
+                            "the systems differ in the size of their nodes; size one at a time");
         size = own;
     }
     for (size_t i = 0; size && i < n; i++)
         if (!strncmp(item[i], "network.part=", 13))
-            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", o->nodes ? "--nodes" : "--npus",
-                            item[i]);
+            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both",
+                            o->nodes ? "--nodes" : "--npus", item[i]);
     for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
         const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
 
         if (batch || (o->sequence && !strncmp(item[i], "sequence=", 9)))
-            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", batch ? "--batch" : "--sequence",
-                            item[i]);
+            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both",
+                            batch ? "--batch" : "--sequence", item[i]);
     }
     if (size)
         item[n++] = size;

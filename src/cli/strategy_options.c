@@ -1,6 +1,5 @@
 #include "cli/strategy_options.h"
 
-
 /* What a sweep takes of a parameter that is not given. */
 static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])
 {
@@ -82,7 +81,10 @@ const option *strategy_list_options(size_t *n) { return options_of(true, n); }
 
 static bool is_given(const strategy_option *o) { return o->text || o->on; }
 
-bool strategy_options_says(const strategy_options *o, uint32_t parameter) { return is_given(&o->of[parameter]); }
+bool strategy_options_says(const strategy_options *o, uint32_t parameter)
+{
+    return is_given(&o->of[parameter]);
+}
 
 uint64_t strategy_options_mask(const strategy_options *o)
 {

@@ -46,8 +46,8 @@ void terminal_add_message(const char *text, size_t width, dse_strbuf *out)
     dse_strbuf_free(&part);
 }
 
-/* Two spaces behind the first word are columns. A command to copy must stay in one line: broken by the terminal itself, it
- * is still copied whole. */
+/* Two spaces behind the first word are columns. A command to copy must stay in one line: broken by the
+ * terminal itself, it is still copied whole. */
 static bool is_prose(const char *line)
 {
     return *line && *line != ' ' && !strstr(line, "  ") && !strstr(line, ": ccldse ");

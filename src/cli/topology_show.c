@@ -16,7 +16,8 @@ static bool has_places(const net_network *net) { return net->n_dims > 1 || net->
 
 #define MAX_PLACES (NET_MAX_DIMS * NET_MAX_AXES)
 
-/* The place of an NPU along each dimension, in a mesh or torus along each axis. Returns the number of places. */
+/* The place of an NPU along each dimension, in a mesh or torus along each axis. Returns the number of
+ * places. */
 static uint32_t places_of(const net_network *net, uint32_t npu, uint32_t out[MAX_PLACES])
 {
     uint32_t n = 0;

@@ -19,7 +19,8 @@ static dse_status pipeline_rank(const training_shown *s, uint32_t rank, uint32_t
 
     *out = (uint32_t)(rank / (ranks / s->point->pp));
     return rank < ranks ? DSE_OK
-                        : dse_fail(err, DSE_E_USAGE, "--rank %" PRIu32 ": there are ranks 0 to %" PRIu64, rank, ranks - 1);
+                        : dse_fail(err, DSE_E_USAGE, "--rank %" PRIu32 ": there are ranks 0 to %" PRIu64,
+                                   rank, ranks - 1);
 }
 
 static dse_status list_collectives(const training_shown *s, uint32_t rank, step_list *out, dse_error *err)
@@ -38,7 +39,6 @@ static dse_status list_collectives(const training_shown *s, uint32_t rank, step_
 static void put_collectives(const step_list *l, report_node *list)
 {
     dse_strbuf phase = dse_strbuf_in(list->arena);
-
 
     for (size_t i = 0; i < l->n; i++) {
         const step_entry *e = &l->entry[i];
@@ -144,11 +144,12 @@ static void put_unrolled(const drv_unrolled *u, bool is_measured, report_node *t
 {
     report_put(to, V_GIVEN(is_measured, V_TEXT("network", "links")));
     report_put(to, V_BOOL("plain_engine", is_plain(u)), V_BOOL("even_groups", u->is_even),
-               V_COUNT("simulated", u->wall), V_COUNT("added_up", u->composed), V_COUNT("nodes", u->result.n_nodes),
-               V_COUNT("messages", u->result.n_messages));
+               V_COUNT("simulated", u->wall), V_COUNT("added_up", u->composed),
+               V_COUNT("nodes", u->result.n_nodes), V_COUNT("messages", u->result.n_messages));
 }
 
-static void print_json(const training_shown *s, const training_lists *lists, const step_list *list, command_run *run)
+static void print_json(const training_shown *s, const training_lists *lists, const step_list *list,
+                       command_run *run)
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
@@ -157,7 +158,8 @@ static void print_json(const training_shown *s, const training_lists *lists, con
     dse_strbuf config = dse_strbuf_in(run->arena);
 
     drv_study_write_config(s->study, s->point, &config);
-    report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"), V_COUNT("tokens", s->result.tokens));
+    report_put(root, V_RAW("config", config.data), V_TEXT("profile", "train"),
+               V_COUNT("tokens", s->result.tokens));
     for (size_t i = 0; i < n; i++)
         report_put_known(root, &s->metrics, &c[i]);
     report_put_band(&s->band, (double)s->metrics.wall_time * 1e-9, root);
@@ -224,7 +226,8 @@ static void summary(const training_shown *s, dse_strbuf *out)
     band_text(s, out);
     dse_strbuf_addf(out, "  %-22s %" PRIu32 " on each data parallel rank, each of %" PRIu32 " sequence%s\n",
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
-    dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s, m->tokens_per_s_npu);
+    dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s,
+                    m->tokens_per_s_npu);
     dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
     simulated_costs(m, out);
     stages_text(s, out);
@@ -232,7 +235,8 @@ static void summary(const training_shown *s, dse_strbuf *out)
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,
                     m->peak_memory);
     if (!isnan(capacity))
-        dse_strbuf_addf(out, ", %s the %s of an NPU", store_fits(m->peak_memory, capacity) ? "within" : "more than",
+        dse_strbuf_addf(out, ", %s the %s of an NPU",
+                        store_fits(m->peak_memory, capacity) ? "within" : "more than",
                         report_size(capacity).text);
     dse_strbuf_addc(out, '\n');
     report_parts_print(m, out);
@@ -256,7 +260,8 @@ static void unrolled_text(const drv_unrolled *u, bool is_measured, dse_strbuf *o
     simulated_time("added up", u->composed, result, out);
 }
 
-static void print_text(const training_shown *s, const training_lists *lists, const step_list *list, command_run *run)
+static void print_text(const training_shown *s, const training_lists *lists, const step_list *list,
+                       command_run *run)
 {
     summary(s, run->out);
     if (lists->memory)
@@ -272,7 +277,8 @@ static void print_text(const training_shown *s, const training_lists *lists, con
         drv_links_print(s->unrolled->result.load, run->arena, run->out);
 }
 
-dse_status training_print(training_shown *s, const training_lists *lists, bool json, command_run *run, dse_error *err)
+dse_status training_print(training_shown *s, const training_lists *lists, bool json, command_run *run,
+                          dse_error *err)
 {
     step_list list = {0};
     cmp_bands bands;

@@ -70,7 +70,8 @@ typedef struct {
      * while it is the default, as if there were no such row; so a resolved text stays what it was before
      * there was one. */
     bool omit_default;
-    bool unhashed; /* no result depends on it: never in a resolved text, so a change of it finds stored results again */
+    /* no result depends on it: never in a resolved text, so a change of it finds stored results again */
+    bool unhashed;
     bool moved; /* read from older cards and texts, never written: it is part of something else now */
 
     /* How the reference simulator's files call it; NULL: they do not have it. */

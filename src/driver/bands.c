@@ -22,8 +22,8 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
     return dse_is_file(path) ? cmp_bands_load(path, a, out, err) : DSE_OK;
 }
 
-/* Whether something was set over the system's card that another time follows from, but for its number of NPUs: the evidence
- * is of systems as they are, and of parts of them. */
+/* Whether something was set over the system's card that another time follows from, but for its number of
+ * NPUs: the evidence is of systems as they are, and of parts of them. */
 static bool is_changed(const char *settings)
 {
     static const char *const times[] = {"compute.", "memory.bandwidth", "overheads.", "kernels.", "network."};
@@ -92,7 +92,8 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     return band;
 }
 
-dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out, dse_error *err)
+dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out,
+                             dse_error *err)
 {
     cmp_bands bands;
     dse_status st = drv_bands_load(a, &bands, err);

@@ -1,4 +1,5 @@
-/* drv_bands -- error bands of points of profile train, from the evidence that ships (configs/errors/training.yaml). */
+/* drv_bands -- error bands of points of profile train, from the evidence that ships
+ * (configs/errors/training.yaml). */
 #ifndef DSE_DRIVER_BANDS_H
 #define DSE_DRIVER_BANDS_H
 
@@ -12,10 +13,10 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err);
 /* The kind that a point of profile train is of, others_only unset. In the arena. */
 cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a);
 
-/* Of a point's kind; others_only: by runs of other models. Without one *why says why, as a sentence without its point:
- * nothing was measured on the device, or not in as many bits; the system is fitted, takes the roofline or has settings over
- * its card, which the evidence is not of; or the elements have not 16 bits. None of profile stage, with *why NULL. In the
- * arena. */
+/* Of a point's kind; others_only: by runs of other models. Without one *why says why, as a sentence without
+ * its point: nothing was measured on the device, or not in as many bits; the system is fitted, takes the
+ * roofline or has settings over its card, which the evidence is not of; or the elements have not 16 bits.
+ * None of profile stage, with *why NULL. In the arena. */
 cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
                      dse_arena *a, const char **why);
 
@@ -26,8 +27,9 @@ typedef struct {
     const char *why;    /* as of drv_band_of */
 } drv_best_band;
 
-/* Of each of n ranked studies. Not looked for where nothing fits, of profile stage, of another engine, and where a file of
- * the stored configuration is gone. Fails as drv_bands_load. In the arena. */
-dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out, dse_error *err);
+/* Of each of n ranked studies. Not looked for where nothing fits, of profile stage, of another engine, and
+ * where a file of the stored configuration is gone. Fails as drv_bands_load. In the arena. */
+dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out,
+                             dse_error *err);
 
 #endif

@@ -5,8 +5,9 @@
 #include "cards/model.h"
 #include "step/count.h"
 
-/* Of a card whose operators are a file of configs/layers; at this many tokens a sequence, whatever it says of batch and
- * sequence. DSE_E_CONFIG. */
-dse_status drv_model_count(const cfg_doc *card, int64_t sequence, dse_arena *a, step_count *out, dse_error *err);
+/* Of a card whose operators are a file of configs/layers; at this many tokens a sequence, whatever it says of
+ * batch and sequence. DSE_E_CONFIG. */
+dse_status drv_model_count(const cfg_doc *card, int64_t sequence, dse_arena *a, step_count *out,
+                           dse_error *err);
 
 #endif

@@ -24,7 +24,8 @@ static const char script_body[] =
     "  --remote-memory-configuration=remote_memory.json\n";
 
 /* The script names the program that simulates this system, or explains why ASTRA-sim has none. */
-static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_arena *a, dse_error *err)
+static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_arena *a,
+                               dse_error *err)
 {
     dse_error why = DSE_ERROR_INIT;
     dse_strbuf out = dse_strbuf_in(a);
@@ -44,7 +45,8 @@ static dse_status write_script(const card_system *s, bool in_bytes, const char *
     return dse_write_text(path, &out, err);
 }
 
-static dse_status write_file(const char *folder, const char *name, const dse_strbuf *text, dse_arena *a, dse_error *err)
+static dse_status write_file(const char *folder, const char *name, const dse_strbuf *text, dse_arena *a,
+                             dse_error *err)
 {
     return dse_write_text(dse_arena_printf(a, "%s/%s", folder, name), text, err);
 }
@@ -71,7 +73,8 @@ dse_status drv_emit_traces(const wl_workload *w, const char *folder, dse_arena *
 
     wl_groups_write(w, &groups);
     st = write_file(folder, "comm_group.json", &groups, a, err);
-    return st == DSE_OK ? wl_chakra_write_files(w, &wl_schema_v004, dse_arena_printf(a, "%s/workload.%%d.et", folder), err)
+    return st == DSE_OK ? wl_chakra_write_files(w, &wl_schema_v004,
+                                                dse_arena_printf(a, "%s/workload.%%d.et", folder), err)
                         : st;
 }
 

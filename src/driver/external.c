@@ -76,7 +76,8 @@ dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_err
 
     if (s->training && !x->unrolls)
         return dse_fail(err, DSE_E_CONFIG,
-                        "STAGE does not have the step of profile train, as %s has it; 'ccldse verify' has ASTRA-sim run it",
+                        "STAGE does not have the step of profile train, as %s has it; 'ccldse verify' has "
+                        "ASTRA-sim run it",
                         s->model_name);
     if (!s->training && !x->stage.n)
         return dse_fail(err, DSE_E_USAGE, "%s has profile stage, whose traces STAGE writes; give --stage-cmd",
@@ -262,7 +263,8 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
     for (size_t i = 0; i < n_files; i++)
         add(&l,
             dse_arena_printf(a, "%s=%s/%s/%s", files[i].option, x->folder, files[i].folder, files[i].file));
-    out->job.command[out->job.n++] = (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
+    out->job.command[out->job.n++] =
+        (exec_command){l.word, out->results, out->simulator_log, x->timeout_seconds};
 }
 
 /* Whether STAGE can generate it. */
@@ -308,7 +310,8 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const st
     *out = (drv_external_point){.system = s->system};
     if (!s->training && (st = check_study(s, err)) == DSE_OK)
         st = check_point(p, err);
-    if (st != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK)
+    if (st != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK ||
+        (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     name_folders(s, p, a, out);
     st = s->training ? plan_unrolled(s, p, a, out, err) : plan_stage(x, s, p, a, out, err);

@@ -1,7 +1,8 @@
 /* drv_external -- the real STAGE and ASTRA-sim, or what has their command lines, as an engine.
  *
- * A point is two commands: STAGE writes the traces, ASTRA-sim runs them. A point of profile train, which STAGE does not
- * know, is one: the traces are its step unrolled (unrolled.h). Below the current folder a point has
+ * A point is two commands: STAGE writes the traces, ASTRA-sim runs them. A point of profile train, which
+ * STAGE does not know, is one: the traces are its step unrolled (unrolled.h). Below the current folder a
+ * point has
  *
  *   workloads/NAME/          workload.<rank>.et, comm_group.json: what STAGE writes, or the unrolled step
  *   astrasim_configs/NAME/   system.json, network.yml, remote_memory.json
@@ -32,7 +33,7 @@ typedef struct {
     const char *folder;     /* the current one */
     double timeout_seconds; /* of each command; 0: none */
     bool discard_workloads; /* after success, and ASTRA-sim's memory traces, which are larger */
-    bool unrolls;           /* takes points of profile train, for which ASTRA-sim has one unit for all communication:
+    bool unrolls; /* takes points of profile train, for which ASTRA-sim has one unit for all communication:
                                good for a check, not for a result. Else they are refused. */
 } drv_external;
 
@@ -48,8 +49,8 @@ typedef struct {
  * Everything is in the arena. DSE_E_USAGE, DSE_E_IO; DSE_E_CONFIG if ASTRA-sim cannot run in this folder. */
 dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_external *out, dse_error *err);
 
-/* Whether the tools have what a study needs: DSE_E_USAGE without STAGE, or the simulator of the system's backend;
- * as drv_simulator_check if ASTRA-sim cannot simulate it, or would do so otherwise. */
+/* Whether the tools have what a study needs: DSE_E_USAGE without STAGE, or the simulator of the system's
+ * backend; as drv_simulator_check if ASTRA-sim cannot simulate it, or would do so otherwise. */
 dse_status drv_external_check(const drv_external *x, const drv_study *s, dse_error *err);
 
 /* What a point takes: paths relative to the current folder, and its two commands. */
@@ -57,13 +58,13 @@ typedef struct {
     const char *name;
     const char *workload, *configs, *results; /* folders */
     const char *stage_log, *simulator_log, *own_log;
-    card_system system;           /* the study's; of an unrolled step, which names no tensors, memory is not tracked */
+    card_system system; /* the study's; of an unrolled step, which names no tensors, memory is not tracked */
     const drv_unrolled *unrolled; /* the traces to write; NULL: STAGE writes them */
     exec_job job;                 /* the simulator is its last command */
 } drv_external_point;
 
-/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it, or it cannot be unrolled;
- * as drv_external_check. */
+/* Touches no file. In the arena. DSE_E_CONFIG, DSE_E_RANGE if STAGE cannot generate it, or it cannot be
+ * unrolled; as drv_external_check. */
 dse_status drv_external_plan(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
                              drv_external_point *out, dse_error *err);
 

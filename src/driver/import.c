@@ -51,8 +51,8 @@ static dse_status check_name(reader *r, const char *what, const cfg_node *key)
         return DSE_OK;
     if (st == DSE_OK)
         st = dse_fail(&why, DSE_E_CONFIG,
-                      "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", key->text, what,
-                      stem);
+                      "'%.80s' is no name of a %s: without folder and extension it is '%.80s'", key->text,
+                      what, stem);
     return dse_fail_at(r->err, st, cfg_at(r->doc, key).text, "%s", why.text);
 }
 

@@ -26,19 +26,22 @@ static dse_status check_query(const drv_kernel_query *q, dse_error *err)
 {
     const uint64_t *e = q->extent;
     const char *name = wl_kernel_class_name(q->class);
-    const bool is_attention = wl_kernel_is_fused_attention(q->class) || q->class == WL_KERNEL_ATTENTION_PRODUCT;
+    const bool is_attention =
+        wl_kernel_is_fused_attention(q->class) || q->class == WL_KERNEL_ATTENTION_PRODUCT;
 
     if (!wl_kernel_multiplies(q->class)) {
         if (!(q->bytes > 0))
             return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its --bytes", name);
         if (e[WL_EXTENT_M] || e[WL_EXTENT_N] || e[WL_EXTENT_K] || e[WL_EXTENT_BATCH] > 1)
-            return dse_fail(err, DSE_E_USAGE, "a kernel of class %s has --bytes, and no --m, --n, --k and --heads", name);
+            return dse_fail(err, DSE_E_USAGE,
+                            "a kernel of class %s has --bytes, and no --m, --n, --k and --heads", name);
         return DSE_OK;
     }
     if (q->bytes > 0)
         return dse_fail(err, DSE_E_USAGE, "a kernel of class %s has a shape, and no --bytes", name);
     if (!e[WL_EXTENT_N] || !e[WL_EXTENT_K] || (!e[WL_EXTENT_M] && !is_attention))
-        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its shape: --m, --n and --k", name);
+        return dse_fail(err, DSE_E_USAGE, "a kernel of class %s is given by its shape: --m, --n and --k",
+                        name);
     return DSE_OK;
 }
 
@@ -65,7 +68,8 @@ static dse_status make_kernel(const drv_kernel_query *q, wl_kernel *out, dse_err
             work.bytes = 4 * (double)batch * (double)(m * k + n * k) * products;
     }
     if (work.operations >= MOST || work.bytes >= MOST)
-        return dse_fail(err, DSE_E_RANGE, "a kernel of %.3g operations and %.3g bytes is too large to count: 2^63 of either",
+        return dse_fail(err, DSE_E_RANGE,
+                        "a kernel of %.3g operations and %.3g bytes is too large to count: 2^63 of either",
                         work.operations, work.bytes);
     out->operations = (uint64_t)work.operations;
     out->bytes = (uint64_t)work.bytes;
@@ -137,7 +141,8 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
         out->is_beyond = sim_table_is_beyond(law->table, &out->kernel);
         add_neighbours(law->table, &out->kernel, &device, law, slower, out);
     }
-    if (law->is_given && out->law_us * 1e3 * (law->table ? out->ratio : 1) < sim_kernel_roofline_ns(&out->kernel, &device))
+    if (law->is_given &&
+        out->law_us * 1e3 * (law->table ? out->ratio : 1) < sim_kernel_roofline_ns(&out->kernel, &device))
         out->by = DRV_BY_ROOFLINE; /* below which no law falls */
     out->us *= slower;
     out->law_us *= slower;

@@ -30,13 +30,13 @@ typedef struct {
     double us, law_us, roofline_us; /* at the clock that the system sustains; NaN: no law */
     double ratio;                   /* of the table; NaN: none */
     bool is_beyond;                 /* the table's grid: the border's ratio was taken */
-    double tflops, peak_tflops;     /* achieved (NaN: in no ns), and of the type of elements; 0: no operations */
+    double tflops, peak_tflops; /* achieved (NaN: in no ns), and of the type of elements; 0: no operations */
     uint32_t n_neighbours;
     drv_kernel_neighbour neighbour[DRV_MOST_NEIGHBOURS];
 } drv_kernel;
 
-/* `name` is a class of kernels of profile train. DSE_E_USAGE: there is none of that name; a size is missing, or
- * is none of the class. DSE_E_RANGE: the device does not multiply in that type; too large to count. */
+/* `name` is a class of kernels of profile train. DSE_E_USAGE: there is none of that name; a size is missing,
+ * or is none of the class. DSE_E_RANGE: the device does not multiply in that type; too large to count. */
 dse_status drv_kernel_class(const char *name, wl_kernel_class *out, dse_error *err);
 dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q, dse_arena *a,
                            drv_kernel *out, dse_error *err);

@@ -133,9 +133,10 @@ dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_pr
                         "%s has profile stage, which no program trains; give a model of profile train",
                         s->model_name);
     if (has_tpus(&s->system))
-        return dse_fail(err, DSE_E_CONFIG,
-                        "%s runs on GPUs, and %s has TPUs; in a JAX program, such as MaxText, set the degrees by hand",
-                        program->title, s->system_name);
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "%s runs on GPUs, and %s has TPUs; in a JAX program, such as MaxText, set the degrees by hand",
+            program->title, s->system_name);
     if ((st = strategy_parse(&strategy_parameters[STRATEGY_like], "like", program->like, &j.point.like,
                              err)) != DSE_OK ||
         (st = drv_point_check(s, &j.point, err)) != DSE_OK ||

@@ -27,8 +27,8 @@ dse_status drv_plan_check(const drv_points *points, dse_error *err)
     if (!s->training)
         return dse_fail(err, DSE_E_CONFIG,
                         "a plan is of the step that training programs run, and %s has profile stage, STAGE's "
-                        "step; take a "
-                        "card with profile train ('ccldse models'), or 'ccldse sweep' and 'ccldse best'",
+                        "step; take a card with profile train ('ccldse models'), or 'ccldse sweep' and "
+                        "'ccldse best'",
                         s->model_name);
     if (isnan(s->system.hbm_bytes))
         return dse_fail(

@@ -49,11 +49,11 @@ static const char *say_program(const drv_plan_state *p, const strategy *point)
         return "none was named (--like): what any of them has is allowed, with Megatron-LM's habits; name "
                "yours, as they "
                "differ in what they keep in memory and send";
-    return dse_arena_printf(
-        p->arena, "the rules and habits of %s%s", name,
-        point->sequence_parallel || point->overlap
-            ? ""
-            : "; what takes no more than a flag is on (sequence parallelism, overlap of gradients and parameters)");
+    return dse_arena_printf(p->arena, "the rules and habits of %s%s", name,
+                            point->sequence_parallel || point->overlap
+                                ? ""
+                                : "; what takes no more than a flag is on (sequence parallelism, overlap of "
+                                  "gradients and parameters)");
 }
 
 static const char *say_network(const drv_plan_state *p)

@@ -1,10 +1,12 @@
-/* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM v3.0 (megatron/p2p_communication.py, arguments.py:
- * --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with virtual ones; as many layers in
- * each stage; the distributed optimizer with its own DDP alone, which overlaps nothing; no context parallelism, no FSDP).
+/* Megatron-LM of 2022 is the program of arXiv 2205.05198: Megatron-LM v3.0 (megatron/p2p_communication.py,
+ * arguments.py: --no-scatter-gather-tensors-in-pipeline, no overlap of transfers; more than two stages with
+ * virtual ones; as many layers in each stage; the distributed optimizer with its own DDP alone, which
+ * overlaps nothing; no context parallelism, no FSDP).
  *
- * Sources of the others, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed), Megatron-Bridge
- * (src/megatron/bridge/training), TorchTitan (config/job_config.py of v0.2.2, distributed/), DeepSpeed (runtime/zero/config.py,
- * runtime/pipe/engine.py) with Megatron-DeepSpeed (megatron/arguments.py). */
+ * Sources of the others, read as of 2026-08: Megatron-LM (megatron/training/arguments.py; core/distributed),
+ * Megatron-Bridge (src/megatron/bridge/training), TorchTitan (config/job_config.py of v0.2.2, distributed/),
+ * DeepSpeed (runtime/zero/config.py, runtime/pipe/engine.py) with Megatron-DeepSpeed
+ * (megatron/arguments.py). */
 #include "driver/programs.h"
 
 #include "base/array.h"
@@ -30,9 +32,9 @@ enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
-/* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer and both
- * overlaps, as the parameters. TorchTitan checkpoints every second layer; v0.2.2 asks torch for cuDNN's attention first.
- * Megatron-DeepSpeed's fused attention is FlashAttention-2 (--use-flash-attn-v2). */
+/* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer
+ * and both overlaps, as the parameters. TorchTitan checkpoints every second layer; v0.2.2 asks torch for
+ * cuDNN's attention first. Megatron-DeepSpeed's fused attention is FlashAttention-2 (--use-flash-attn-v2). */
 static const struct {
     drv_program program;
     uint32_t parameter, value;
@@ -75,7 +77,8 @@ void drv_program_set_defaults(strategy *p, uint64_t given)
 
 /* ---- what a sweep tries --------------------------------------------------------------------- */
 
-/* Sequence parallelism and overlaps cost nothing but a flag, so that nobody who looks for the best goes without. */
+/* Sequence parallelism and overlaps cost nothing but a flag, so that nobody who looks for the best goes
+ * without. */
 static const struct {
     unsigned programs;
     uint32_t parameter;
@@ -112,18 +115,30 @@ static bool context_but_ulysses(const strategy *p) { return p->cp > 1 && p->cp_c
 static bool context_with_another_axis(const strategy *p) { return p->cp > 1 && (p->tp > 1 || p->pp > 1); }
 static bool shards_a_part(const strategy *p) { return p->dp * p->cp > 1 && (p->zero == 1 || p->zero == 2); }
 static bool context_by_ulysses(const strategy *p) { return p->cp > 1 && p->cp_comm == CP_ALL_TO_ALL; }
-static bool one_stage_without_bubble(const strategy *p) { return p->schedule == SCHEDULE_ZERO_BUBBLE && p->vp == 1; }
+static bool one_stage_without_bubble(const strategy *p)
+{
+    return p->schedule == SCHEDULE_ZERO_BUBBLE && p->vp == 1;
+}
 static bool says_transfers(const strategy *p) { return p->pp > 1 && p->overlap_p2p != P2P_DEFAULT; }
-static bool overlaps_one_stage(const strategy *p) { return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON; }
+static bool overlaps_one_stage(const strategy *p)
+{
+    return p->pp > 1 && p->vp == 1 && p->overlap_p2p == P2P_ON;
+}
 static bool scales_rows(const strategy *p) { return p->fp8_recipe == FP8_ROWWISE; }
 static bool scales_blocks(const strategy *p) { return p->fp8_recipe == FP8_BLOCKWISE; }
 static bool keeps_but_tensors(const strategy *p) { return p->fp8_params && p->fp8_recipe != FP8_TENSORWISE; }
 static bool keeps_whole(const strategy *p) { return p->fp8_params && p->zero == 0; }
 static bool multiplies_in_8_bits(const strategy *p) { return p->fp8_recipe != FP8_NONE; }
-static bool two_stages_waited_for(const strategy *p) { return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF; }
+static bool two_stages_waited_for(const strategy *p)
+{
+    return p->pp == 2 && p->vp > 1 && p->overlap_p2p == P2P_OFF;
+}
 static bool two_stages_of_several(const strategy *p) { return p->pp == 2 && p->vp > 1; }
 static bool shards_gradients(const strategy *p) { return p->zero > 1; }
-static bool shards_under_passes(const strategy *p) { return p->zero == 1 && p->dp > 1 && p->overlap != OVERLAP_OFF; }
+static bool shards_under_passes(const strategy *p)
+{
+    return p->zero == 1 && p->dp > 1 && p->overlap != OVERLAP_OFF;
+}
 static bool splits_sequences(const strategy *p) { return p->cp > 1; }
 static bool asks_for_overlap(const strategy *p) { return p->pp > 1 && p->overlap_p2p == P2P_ON; }
 
@@ -137,9 +152,11 @@ static const struct {
     {BIT(DRV_DEEPSPEED), virtual_stages, "DeepSpeed has no virtual stages; take vp 1"},
     {BIT(DRV_DEEPSPEED), context_but_ulysses,
      "DeepSpeed's context parallelism is Ulysses; take cp_comm all-to-all, or cp 1"},
-    {BIT(DRV_DEEPSPEED), context_with_another_axis, "DeepSpeed's Ulysses needs tp 1 and pp 1; take these, or cp 1"},
+    {BIT(DRV_DEEPSPEED), context_with_another_axis,
+     "DeepSpeed's Ulysses needs tp 1 and pp 1; take these, or cp 1"},
     {BIT(DRV_TORCHTITAN), shards_a_part, "TorchTitan shards parameters or nothing; take zero 3 or 0"},
-    {BIT(DRV_TORCHTITAN), context_by_ulysses, "TorchTitan has no Ulysses; take cp_comm all-gather or ring, or cp 1"},
+    {BIT(DRV_TORCHTITAN), context_by_ulysses,
+     "TorchTitan has no Ulysses; take cp_comm all-gather or ring, or cp 1"},
     {BIT(DRV_TORCHTITAN), one_stage_without_bubble,
      "TorchTitan's zero-bubble schedule has two stages or more on each rank; take vp 2"},
     {BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED), says_transfers,
@@ -151,19 +168,23 @@ static const struct {
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), scales_rows,
      "Megatron does not scale by rows; take fp8_recipe tensorwise, or none"},
     {BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE), keeps_whole,
-     "Megatron keeps parameters in 8 bits with the distributed optimizer alone; take zero 1, or fp8_params off"},
-    /* Delayed scaling it lacks as well: that is what Transformer Engine does under the FSDP of programs which have these
-     * habits (measured/job_words.c: llm-foundry). */
-    {BIT(DRV_TORCHTITAN), scales_blocks, "TorchTitan has no recipe blockwise; take fp8_recipe tensorwise, or none"},
+     "Megatron keeps parameters in 8 bits with the distributed optimizer alone; take zero 1, or fp8_params "
+     "off"},
+    /* Delayed scaling it lacks as well: that is what Transformer Engine does under the FSDP of programs which
+     * have these habits (measured/job_words.c: llm-foundry). */
+    {BIT(DRV_TORCHTITAN), scales_blocks,
+     "TorchTitan has no recipe blockwise; take fp8_recipe tensorwise, or none"},
     {BIT(DRV_TORCHTITAN), keeps_but_tensors,
      "TorchTitan gathers parameters in 8 bits with recipe tensorwise alone; take that, or fp8_params off"},
     {BIT(DRV_DEEPSPEED), multiplies_in_8_bits, "DeepSpeed has no recipe for 8 bits; take fp8_recipe none"},
-    {BIT(DRV_MEGATRON_2022), multiplies_in_8_bits, "Megatron of 2022 has no recipe for 8 bits; take fp8_recipe none"},
+    {BIT(DRV_MEGATRON_2022), multiplies_in_8_bits,
+     "Megatron of 2022 has no recipe for 8 bits; take fp8_recipe none"},
     {BIT(DRV_MEGATRON_2022), two_stages_of_several,
      "Megatron of 2022 needs more than two stages for virtual ones; take pp above 2, or vp 1"},
     {BIT(DRV_MEGATRON_2022), asks_for_overlap,
      "Megatron of 2022 waits for its transfers; take overlap_p2p default"},
-    {BIT(DRV_MEGATRON_2022), shards_gradients, "Megatron of 2022 shards the optimizer or nothing; take zero 1 or 0"},
+    {BIT(DRV_MEGATRON_2022), shards_gradients,
+     "Megatron of 2022 shards the optimizer or nothing; take zero 1 or 0"},
     {BIT(DRV_MEGATRON_2022), shards_under_passes,
      "Megatron of 2022 reduces and gathers after the passes where it shards; take overlap off"},
     {BIT(DRV_MEGATRON_2022), splits_sequences, "Megatron of 2022 has no context parallelism; take cp 1"},
@@ -177,8 +198,10 @@ dse_status drv_program_check(const strategy *p, uint32_t n_layers, dse_error *er
         if (is_of(p, rules[i].programs) && rules[i].is_broken(p))
             return dse_fail(err, DSE_E_RANGE, "%s", rules[i].text);
     if (p->like == DRV_MEGATRON_2022 && n_layers % n_stages)
-        return dse_fail(err, DSE_E_RANGE,
-                        "Megatron of 2022 has as many layers in each stage; take pp x vp that divides %" PRIu32 " layers", n_layers);
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "Megatron of 2022 has as many layers in each stage; take pp x vp that divides %" PRIu32 " layers",
+            n_layers);
     return DSE_OK;
 }
 
@@ -206,17 +229,18 @@ const char *const *drv_program_kin(const strategy *p)
 /* FSDP2 reduces in each micro-batch; torch's pipelines switch that off, and reduce a stage after its last. */
 static step_sync sync_of(const strategy *p, const step_options *o)
 {
-    static const step_sync said[] = {
-        [SYNC_EACH] = STEP_SYNC_EACH, [SYNC_LAST] = STEP_SYNC_LAST, [SYNC_LAST_GATHERED] = STEP_SYNC_LAST_NO_RESHARD};
+    static const step_sync said[] = {[SYNC_EACH] = STEP_SYNC_EACH,
+                                     [SYNC_LAST] = STEP_SYNC_LAST,
+                                     [SYNC_LAST_GATHERED] = STEP_SYNC_LAST_NO_RESHARD};
 
     if (p->sync != SYNC_DEFAULT)
         return said[p->sync];
     return p->pp > 1 && !o->reshard_after_forward ? STEP_SYNC_STAGE : STEP_SYNC_EACH;
 }
 
-/* Megatron-LM keeps and reduces gradients in 32 bits with bf16 (accumulate_allreduce_grads_in_fp32); TorchTitan keeps its
- * sharded parameters, which are their own master copy, in 32 bits, gathers 16 and reduces 32 (FSDP2's MixedPrecisionPolicy);
- * DeepSpeed keeps and reduces gradients in 16. */
+/* Megatron-LM keeps and reduces gradients in 32 bits with bf16 (accumulate_allreduce_grads_in_fp32);
+ * TorchTitan keeps its sharded parameters, which are their own master copy, in 32 bits, gathers 16 and
+ * reduces 32 (FSDP2's MixedPrecisionPolicy); DeepSpeed keeps and reduces gradients in 16. */
 static void set_bytes(const strategy *p, step_options *o)
 {
     if (p->like == DRV_TORCHTITAN) {
@@ -227,11 +251,12 @@ static void set_bytes(const strategy *p, step_options *o)
         o->gradient_bytes = o->reduce_bytes = 4;
 }
 
-/* TorchTitan shares out whole heads of keys and values (distributed/parallel_dims.py), as Transformer Engine does for
- * Megatron's Ulysses. Megatron-LM gathers the shards that sequence parallelism saves again, closes buckets at max(40e6, 1e6 dp) elements
- * (distributed_data_parallel_config.py), and lets the chunks of all stages begin to reduce together (align_grad_reduce);
- * TorchTitan's checkpoints stop early; DeepSpeed has buckets of 5e8. 1F1B's messages are waited for by all of them;
- * those of virtual stages and of torch's other schedules are not. */
+/* TorchTitan shares out whole heads of keys and values (distributed/parallel_dims.py), as Transformer Engine
+ * does for Megatron's Ulysses. Megatron-LM gathers the shards that sequence parallelism saves again, closes
+ * buckets at max(40e6, 1e6 dp) elements (distributed_data_parallel_config.py), and lets the chunks of all
+ * stages begin to reduce together (align_grad_reduce); TorchTitan's checkpoints stop early; DeepSpeed has
+ * buckets of 5e8. 1F1B's messages are waited for by all of them; those of virtual stages and of torch's other
+ * schedules are not. */
 void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o)
 {
     const bool titan = p->like == DRV_TORCHTITAN, megatron = is_of(p, MEGATRON_TOO);

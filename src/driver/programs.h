@@ -1,5 +1,5 @@
-/* What training programs do: their defaults, what they refuse, and what they keep and send apart from what a strategy says.
- * One row each for the choices of `--like` (strategy/parameters.h). */
+/* What training programs do: their defaults, what they refuse, and what they keep and send apart from what a
+ * strategy says. One row each for the choices of `--like` (strategy/parameters.h). */
 #ifndef DSE_DRIVER_PROGRAMS_H
 #define DSE_DRIVER_PROGRAMS_H
 
@@ -23,8 +23,8 @@ void drv_program_set_defaults(strategy *p, uint64_t given);
 /* What a sweep tries of a parameter for which the program has more than its default. False: only that. */
 bool drv_program_axis(drv_program program, uint32_t parameter, design_axis *out);
 
-/* Refuses what the point's program refuses or does not have of a model of so many layers, with the rule and what would do:
- * DSE_E_RANGE. */
+/* Refuses what the point's program refuses or does not have of a model of so many layers, with the rule and
+ * what would do: DSE_E_RANGE. */
 dse_status drv_program_check(const strategy *p, uint32_t n_layers, dse_error *err);
 
 /* The names of the programs with the habits of the point's, its own among them; NULL is the last. */
@@ -33,8 +33,8 @@ const char *const *drv_program_kin(const strategy *p);
 /* Whose conditions of a schedule count. */
 sched_like drv_program_like(const strategy *p);
 
-/* Fills in what is the program's; `is_1f1b`: the pipeline runs 1F1B. `is_mixed`: the model trains in mixed precision, and
- * its bytes of an element are set: the program says which of them are 4. */
+/* Fills in what is the program's; `is_1f1b`: the pipeline runs 1F1B. `is_mixed`: the model trains in mixed
+ * precision, and its bytes of an element are set: the program says which of them are 4. */
 void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o);
 
 #endif

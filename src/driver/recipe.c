@@ -8,8 +8,9 @@
  * casts them. NVFP4 writes half a byte and a sixteenth of a scale twice, and reads the 16 bits once more for
  * the scale of the tensor.
  *
- * Tensor cores multiply blocks of 32 (MXFP8) from Blackwell on, which are those that multiply in 4 bits, too: Transformer
- * Engine asks for the same capability, 10.0, for both (pytorch/quantization.py), and no data sheet has a peak of MXFP8.
+ * Tensor cores multiply blocks of 32 (MXFP8) from Blackwell on, which are those that multiply in 4 bits, too:
+ * Transformer Engine asks for the same capability, 10.0, for both (pytorch/quantization.py), and no data
+ * sheet has a peak of MXFP8.
  *
  * Sources: Transformer Engine 2 (pytorch/module/linear.py, recipes DelayedScaling, Float8CurrentScaling,
  * Float8BlockScaling, MXFP8BlockScaling, NVFP4BlockScaling), as Megatron-LM's --fp8-recipe and --fp4-recipe
@@ -24,13 +25,14 @@ enum { MXFP8 = 5 }; /* index of the choice, as strategy/parameters.h has it */
 
 /* Class, bytes of an element, then of a cast: of an input, a gradient, a weight. */
 static const step_low recipes[] = {
-    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false},                    /* none */
-    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false},               /* delayed */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},               /* tensorwise */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},               /* rowwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false},         /* blockwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false, false}, /* mxfp8: a scale of 8 bits for 32 elements */
-    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false},        /* nvfp4: one for 16, of 4 bits each */
+    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false},            /* none */
+    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false},       /* delayed */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},       /* tensorwise */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},       /* rowwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false}, /* blockwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false,
+     false},                                                 /* mxfp8: a scale of 8 bits for 32 elements */
+    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false}, /* nvfp4: one for 16, of 4 bits each */
 };
 
 void drv_recipe_set(const strategy *p, step_options *o)
@@ -73,7 +75,8 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
     if (!p->fp8_recipe)
         return DSE_OK;
     if (is_fp4 && p->fp8_params)
-        return dse_fail(err, DSE_E_RANGE, "NVFP4 keeps and gathers parameters in 16 bits; take fp8_params off");
+        return dse_fail(err, DSE_E_RANGE,
+                        "NVFP4 keeps and gathers parameters in 16 bits; take fp8_params off");
     if (o->activation_bytes != 2)
         return dse_fail(err, DSE_E_RANGE,
                         "fp8_recipe needs activations of 16 bits; give precision mixed or bf16");
@@ -82,9 +85,10 @@ dse_status drv_recipe_check(const strategy *p, const step_options *o, const sim_
                         *device ? device : "the system", is_fp4 ? "compute.peak_nvfp4" : "compute.peak_fp8",
                         is_fp4 && has_fp8 ? "delayed, or none" : "none");
     if (p->fp8_recipe == MXFP8 && !has_fp4)
-        return dse_fail(err, DSE_E_RANGE,
-                        "%s has no MXFP8, which came with products in 4 bits (compute.peak_nvfp4 is not given); take "
-                        "fp8_recipe delayed, or none",
-                        *device ? device : "the system");
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "%s has no MXFP8, which came with products in 4 bits (compute.peak_nvfp4 is not given); take "
+            "fp8_recipe delayed, or none",
+            *device ? device : "the system");
     return DSE_OK;
 }

@@ -34,15 +34,16 @@ static void add_option(dse_strbuf *out, const char *name, const char *value)
     add_word(out, value);
 }
 
-static void write_simulate(const char *model, const char *system, const strategy *p, const cfg_settings *settings,
-                           dse_arena *a, dse_strbuf *out)
+static void write_simulate(const char *model, const char *system, const strategy *p,
+                           const cfg_settings *settings, dse_arena *a, dse_strbuf *out)
 {
     dse_strbuf_adds(out, "ccldse simulate");
     add_option(out, "--model", model);
     add_option(out, "--system", system);
     add_option(out, "--point", report_strategy_name(p).text);
     for (size_t i = 0; i < settings->n; i++)
-        add_option(out, "--set", dse_arena_printf(a, "%s=%s", settings->item[i].path, settings->item[i].value));
+        add_option(out, "--set",
+                   dse_arena_printf(a, "%s=%s", settings->item[i].path, settings->item[i].value));
 }
 
 static void write_worker(const store_row *r, const char *db, dse_strbuf *out)
@@ -66,7 +67,8 @@ static dse_status read_settings(const char *text, dse_arena *a, cfg_settings *ou
     return drv_settings_parse(words, n, a, out, err);
 }
 
-dse_status drv_simulate_command(const drv_study *s, const strategy *p, dse_arena *a, const char **out, dse_error *err)
+dse_status drv_simulate_command(const drv_study *s, const strategy *p, dse_arena *a, const char **out,
+                                dse_error *err)
 {
     dse_strbuf command = dse_strbuf_in(a);
     cfg_settings settings;

@@ -17,7 +17,8 @@ dse_status drv_reproduce(const store_row *r, const char *db, dse_arena *a, drv_r
                          dse_error *err);
 
 /* The `simulate` that gives a point of a study that was read from files. In the arena. */
-dse_status drv_simulate_command(const drv_study *s, const strategy *p, dse_arena *a, const char **out, dse_error *err);
+dse_status drv_simulate_command(const drv_study *s, const strategy *p, dse_arena *a, const char **out,
+                                dse_error *err);
 
 /* Whether the row's configuration can be simulated: it has cards. */
 dse_status drv_has_cards(const store_row *r, dse_arena *a, bool *out, dse_error *err);

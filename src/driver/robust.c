@@ -169,7 +169,8 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
 
     memcpy(row, study->ranked, n * sizeof *row);
     out->n_ranked = n;
-    /* No time of the system changes what the ranks of a training step hold: none of the others comes to fit. */
+    /* No time of the system changes what the ranks of a training step hold: none of the others comes to
+     * fit. */
     if (!isnan(s->hbm_bytes) && !s->study.training)
         st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
@@ -188,7 +189,8 @@ static scratch *take_scratch(state *s)
             return &s->scratch[i];
 }
 
-static dse_status run_training(const state *s, const candidate *c, scratch *mine, store_metrics *out, dse_error *err)
+static dse_status run_training(const state *s, const candidate *c, scratch *mine, store_metrics *out,
+                               dse_error *err)
 {
     drv_study perturbed = s->study;
     dse_status st = DSE_OK;
@@ -222,8 +224,8 @@ static dse_status run_workload(const state *s, candidate *c, dse_arena *a, store
 static dse_status simulate(const state *s, candidate *c, scratch *mine, cmp_outcome *out, dse_error *err)
 {
     store_metrics m;
-    dse_status st = s->study.training ? run_training(s, c, mine, &m, err)
-                                      : run_workload(s, c, &mine->arena, &m, err);
+    dse_status st =
+        s->study.training ? run_training(s, c, mine, &m, err) : run_workload(s, c, &mine->arena, &m, err);
 
     if (st != DSE_OK)
         return st;

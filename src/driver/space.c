@@ -101,8 +101,8 @@ static bool may_train(const drv_space *s)
     return false;
 }
 
-/* Whether the number of strategies may depend on the value of an axis. Profile train refuses points by all that
- * a model card says. */
+/* Whether the number of strategies may depend on the value of an axis. Profile train refuses points by all
+ * that a model card says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
     static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
@@ -373,7 +373,8 @@ static void drop_repeats(walk *w, strategy *points, size_t *n)
     *n = kept;
 }
 
-/* The same of profile train, whose values depend on the model, the system and the program; each point once. */
+/* The same of profile train, whose values depend on the model, the system and the program; each point
+ * once. */
 static dse_status training_strategies(walk *w, const drv_study *s, const strategy *base, uint64_t npus,
                                       strategy **points, size_t *n, dse_error *err)
 {
@@ -447,14 +448,15 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     st = varied.training ? training_strategies(w, &varied, &base, npus, &points, &n, err)
                          : strategies(w, &base, npus, &points, &n, err);
     if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(&w->s->strategy, card_model_profile(&varied.model), npus, (uint32_t)varied.model.layers,
-                                 points, n, err);
+        st = design_check_values(&w->s->strategy, card_model_profile(&varied.model), npus,
+                                 (uint32_t)varied.model.layers, points, n, err);
     if (st == DSE_OK)
         st = filter(w, &varied, points, &n, err);
     if (st == DSE_OK && w->take)
         w->take(w->user,
-                &(drv_variant){study, *settings, varied.training ? drv_say_laws(&varied.system, &w->scratch) : NULL}, points,
-                n);
+                &(drv_variant){study, *settings,
+                               varied.training ? drv_say_laws(&varied.system, &w->scratch) : NULL},
+                points, n);
     return st;
 }
 
@@ -487,8 +489,8 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, &w->scratch, err);
 }
 
-/* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value stands
- * for all. */
+/* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value
+ * stands for all. */
 static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
 {
     const drv_space *s = w->s;
@@ -536,9 +538,9 @@ static dse_status no_points(const drv_space *s, const uint64_t *survivors, const
     while (survivors[i])
         i++;
     if (i == RULE_PRODUCT)
-        return dse_fail(err, DSE_E_RANGE,
-                        "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
-                        strategy_product(card_model_profile(&s->study[0].model)), s->study[0].system_name, npus);
+        return dse_fail(
+            err, DSE_E_RANGE, "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
+            strategy_product(card_model_profile(&s->study[0].model)), s->study[0].system_name, npus);
     if (i == RULE_STAGES && refusal->status != DSE_OK)
         return dse_fail(err, DSE_E_RANGE, "the space has no point; the first is refused: %s", refusal->text);
     if (i == RULE_STAGES)

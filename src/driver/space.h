@@ -36,7 +36,8 @@ typedef struct {
 typedef struct {
     uint32_t study;
     cfg_settings settings;
-    const char *laws; /* of profile train, whatever its study is of: how its kernels last; NULL: of profile stage */
+    /* Of profile train, whatever its study is of: how its kernels last; NULL: of profile stage. */
+    const char *laws;
 } drv_variant;
 
 typedef struct {
@@ -70,7 +71,8 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err);
 typedef struct {
     enum {
         DRV_SIZE_POINTS,        /* points, counted */
-        DRV_SIZE_UNCONSTRAINED, /* points before the constraints, which depend on too many combinations of values */
+        /* points before the constraints, which depend on too many combinations of values */
+        DRV_SIZE_UNCONSTRAINED,
         DRV_SIZE_VARIANTS       /* models, systems and values combined; so does the number of strategies */
     } what;
     uint64_t n; /* UINT64_MAX: as many or more */

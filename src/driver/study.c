@@ -18,8 +18,8 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text = dse_strbuf_in(a);
-    dse_status st =
-        card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a, &path, err);
+    dse_status st = card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS,
+                                s->model.operators, a, &path, err);
 
     if (st != DSE_OK)
         dse_error_set_where(err, s->model_name); /* its card asks for it */
@@ -121,8 +121,8 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
     return dse_nearest(key, known, n);
 }
 
-/* "'network.bandwidth' or 'memory.bandwidth'" of "bandwidth": the keys of sections that end in this word. Returns how
- * many. */
+/* "'network.bandwidth' or 'memory.bandwidth'" of "bandwidth": the keys of sections that end in this word.
+ * Returns how many. */
 static size_t say_last_words(const char *path, char *out, size_t size)
 {
     const size_t length = strcspn(path, "[");
@@ -428,7 +428,8 @@ dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *er
 {
     if (!s->training)
         return DSE_OK;
-    return dse_fail(err, DSE_E_CONFIG, "%s of %s needs profile stage: give --set profile=stage", what, s->model_name);
+    return dse_fail(err, DSE_E_CONFIG, "%s of %s needs profile stage: give --set profile=stage", what,
+                    s->model_name);
 }
 
 wl_strategy drv_point_request(const drv_study *s, const strategy *p)
@@ -444,7 +445,8 @@ dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *
     wl_symbols symbols;
     dse_status st;
 
-    if ((st = drv_need_workload(s, "a workload", err)) != DSE_OK || (st = drv_point_check(s, p, err)) != DSE_OK ||
+    if ((st = drv_need_workload(s, "a workload", err)) != DSE_OK ||
+        (st = drv_point_check(s, p, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)

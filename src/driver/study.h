@@ -14,8 +14,8 @@
 #include "store/store.h"
 #include "workload/generate.h"
 
-/* Changes whenever the engine's results may: then nothing stored before is reused. Those of profile train have a version of
- * their own, as the rules of the step still grow. */
+/* Changes whenever the engine's results may: then nothing stored before is reused. Those of profile train
+ * have a version of their own, as the rules of the step still grow. */
 #define DRV_ENGINE      "native-1"
 #define DRV_STEP_ENGINE DRV_ENGINE ".step7"
 
@@ -30,7 +30,7 @@ typedef struct {
     card_model model;
     card_system system;
     cfg_doc operators;
-    uint64_t operators_hash; /* of the file's text: its content is part of the configuration */
+    uint64_t operators_hash;       /* of the file's text: its content is part of the configuration */
     struct drv_training *training; /* of profile train (training.h); NULL: of profile stage */
     wl_generator *generator; /* of `operators`; the caller's. NULL: each workload is made from nothing */
     card_tables tables;      /* of kernels, that were read for it and for the study that it varies */
@@ -79,8 +79,8 @@ dse_status drv_path_check(const char *path, dse_error *err);
 /* The key of a card, or the other word, that is nearest to a path, its index aside; NULL if none is near. */
 const char *drv_nearest_key(const char *path, const char *const *also, size_t n_also);
 
-/* "path=value" words, as of the command line, into settings. Of words that set the same the last one holds; one that sets a
- * whole list takes the place of what was said of its elements before. DSE_E_USAGE. */
+/* "path=value" words, as of the command line, into settings. Of words that set the same the last one holds;
+ * one that sets a whole list takes the place of what was said of its elements before. DSE_E_USAGE. */
 dse_status drv_settings_parse(const char *const *words, size_t n, dse_arena *a, cfg_settings *out,
                               dse_error *err);
 
@@ -110,8 +110,8 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
 
 /* Reads such texts, or requests, one after another; of a request whose study is the same as before, only the
  * point is read. The operators stay while their name and hash do, and with them their generator, which each
- * study gets: then their file is not looked at again, and may be gone. So does each the keeper of orders, and each table of
- * kernels that was read. */
+ * study gets: then their file is not looked at again, and may be gone. So does each the keeper of orders, and
+ * each table of kernels that was read. */
 typedef struct {
     dse_arena study_arena, operators_arena, tables_arena;
     dse_strbuf text; /* of the study that is kept; empty: none is */
@@ -135,24 +135,26 @@ dse_status drv_study_reader_read(drv_study_reader *r, const char *text, size_t n
 /* {"dp":8,...}, as it stands in such a text. */
 void drv_point_write_json(const strategy *p, dse_json *j);
 
-/* What a ranking needs to know of the system of such a text. An imported result came without a system: nothing is
- * known. */
+/* What a ranking needs to know of the system of such a text. An imported result came without a system:
+ * nothing is known. */
 typedef struct {
     double hbm_bytes; /* the memory of an NPU; NaN: not known */
-    const char *laws; /* how the kernels of profile train last, as card_system_say_laws has it; NULL: not known */
+    const char
+        *laws; /* how the kernels of profile train last, as card_system_say_laws has it; NULL: not known */
 } drv_machine;
 
 /* Unlike a whole study it needs no operator file, which may be gone by now. */
 dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, dse_error *err);
 
-/* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that. DSE_E_CONFIG. */
+/* Refuses a study of profile train, of which only profile stage makes a workload: `what` needs that.
+ * DSE_E_CONFIG. */
 dse_status drv_need_workload(const drv_study *s, const char *what, dse_error *err);
 
 /* What the generator is asked for. */
 wl_strategy drv_point_request(const drv_study *s, const strategy *p);
 
-/* The workload of a point. With a generator it is good until that makes the next one. DSE_E_CONFIG also for a study
- * of profile train, which has none. */
+/* The workload of a point. With a generator it is good until that makes the next one. DSE_E_CONFIG also for a
+ * study of profile train, which has none. */
 dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *a, wl_workload *out,
                               dse_error *err);
 

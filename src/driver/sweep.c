@@ -157,7 +157,8 @@ static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_
     return second ? fail_same(p, second[-1].task, second->task, err) : DSE_OK;
 }
 
-/* Of the current variant. They are no part of its configuration: results that are stored already get them, too. */
+/* Of the current variant. They are no part of its configuration: results that are stored already get them,
+ * too. */
 static dse_status set_prices(state *s, dse_error *err)
 {
     const card_system *system = &s->tasks.at->study.system;
@@ -394,8 +395,8 @@ static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
     return drv_external_run(s->sweep->tools, jobs, &calls, err);
 }
 
-/* What tools cannot simulate, or bounds do not hold for, is told before anything runs, and not stored as a failure of
- * each point. */
+/* What tools cannot simulate, or bounds do not hold for, is told before anything runs, and not stored as a
+ * failure of each point. */
 static dse_status check_studies(state *s, dse_error *err)
 {
     const drv_sweep *sweep = s->sweep;

@@ -17,8 +17,8 @@ typedef struct {
     double seconds;                   /* since the start, */
     double answered;                  /* and when the last point was done or had failed; else when it began */
     double cpu_seconds;               /* of the points run */
-    uint64_t too_large;               /* results, cached ones included, that are not known to fit into an NPU */
-    bool has_best;                    /* of the others: the fastest so far */
+    uint64_t too_large; /* results, cached ones included, that are not known to fit into an NPU */
+    bool has_best;      /* of the others: the fastest so far */
     strategy best;
     uint64_t best_wall_time; /* ns */
     uint64_t best_tokens;    /* of its step: of profile train, the fastest for each token; 0: of stage */

@@ -21,8 +21,8 @@ static dse_status check_precision(const drv_study *s, dse_error *err)
         known = known && (bytes[i] == 2 || bytes[i] == 4);
     return known ? DSE_OK
                  : dse_fail(err, DSE_E_CONFIG,
-                            "%s: profile train takes weights, activations and gradients of 2 or 4 bytes, and messages "
-                            "as activations; give precision mixed, bf16 or fp32",
+                            "%s: profile train takes weights, activations and gradients of 2 or 4 bytes, and "
+                            "messages as activations; give precision mixed, bf16 or fp32",
                             s->model_name);
 }
 
@@ -65,7 +65,10 @@ static const sched_def *chosen_schedule(const strategy *p)
 }
 
 /* Without a pipeline each micro-batch goes forward and backward before the next. */
-static const sched_def *schedule_of(const strategy *p) { return p->pp == 1 ? sched_find("1f1b") : chosen_schedule(p); }
+static const sched_def *schedule_of(const strategy *p)
+{
+    return p->pp == 1 ? sched_find("1f1b") : chosen_schedule(p);
+}
 
 step_options drv_training_options(const drv_study *s, const strategy *p)
 {
@@ -80,7 +83,8 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
                       .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
                       .context = (step_context)p->cp_comm,
-                      .recompute = p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
+                      .recompute =
+                          p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
                       .recompute_layers = p->recompute_layers,
                       .recompute_every = p->recompute_every,
                       .zero = p->zero,
@@ -119,8 +123,10 @@ static dse_status check_program_has(const strategy *p, const sched_def *chosen, 
         return DSE_OK;
     for (other.schedule = 0; row->choices[other.schedule]; other.schedule++)
         if (sched_has(chosen_schedule(&other), drv_program_like(p)))
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->choices[other.schedule]);
-    return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'; known: %s", of, row->choices[p->schedule], known);
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "",
+                                  row->choices[other.schedule]);
+    return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'; known: %s", of, row->choices[p->schedule],
+                    known);
 }
 
 /* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
@@ -131,14 +137,16 @@ static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error
     dse_status st;
 
     if (p->zero == 0 && p->replicas > 1)
-        return dse_fail(err, DSE_E_RANGE, "replicas need something that is sharded; take zero 1 or above, or replicas 1");
+        return dse_fail(err, DSE_E_RANGE,
+                        "replicas need something that is sharded; take zero 1 or above, or replicas 1");
     if (p->pp == 1 && p->schedule)
         return dse_fail(err, DSE_E_RANGE, "schedule %s needs a pipeline; take pp above 1",
                         sched_name(chosen));
     if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
         return st;
     if (chunks == 2 && p->vp != chunks)
-        return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2", sched_name(chosen));
+        return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2",
+                        sched_name(chosen));
     if (p->recompute_granularity != STEP_RECOMPUTE_FULL && (p->recompute_every > 1 || p->recompute_layers))
         return dse_fail(err, DSE_E_RANGE, "%s needs recompute_granularity full; take that, or leave it out",
                         p->recompute_every > 1 ? "recompute_every" : "recompute_layers");
@@ -214,12 +222,14 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     dse_status st;
 
     if (s->model.batch > UINT32_MAX)
-        return dse_fail(err, DSE_E_RANGE, "a batch of %" PRId64 " sequences is more than the %" PRIu32 " that a step can have",
+        return dse_fail(err, DSE_E_RANGE,
+                        "a batch of %" PRId64 " sequences is more than the %" PRIu32 " that a step can have",
                         s->model.batch, UINT32_MAX);
     if (at_once > (uint64_t)s->model.batch)
         return dse_fail(err, DSE_E_RANGE,
-                        "dp %" PRIu32 " x micro-batch %" PRIu32 " is more than the batch of %" PRId64 " sequences", p->dp,
-                        p->micro_batch, s->model.batch);
+                        "dp %" PRIu32 " x micro-batch %" PRIu32 " is more than the batch of %" PRId64
+                        " sequences",
+                        p->dp, p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
     if ((st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
@@ -273,10 +283,7 @@ static bool has_value(const design_axis *a, uint32_t value)
     return false;
 }
 
-static bool has_above_one(const design_axis *a)
-{
-    return a->n > 1 || !has_value(a, 1);
-}
+static bool has_above_one(const design_axis *a) { return a->n > 1 || !has_value(a, 1); }
 
 /* The points of both axes of recomputation, each once: as drv_training_settle has them. */
 static void join_recomputation(design_axis *recompute, design_axis *granularity)
@@ -285,7 +292,8 @@ static void join_recomputation(design_axis *recompute, design_axis *granularity)
 
     for (uint32_t v = STEP_RECOMPUTE_NONE; recompute->n && v <= STEP_RECOMPUTE_FULL; v++)
         if ((has_value(recompute, 1) && v == STEP_RECOMPUTE_FULL) ||
-            (has_value(recompute, 0) && (granularity->n ? has_value(granularity, v) : v == STEP_RECOMPUTE_NONE)))
+            (has_value(recompute, 0) &&
+             (granularity->n ? has_value(granularity, v) : v == STEP_RECOMPUTE_NONE)))
             joined.value[joined.n++] = v;
     if (recompute->n)
         *granularity = joined;
@@ -304,9 +312,11 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
 
     join_recomputation(&of[STRATEGY_recompute], &of[STRATEGY_recompute_granularity]);
     set_powers(&of[STRATEGY_tp], node, npus);
-    set_powers(&of[STRATEGY_cp], program != DRV_MEGATRON_2022 && s->model.sequence >= LONG_SEQUENCE ? 16 : 1, npus);
+    set_powers(&of[STRATEGY_cp], program != DRV_MEGATRON_2022 && s->model.sequence >= LONG_SEQUENCE ? 16 : 1,
+               npus);
     set_divisors(&of[STRATEGY_pp], layers, layers, npus); /* stages have equal numbers of layers */
-    set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1, layers, layers);
+    set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1,
+                 layers, layers);
     set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);
     usual.like = program;
     drv_program_set_defaults(&usual, 0);
@@ -319,8 +329,8 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     }
 }
 
-dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
-                           dse_error *err)
+dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
+                           step_result *out, dse_error *err)
 {
     drv_training *t = s->training;
     step_options o;
@@ -334,13 +344,13 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
 }
 
-void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank, dse_arena *a,
-                         uint64_t *during, uint64_t *after)
+void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,
+                         dse_arena *a, uint64_t *during, uint64_t *after)
 {
     const step_options o = drv_training_options(s, p);
 
-    step_memory_over(step_memory_new(&s->training->model, &o, step->plan.n_stages, a), &step->plan, rank, a, during,
-                     after);
+    step_memory_over(step_memory_new(&s->training->model, &o, step->plan.n_stages, a), &step->plan, rank, a,
+                     during, after);
 }
 
 /* ---- what is stored ---------------------------------------------------------------------------- */
@@ -395,8 +405,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     for (int i = STEP_PART_TP; i <= STEP_PART_PP; i++)
         out->comm_time += r->part[i];
     out->exposed_comm = out->comm_time;
-    out->step_compute_bound =
-        r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - r->host - s->training->settings.step_overhead;
+    out->step_compute_bound = r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - r->host -
+                              s->training->settings.step_overhead;
     out->step_compute_other = r->host + s->training->settings.step_overhead;
     out->step_memory_bound = out->step_comm_mixed = 0;
     out->step_idle = r->part[STEP_PART_BUBBLE];
@@ -439,7 +449,8 @@ const char *drv_say_laws(const card_system *s, dse_arena *a)
     return text.data;
 }
 
-dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err)
+dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out,
+                            dse_error *err)
 {
     step_result r;
     dse_status st = drv_training_on(s, p, STEP_UNITS, a, &r, err);

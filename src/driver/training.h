@@ -13,8 +13,9 @@ typedef struct drv_training {
     step_clock *clock;
 } drv_training;
 
-/* Sets s->training of a study whose cards and file of layers have been read, and are complete; NULL if the model still lacks
- * something that is to vary. In the arena; tables of kernels in that of s->tables. DSE_E_CONFIG. */
+/* Sets s->training of a study whose cards and file of layers have been read, and are complete; NULL if the
+ * model still lacks something that is to vary. In the arena; tables of kernels in that of s->tables.
+ * DSE_E_CONFIG. */
 dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err);
 
 /* What the generator of the step takes of a point. */
@@ -23,8 +24,8 @@ step_options drv_training_options(const drv_study *s, const strategy *p);
 /* Gives dp the NPUs that the other axes leave, as programs do; leaves it if they do not divide. */
 void drv_training_fill_dp(const drv_study *s, strategy *p);
 
-/* Gives a point that can be said in several ways one of them: what profile stage calls recompute is recompute_granularity
- * full, and a parameter without effect has its default. */
+/* Gives a point that can be said in several ways one of them: what profile stage calls recompute is
+ * recompute_granularity full, and a parameter without effect has its default. */
 void drv_training_settle(strategy *p);
 
 /* Refuses degrees that leave no whole number of data parallel ranks, or another one than dp, with the
@@ -34,17 +35,18 @@ dse_status drv_training_check_ranks(const drv_study *s, const strategy *p, dse_e
 /* Refuses a point with the rule that it breaks, and what would do. DSE_E_RANGE. */
 dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *err);
 
-/* What a sweep of the study tries of each parameter that is not given: what an engineer would try. Powers of two, tensor
- * parallelism within a node, virtual stages with a pipeline, the choices of the programs. Sets the others of *axes. */
+/* What a sweep of the study tries of each parameter that is not given: what an engineer would try. Powers of
+ * two, tensor parallelism within a node, virtual stages with a pipeline, the choices of the programs. Sets
+ * the others of *axes. */
 void drv_training_axes(const drv_study *s, design_axes *axes);
 
 /* The step of a point on a machine; everything belongs to the arena, and *out stays where it is. */
-dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a, step_result *out,
-                           dse_error *err);
+dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
+                           step_result *out, dse_error *err);
 
 /* The bytes that a rank of that step's pipeline holds over time (step_memory_over). */
-void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank, dse_arena *a,
-                         uint64_t *during, uint64_t *after);
+void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,
+                         dse_arena *a, uint64_t *during, uint64_t *after);
 
 /* Parameters of the model of a study of profile train; NaN of another. */
 double drv_training_parameters(const drv_study *s);
@@ -53,7 +55,8 @@ double drv_training_parameters(const drv_study *s);
 const char *drv_say_laws(const card_system *s, dse_arena *a);
 
 /* The same with all units, as it is stored. */
-dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out, dse_error *err);
+dse_status drv_training_run(const drv_study *s, const strategy *p, dse_arena *a, store_metrics *out,
+                            dse_error *err);
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
                           store_metrics *out);
 

@@ -8,7 +8,7 @@
 enum { THREAD_PASSES, THREAD_END };
 
 static const char *const words[SCHED_KINDS] = {"forward", "backward", "backward, gradient of the input",
-                                              "backward, gradient of the weights"};
+                                               "backward, gradient of the weights"};
 
 typedef struct {
     const drv_study *study;
@@ -59,8 +59,8 @@ static void add_pass(writer *w, uint32_t rank, uint32_t i)
     dse_strbuf *b = begin(w, "X", rank, THREAD_PASSES);
 
     dse_strbuf_addf(b, ",\"cat\":\"%s\",\"name\":\"%c m%" PRIu32 " c%" PRIu32 "\"",
-                    sched_kind_names[x->kind == SCHED_F ? SCHED_F : SCHED_B], sched_letters[x->kind], x->micro_batch,
-                    chunk);
+                    sched_kind_names[x->kind == SCHED_F ? SCHED_F : SCHED_B], sched_letters[x->kind],
+                    x->micro_batch, chunk);
     add_us("ts", w->r->times.start[i], b);
     add_us("dur", w->r->times.end[i] - w->r->times.start[i], b);
     dse_strbuf_addf(
@@ -73,7 +73,8 @@ static void add_arrow(writer *w, const char *ph, uint32_t rank, dse_time at, uin
 {
     dse_strbuf *b = begin(w, ph, rank, THREAD_PASSES);
 
-    dse_strbuf_addf(b, ",\"cat\":\"tensor\",\"id\":%" PRIu32 ",\"name\":\"tensor\"%s", id, *ph == 'f' ? ",\"bp\":\"e\"" : "");
+    dse_strbuf_addf(b, ",\"cat\":\"tensor\",\"id\":%" PRIu32 ",\"name\":\"tensor\"%s", id,
+                    *ph == 'f' ? ",\"bp\":\"e\"" : "");
     add_us("ts", at, b);
     dse_strbuf_addc(b, '}');
 }
@@ -105,7 +106,8 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 static void add_memory(writer *w, uint32_t rank, dse_arena *a)
 {
     const uint32_t first = w->r->plan.first[rank], n = w->r->plan.first[rank + 1] - first;
-    uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1), now = UINT64_MAX;
+    uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1),
+             now = UINT64_MAX;
 
     drv_training_memory(w->study, w->point, w->r, rank, a, during, after);
     for (uint32_t i = 0; i < 2 * n; i++) {
@@ -157,8 +159,8 @@ static dse_status write_rank(writer *w, uint32_t rank, dse_arena *a, dse_error *
     return st;
 }
 
-dse_status drv_training_timeline_save(const drv_study *s, const strategy *p, const step_result *r, const char *path,
-                                      dse_arena *a, dse_error *err)
+dse_status drv_training_timeline_save(const drv_study *s, const strategy *p, const step_result *r,
+                                      const char *path, dse_arena *a, dse_error *err)
 {
     writer w = {.study = s, .point = p, .r = r};
     dse_status st = trace_text_file_open(&w.file, path, err);

@@ -5,7 +5,8 @@
 
 #include <inttypes.h>
 
-/* Of a node of a graph: itself, its kernel, its dependencies from both ends, and what the simulator keeps of it. */
+/* Of a node of a graph: itself, its kernel, its dependencies from both ends, and what the simulator keeps of
+ * it. */
 #define BYTES_PER_NODE 512
 
 static dse_status check_size(const drv_study *s, const strategy *p, const step_result *step, dse_error *err)
@@ -25,7 +26,8 @@ static dse_status check_size(const drv_study *s, const strategy *p, const step_r
     dse_format_bytes(need, sizeof need, (double)n_nodes * BYTES_PER_NODE);
     dse_format_bytes(at_most, sizeof at_most, (double)limit);
     return dse_fail(err, DSE_E_RANGE,
-                    "the unrolled step has %" PRIu64 " nodes, which take %s, and the limit is %s; give --plain-memory",
+                    "the unrolled step has %" PRIu64
+                    " nodes, which take %s, and the limit is %s; give --plain-memory",
                     n_nodes, need, at_most);
 }
 
@@ -35,7 +37,8 @@ dse_status drv_unrolled_make(const drv_study *s, const strategy *p, const step_r
     dse_status st = check_size(s, p, step, err);
 
     *out = (drv_unrolled){.system = s->system, .by_ticks = step->passes.has_laws};
-    out->system.track_local_mem = false; /* the nodes have no tensors; step/memory.h knows what a rank holds */
+    out->system.track_local_mem =
+        false; /* the nodes have no tensors; step/memory.h knows what a rank holds */
     if (out->by_ticks) {
         out->system.peak_perf = STEP_OPERATIONS_PER_S / 1e12;
         out->system.per_kernel = 0;

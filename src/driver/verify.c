@@ -43,8 +43,8 @@ static bool next(void *user, uint64_t *task, const drv_study **study, const stra
 }
 
 /* What ASTRA-sim should print of an unrolled step. */
-static dse_status unrolled_metrics(const drv_study *study, const strategy *point, dse_arena *a, store_metrics *out,
-                                   dse_error *err)
+static dse_status unrolled_metrics(const drv_study *study, const strategy *point, dse_arena *a,
+                                   store_metrics *out, dse_error *err)
 {
     step_result step;
     drv_unrolled u;
@@ -60,8 +60,8 @@ static dse_status unrolled_metrics(const drv_study *study, const strategy *point
     return DSE_OK;
 }
 
-/* What is expected: of a row of profile stage its own metrics. The study of another row may be the current one by
- * now, so a row of profile train is read again. */
+/* What is expected: of a row of profile stage its own metrics. The study of another row may be the current
+ * one by now, so a row of profile train is read again. */
 static dse_status expected_metrics(const state *s, uint64_t task, store_metrics *out, dse_error *err)
 {
     const char *config = s->v->rows[task].config;

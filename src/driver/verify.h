@@ -3,9 +3,10 @@
  * Counts must be equal; percentages, intensities and rounded memory must be equal as the tools print them.
  * Figures that the log lacks are not compared. Nothing is written to the database.
  *
- * A step of profile train is run unrolled (unrolled.h), with one unit of a rank for all communication, as ASTRA-sim's
- * ranks have it. What it is compared with is not stored: the wall time is the step added up with one such unit, where
- * all groups of a kind take the same time, and the other figures are those of our simulator. */
+ * A step of profile train is run unrolled (unrolled.h), with one unit of a rank for all communication, as
+ * ASTRA-sim's ranks have it. What it is compared with is not stored: the wall time is the step added up with
+ * one such unit, where all groups of a kind take the same time, and the other figures are those of our
+ * simulator. */
 #ifndef DSE_DRIVER_VERIFY_H
 #define DSE_DRIVER_VERIFY_H
 

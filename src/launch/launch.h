@@ -48,8 +48,8 @@ typedef struct {
     const char *version; /* of the program that the text is for: "v0.2.2 (73a0e697)" */
     const char *comment; /* what begins a line of comment in its text; NULL: the language has none */
     const char *like;    /* the choice of the parameter `like` whose rules and habits are its: "megatron" */
-    /* What it recomputes if it is told nothing, a choice of recompute_granularity, where that is not as `like`
-     * has it; NULL: it is. */
+    /* What it recomputes if it is told nothing, a choice of recompute_granularity, where that is not as
+     * `like` has it; NULL: it is. */
     const char *recompute;
     dse_status (*write)(const launch_job *job, dse_strbuf *out, dse_error *err);
 } launch_program;

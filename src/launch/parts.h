@@ -54,18 +54,19 @@ typedef struct {
     const char *recompute_modules; /* of selective: "core_attn" */
     const char *recompute_method;  /* of full: "uniform"; "block": the first recompute_count of each chunk */
     const char *recompute_count;   /* of full */
-    /* As TorchTitan tells them apart: "none", "operators" (selective), "layers" (every so many-th), "full". */
+    /* As TorchTitan tells them apart: "none", "operators" (selective), "layers" (every so many-th),
+     * "full". */
     const char *checkpoints;
     const char *checkpoint_every; /* of layers; "op" of operators */
     /* numbers */
-    const char *precision;    /* "fp32", "mixed", "bf16" */
-    const char *bf16;         /* switch: layers are computed in 16 bits */
-    const char *fp8;          /* with a recipe in 8 bits, its name */
-    const char *fp4;          /* "nvfp4" */
-    const char *low_recipe;   /* either, or "none"; "fp32": layers are computed in 32 bits */
-    const char *scaled_alone; /* fp8, without 8-bit parameters */
-    const char *fp8_params;   /* with fp8, switch */
-    const char *attention;    /* "fused", "unfused", "flash2" */
+    const char *precision;       /* "fp32", "mixed", "bf16" */
+    const char *bf16;            /* switch: layers are computed in 16 bits */
+    const char *fp8;             /* with a recipe in 8 bits, its name */
+    const char *fp4;             /* "nvfp4" */
+    const char *low_recipe;      /* either, or "none"; "fp32": layers are computed in 32 bits */
+    const char *scaled_alone;    /* fp8, without 8-bit parameters */
+    const char *fp8_params;      /* with fp8, switch */
+    const char *attention;       /* "fused", "unfused", "flash2" */
     const char *fuses_attention; /* switch */
     /* a model that the program has */
     const char *family, *flavor;
@@ -91,11 +92,11 @@ typedef struct {
     size_t fact;      /* offset in launch_facts */
     launch_kind kind;
     const char *fallback; /* what the program takes if it is told nothing: not written; NULL: any is */
-    const char *on;     /* of a switch: the fact that it means; NULL: "on" */
-    const char *absent; /* written where the fact does not apply; NULL: nothing is */
-    const char *fixed;  /* written whatever the job says; "": the name alone; NULL: the fact is */
-    /* The facts that the program has, and how it spells them (NULL: not at all), ended by a row of NULL; NULL:
-     * any, as it is. */
+    const char *on;       /* of a switch: the fact that it means; NULL: "on" */
+    const char *absent;   /* written where the fact does not apply; NULL: nothing is */
+    const char *fixed;    /* written whatever the job says; "": the name alone; NULL: the fact is */
+    /* The facts that the program has, and how it spells them (NULL: not at all), ended by a row of NULL;
+     * NULL: any, as it is. */
     const launch_word *words;
 } launch_option;
 

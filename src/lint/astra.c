@@ -162,8 +162,7 @@ void lint_astra_system(lint *l, const cfg_doc *doc)
     if (!doc->root->key[0]->quoted)
         lint_add(l, LINT_WARNING, doc->path, "",
                  "not JSON; ASTRA-sim parses its system configuration as JSON alone (version 1.0 did not): "
-                 "put it into "
-                 "braces and quotes");
+                 "put it into braces and quotes");
     l->has_system = usable;
     l->system = *doc;
     astra_complete(l);

@@ -256,8 +256,7 @@ static void note_units(lint *l, const char *path, const card_system *s)
     lint_link_rates(s, list);
     lint_add(l, LINT_NOTE, path, "",
              "a bare link bandwidth counts 2^30 bytes per second, a bare memory bandwidth 10^9: the links "
-             "have %s GB/s, "
-             "the memory has %.5g GB/s, in 10^9 bytes",
+             "have %s GB/s, the memory has %.5g GB/s, in 10^9 bytes",
              list, s->memory_bandwidth);
 }
 
@@ -332,16 +331,14 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
         lint_add(l, LINT_NOTE, path, "",
                  "the implementations are for collectives over all %" PRIu32
                  " NPUs; a smaller group runs as a flat ring in listed order, in one phase, with an endpoint "
-                 "delay of 10 "
-                 "ns",
+                 "delay of 10 ns",
                  net.n_npus);
     if (card_system_released_check(s, &why) != DSE_OK)
         lint_add(l, LINT_NOTE, path, "", "%s", why.text);
     if (!s->roofline_enabled && !s->replay_only)
         lint_add(l, LINT_NOTE, path, "",
                  "without the roofline a compute node lasts as long as its trace says, and 1 ns if that says "
-                 "nothing, as "
-                 "STAGE's do");
+                 "nothing, as STAGE's do");
     if (s->track_local_mem && !s->trace_enabled)
         lint_add(l, LINT_NOTE, path, "",
                  "local memory is tracked, but ASTRA-sim prints the peak only if tracing (trace-enabled) is "
@@ -353,8 +350,7 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
     if (!isnan(s->hbm_bytes))
         lint_add(l, LINT_NOTE, path, "",
                  "memory.capacity is in bytes, and peak memory counts elements as if they were bytes, unless "
-                 "the model "
-                 "card has a precision");
+                 "the model card has a precision");
     l->n_networks++;
     l->net = net;
     l->values = *s;

@@ -26,8 +26,7 @@ static const lint_row parameters[] = {
     {"collectives.all_to_all", IMPLEMENTATION("an all-to-all")},
     {"scheduler.scheduling_policy", LINT_NO_EFFECT, NULL, NULL, "LIFO",
      "a rank runs one collective at a time, so that there is nothing to choose from: LIFO, FIFO and EXPLICIT "
-     "give the "
-     "same figures; leave it at LIFO (ASTRA-sim needs the key)"},
+     "give the same figures; leave it at LIFO (ASTRA-sim needs the key)"},
     {"scheduler.boost_mode", LINT_NEVER_READ, NULL,
      "1 simulated only the NPUs that NPU 0 talks to, in version 1.0; ASTRA-sim never reads it now", NULL,
      "never read, though in every example; all ranks are simulated whatever it says: remove it"},
@@ -106,8 +105,7 @@ static const lint_row system_keys[] = {
     {"inter-dimension-scheduling", LINT_NEVER_READ, "",
      "which dimension a chunk takes first: baseline or themis", NULL,
      "never read, though the documentation describes it; chunks take the dimensions in ascending order "
-     "whatever it "
-     "says: remove it"},
+     "whatever it says: remove it"},
     {"local-mem-trace-filename", LINT_UPSTREAM_ONLY, "", "where ASTRA-sim writes its record of local memory",
      NULL,
      "ASTRA-sim writes a file of that name if track-local-mem is on; ccldse writes none, and no figure "

@@ -35,7 +35,7 @@ typedef struct {
     bool is_list;
     uint32_t dim; /* of a list; 0: of another */
     const row *of;
-    double card;  /* what the card says */
+    double card; /* what the card says */
     cmp_parameter fit;
 } calibrate_parameter;
 
@@ -55,7 +55,12 @@ static const row rows[] = {
     {.key = "compute.clock", .is_named = true},
     {.key = "overheads.per_layer", .is_cost = true, .begin = 1e7, .max = 1e9, .step = 10, .is_named = true},
     {.key = "overheads.per_collective", .is_cost = true, .max = 1e8, .step = 10, .is_named = true},
-    {.key = "network.compute_share", .is_cost = true, .max = 0.9, .step = 1e-4, .is_named = true, .is_fraction = true},
+    {.key = "network.compute_share",
+     .is_cost = true,
+     .max = 0.9,
+     .step = 1e-4,
+     .is_named = true,
+     .is_fraction = true},
     {.key = "network.efficiency", .is_named = true, .is_fraction = true},
     {.key = "network.collective_latency", .is_cost = true, .max = 1e7, .step = 10, .is_named = true},
     {.key = "network.step_latency", .is_cost = true, .max = 1e7, .step = 10, .is_named = true},
@@ -190,12 +195,14 @@ static void set_bounds(const msr_calibrate_options *o, calibrate_parameter *p)
         q->min = p->card / MSR_CALIBRATE_LEAST;
         q->max = p->card * o->max_rate;
         if (p->of->is_fraction)
-            q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE), p->card > 1 ? 2 : 1); /* 2: both ways of a ring */
+            q->max = fmin(fmax(q->max, p->card * MORE_OF_A_SHARE),
+                          p->card > 1 ? 2 : 1); /* 2: both ways of a ring */
     }
     q->start = fmin(fmax(known_start(o, p), q->min), q->max);
 }
 
-/* Whether the words that name a parameter name another one that has a value: "kernels.matmul" is what the law has. */
+/* Whether the words that name a parameter name another one that has a value: "kernels.matmul" is what the law
+ * has. */
 static bool covers_others(const msr_calibrate_options *o, const calibrate_parameter *all, size_t n, size_t j)
 {
     for (size_t i = 0; i < o->n_fit; i++)
@@ -525,9 +532,10 @@ static dse_status check_loss(const calibration *c, dse_error *err)
 {
     return !c->o->absolute || is_one_rate(c)
                ? DSE_OK
-               : dse_fail(err, DSE_E_USAGE,
-                          "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
-                          "--loss out");
+               : dse_fail(
+                     err, DSE_E_USAGE,
+                     "--loss absolute fits one rate alone: name one with --fit (compute.clock), or leave "
+                     "--loss out");
 }
 
 dse_status msr_calibrate(const card_system *machine, const msr_calibrate_run *run, size_t n,

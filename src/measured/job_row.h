@@ -12,7 +12,8 @@ typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
         *recompute, *compiler, *policy, *mlp, *activation;
-    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, async_tp, compiled;
+    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, async_tp,
+        compiled;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
     double resident_bytes, activation_bytes; /* that make up the peak */
@@ -27,8 +28,8 @@ typedef struct {
     const cfg_node *defined; /* metric_info or metric_definitions: names to maps with a `unit`; NULL */
 } msr_row_place;
 
-/* Reads a row, of its model in the table's `models` what the row does not speak of, and of `common` (NULL: none) what
- * neither does. DSE_E_CONFIG. */
+/* Reads a row, of its model in the table's `models` what the row does not speak of, and of `common` (NULL:
+ * none) what neither does. DSE_E_CONFIG. */
 dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_node *common, dse_arena *a,
                         msr_row *out, dse_error *err);
 
@@ -73,32 +74,33 @@ typedef struct {
     bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
     bool is_llama;              /* models are built as a Llama's unless their names say another family */
     int64_t llama3_sequence;    /* tokens of a sequence in its configurations of Llama 3 and 3.1; 0: none */
-    const char *fp8_recipe;     /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
+    const char *fp8_recipe; /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
 } msr_framework;
 
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");
  * NULL. */
 const msr_framework *msr_framework_find(const char *text);
 
-/* The meaning of a text about recomputation; `f` may be NULL. *nearest: what a policy is taken for, in words, that is not
- * quite that; NULL. */
+/* The meaning of a text about recomputation; `f` may be NULL. *nearest: what a policy is taken for, in words,
+ * that is not quite that; NULL. */
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest);
 
 /* What a text about selective recomputation names in brackets, if that is no part that is known for attention
  * ("core_attn"); NULL. */
 const char *msr_recompute_parts(const char *text);
 
-/* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as Nemotron
- * (squared ReLU without a gate, groups of heads); false for each: the name says nothing. */
+/* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as
+ * Nemotron (squared ReLU without a gate, groups of heads); false for each: the name says nothing. */
 typedef enum { MSR_BUILT_UNKNOWN, MSR_BUILT_GPT, MSR_BUILT_LLAMA, MSR_BUILT_NEMOTRON } msr_built;
 msr_built msr_built_of(const char *family);
 
-/* Whether the name of a model is one of a family with experts ("Mixtral-8x7B", "qwen3-30b-a3b"), or of one with layers
- * without attention ("Nemotron-H", "Jamba"). */
+/* Whether the name of a model is one of a family with experts ("Mixtral-8x7B", "qwen3-30b-a3b"), or of one
+ * with layers without attention ("Nemotron-H", "Jamba"). */
 bool msr_name_has_experts(const char *family);
 bool msr_name_is_hybrid(const char *family);
 
-/* Whether a text, the name of an activation, says that there is a gate: 0, 1; MSR_JOB_NONE: it does not say. */
+/* Whether a text, the name of an activation, says that there is a gate: 0, 1; MSR_JOB_NONE: it does not
+ * say. */
 int64_t msr_gate_of(const char *text);
 
 #endif

@@ -41,7 +41,8 @@ bool msr_word_is_absent(const char *text)
     .unsaid = MSR_RECOMPUTE_NONE, .cp_comm = "ring"
 /* The recipes of NVIDIA. */
 #define RECIPES                                                                                              \
-    MEGATRON, .like = "megatron", .zero = 1, .sequence_parallel = true, .overlaps = true, .fp8_recipe = "delayed"
+    MEGATRON, .like = "megatron", .zero = 1, .sequence_parallel = true, .overlaps = true,                    \
+              .fp8_recipe = "delayed"
 
 /* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told
  * otherwise (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into
@@ -50,32 +51,33 @@ bool msr_word_is_absent(const char *text)
  * layer; what checkpointing true and false mean in the runs of CCL-Search is in the notes of
  * ccl_bench_search_sweeps.json.
  *
- * Megatron-LM of 2022 is the program of arXiv 2205.05198, whose figure 3 has attention with the scores in memory;
- * Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
+ * Megatron-LM of 2022 is the program of arXiv 2205.05198, whose figure 3 has attention with the scores in
+ * memory; Megatron-DeepSpeed has FlashAttention as an option that is off (--use-flash-attn).
  *
- * FlashAttention-2: TorchTitan, whose published figures of Hopper (2024-12 to 2025-06) are older than its asking for cuDNN's
- * kernels there (torchtitan/pull/1196 had it for Blackwell alone) and than torch's own preference (pytorch/pull/138522 made
- * them opt-in, 162073 undid that for 2.9); fms-fsdp (README: "SDPA implementation of Flash attention v2"); llm-foundry
- * (8c8dd48f, submit_benchmarks.py: attn_impl flash, gpu-flash2; but the figures of its table are of b2a43a14 and 5e85bd62,
- * where attn_impl was triton, a slower kernel of 2023). Megatron-LM and its kin, NeMo and MaxText take cuDNN's, by Transformer
- * Engine.
+ * FlashAttention-2: TorchTitan, whose published figures of Hopper (2024-12 to 2025-06) are older than its
+ * asking for cuDNN's kernels there (torchtitan/pull/1196 had it for Blackwell alone) and than torch's own
+ * preference (pytorch/pull/138522 made them opt-in, 162073 undid that for 2.9); fms-fsdp (README: "SDPA
+ * implementation of Flash attention v2"); llm-foundry (8c8dd48f, submit_benchmarks.py: attn_impl flash,
+ * gpu-flash2; but the figures of its table are of b2a43a14 and 5e85bd62, where attn_impl was triton, a slower
+ * kernel of 2023). Megatron-LM and its kin, NeMo and MaxText take cuDNN's, by Transformer Engine.
  *
  * The other defaults are those of the programs' options: Megatron-LM d98e8a64
- * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*; its recipes and NeMo's, which published
- * figures are of, set sequence_parallel to tensor_model_parallel_size > 1, though the option alone is off), TorchTitan v0.2.2
- * (config/job_config.py: selective_ac_option "2", pipeline_parallel_microbatch_size 1,
- * context_parallel_rotate_method allgather, sequence parallelism with tp, two stages a rank where a
- * schedule has several), DeepSpeed 0.19.6 (runtime/config.py: zero_optimization.stage 0, a micro-batch of
- * the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD; composer's backward prefetch, and its amp_fp8 is Transformer
- * Engine's delayed scaling, as --fp8-recipe of Megatron-LM; recipe_name of TorchTitan is tensorwise), fms-fsdp 0d319983
- * (selective_checkpointing 1: all blocks), InternEvo 00de6134 (configs/7B_sft.py: zero1, overlap_sync_grad, tensor mode
- * mtp, which splits no sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
- * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is split over
- * `tensor` between the products, so that what crosses is what sequence parallelism's is). PyTorch/XLA recomputes what a
- * program wraps, and by itself nothing.
+ * (megatron/training/arguments.py), Megatron-Bridge 067f987d (ddp.overlap_*; its recipes and NeMo's, which
+ * published figures are of, set sequence_parallel to tensor_model_parallel_size > 1, though the option alone
+ * is off), TorchTitan v0.2.2 (config/job_config.py: selective_ac_option "2",
+ * pipeline_parallel_microbatch_size 1, context_parallel_rotate_method allgather, sequence parallelism with
+ * tp, two stages a rank where a schedule has several), DeepSpeed 0.19.6 (runtime/config.py:
+ * zero_optimization.stage 0, a micro-batch of the whole batch; Ulysses), llm-foundry 8c8dd48f (FULL_SHARD;
+ * composer's backward prefetch, and its amp_fp8 is Transformer Engine's delayed scaling, as --fp8-recipe of
+ * Megatron-LM; recipe_name of TorchTitan is tensorwise), fms-fsdp 0d319983 (selective_checkpointing 1: all
+ * blocks), InternEvo 00de6134 (configs/7B_sft.py: zero1, overlap_sync_grad, tensor mode mtp, which splits no
+ * sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
+ * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is
+ * split over `tensor` between the products, so that what crosses is what sequence parallelism's is).
+ * PyTorch/XLA recomputes what a program wraps, and by itself nothing.
  *
- * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192 tokens, and its
- * log's tps is a device's (tools/metrics.py). */
+ * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192
+ * tokens, and its log's tps is a device's (tools/metrics.py). */
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
@@ -280,8 +282,9 @@ static said says(const char *text)
     return SAYS_UNKNOWN;
 }
 
-/* What MaxText's policies keep of a layer, which a text may have in brackets: "selective (minimal_with_context)". What the
- * backward pass needs and is not kept is made again. Source: src/maxtext/layers/decoders.py, get_remat_policy. */
+/* What MaxText's policies keep of a layer, which a text may have in brackets: "selective
+ * (minimal_with_context)". What the backward pass needs and is not kept is made again. Source:
+ * src/maxtext/layers/decoders.py, get_remat_policy. */
 #define NEAR(what) "recomputation of all of a layer, the nearest to MaxText's policy, which " what
 static const struct {
     const char *policy;
@@ -357,9 +360,9 @@ const char *msr_recompute_parts(const char *text)
 
 /* ---- models ------------------------------------------------------------------------------------ */
 
-/* By what a name has in it, in normal form; the first that fits: "llama" is in none of the later. Sources: the
- * modeling_<family>.py of Hugging Face's transformers. What other parts differ in (biases, norms of queries, a norm behind
- * a block, attention beside the feed-forward network) is not simulated. */
+/* By what a name has in it, in normal form; the first that fits: "llama" is in none of the later. Sources:
+ * the modeling_<family>.py of Hugging Face's transformers. What other parts differ in (biases, norms of
+ * queries, a norm behind a block, attention beside the feed-forward network) is not simulated. */
 static const struct {
     const char *part;
     msr_built is;
@@ -390,8 +393,8 @@ msr_built msr_built_of(const char *family)
 static const char *const with_experts[] = {
     "deepseekv2", "deepseekv3", "deepseekv4", "deepseekr1", "deepseek3", "deepseekcoderv2",
     "mixtral",    "grok",       "gptoss",     "dbrx",       "llama4",    "moe"};
-static const char *const hybrids[] = {"nemotronh",      "nemotron3nano", "nemotron3super", "nemotron3ultra",
-                                      "nemotron35",     "mamba",         "jamba"};
+static const char *const hybrids[] = {"nemotronh",  "nemotron3nano", "nemotron3super", "nemotron3ultra",
+                                      "nemotron35", "mamba",         "jamba"};
 
 static bool has_one_of(const char *text, const char *const *part, size_t n)
 {
@@ -412,7 +415,8 @@ static bool counts_experts(const char *name)
 {
     for (const char *p = name; *p; p++) {
         const bool is_first = p == name || !isalnum((unsigned char)p[-1]);
-        const size_t digits = strspn(p, "0123456789"), after = digits && p[digits] ? number_at(p + digits + 1) : 0,
+        const size_t digits = strspn(p, "0123456789"),
+                     after = digits && p[digits] ? number_at(p + digits + 1) : 0,
                      active = strchr("aA", *p) ? number_at(p + 1) : 0;
 
         if (is_first && digits && strchr("xX", p[digits]) && p[digits] && after &&

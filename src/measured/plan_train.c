@@ -97,7 +97,8 @@ static void choose_sharding(planning *p)
         return;
     }
     p->point->zero = (uint32_t)zero;
-    if (zero == 2 && p->program && p->program->zero == 3) { /* FSDP's SHARD_GRAD_OP: gathered until the backward pass */
+    if (zero == 2 && p->program &&
+        p->program->zero == 3) { /* FSDP's SHARD_GRAD_OP: gathered until the backward pass */
         p->point->zero = 3;
         p->point->reshard = choice(STRATEGY_reshard, "never");
     }
@@ -231,7 +232,8 @@ static void choose_selective(planning *p)
                      p->program->title);
     } else if (what == MSR_SELECTIVE_ALL) {
         p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
-        msr_plan_assume(p->plan, p->arena, "selective recomputation makes every layer again, the default of %s",
+        msr_plan_assume(p->plan, p->arena,
+                        "selective recomputation makes every layer again, the default of %s",
                         p->program->title);
     } else if (what == MSR_SELECTIVE_SECOND_LAYER) {
         p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
@@ -244,7 +246,8 @@ static void choose_selective(planning *p)
     }
 }
 
-/* A number of layers is of a rank's part of the model, or of each of its virtual stages (Megatron-LM's method block). */
+/* A number of layers is of a rank's part of the model, or of each of its virtual stages (Megatron-LM's method
+ * block). */
 static void choose_full(planning *p)
 {
     p->point->recompute_granularity = STEP_RECOMPUTE_FULL;
@@ -326,8 +329,9 @@ static void choose_recipe(planning *p)
         p->point->fp8_recipe = choice(STRATEGY_fp8_recipe, p->program->fp8_recipe);
         by_default(p, dse_arena_printf(p->arena, "matrices scaled by recipe %s", p->program->fp8_recipe));
     } else {
-        msr_plan_gap(p->plan, MSR_GAP_FLOAT8, p->arena,
-                     "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");
+        msr_plan_gap(
+            p->plan, MSR_GAP_FLOAT8, p->arena,
+            "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");
     }
 }
 

@@ -26,8 +26,8 @@ static void say_known(const cmp_band *b, const char *device, dse_strbuf *out)
         dse_strbuf_addf(out, ", as some %.0f %% of further ones would", cmp_band_share(b) * 100);
 }
 
-/* "nine of ten runs of a new model would lie inside, by the 141 measured runs of this program on nvidia_a100, of 7 other
- * models" */
+/* "nine of ten runs of a new model would lie inside, by the 141 measured runs of this program on nvidia_a100,
+ * of 7 other models" */
 static void say_new(const cmp_band *b, const char *device, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%s %zu measured runs %s on %s%s, of %zu other model%s",
@@ -57,6 +57,7 @@ void report_put_band(const cmp_band *b, double step_s, report_node *to)
     report_put(report_object(to, "step_time_band"), V_REAL("low_s", b->low * step_s),
                V_REAL("high_s", b->high * step_s), V_TEXT("kind", levels[b->level].word),
                V_COUNT("runs", b->runs), V_COUNT("models", b->models), V_BOOL("for_new_model", b->is_new),
-               V_TEXT("inside", b->is_worst ? "all" : "nine of ten"), V_REAL("next_inside", cmp_band_share(b)),
-               V_TEXT("of", b->whom), V_BOOL("other_models_only", b->others_only));
+               V_TEXT("inside", b->is_worst ? "all" : "nine of ten"),
+               V_REAL("next_inside", cmp_band_share(b)), V_TEXT("of", b->whom),
+               V_BOOL("other_models_only", b->others_only));
 }

@@ -354,7 +354,8 @@ void report_calibrated_markdown(const report_calibrated *c, dse_strbuf *out)
     for (size_t i = 0; i < c->n; i++) {
         const report_calibrated_run *r = &c->run[i];
         const double after = c->fit->left_out ? c->fit->left_out[i] : NAN;
-        report_node *row = report_row(list, V_NOTE("run", r->name), V_AS("devices", V_COUNT(NULL, r->n_devices)));
+        report_node *row =
+            report_row(list, V_NOTE("run", r->name), V_AS("devices", V_COUNT(NULL, r->n_devices)));
 
         report_put_degrees(r->point, r->profile, profiles, row);
         report_put(row, V_CELL("measured", report_seconds(r->measured_s).text),

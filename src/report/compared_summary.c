@@ -94,8 +94,8 @@ static void add_explanation(const report_compared *c, dse_strbuf *out)
     dse_strbuf_adds(
         &text,
         "An error is (simulated - measured) / measured: positive where the simulation is too slow. Ranks and "
-        "regret compare choices for the same work (model, batch, sequence, devices, precision); top-k regret is how "
-        "much slower than the truly best the best of the k simulated-best was measured.");
+        "regret compare choices for the same work (model, batch, sequence, devices, precision); top-k regret "
+        "is how much slower than the truly best the best of the k simulated-best was measured.");
     if (c->bootstrap.resamples)
         dse_strbuf_addf(&text, " Intervals: bootstrap, %u resamples, seed %llu.", c->bootstrap.resamples,
                         (unsigned long long)c->bootstrap.seed);
@@ -138,7 +138,8 @@ static void add_bands(const report_compared *c, dse_strbuf *out)
             out, "bands    %zu of %zu measured step times lie in the error bands of their predictions\n",
             inside, n);
     if (why)
-        dse_strbuf_addf(out, "%-8s none is known of %zu predictions (the first: %s)\n", n ? "" : "bands", unknown, why);
+        dse_strbuf_addf(out, "%-8s none is known of %zu predictions (the first: %s)\n", n ? "" : "bands",
+                        unknown, why);
 }
 
 void compared_print_summary(const report_compared *c, dse_strbuf *out)

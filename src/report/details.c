@@ -33,7 +33,8 @@ static void figures(const store_row *r, dse_strbuf *out)
     dse_strbuf exact = dse_strbuf_in(list->arena); /* to the last digit that is stored */
 
     for (size_t i = 0; i < n; i++) {
-        if (!store_column_has_profile(&c[i], store_row_profile(r)) || (store_column_is_cost(&c[i]) && !store_has(m, &c[i])))
+        if (!store_column_has_profile(&c[i], store_row_profile(r)) ||
+            (store_column_is_cost(&c[i]) && !store_has(m, &c[i])))
             continue;
         dse_strbuf_clear(&exact);
         if (c[i].type == STORE_REAL && store_has(m, &c[i]))

@@ -341,8 +341,8 @@ static void say_peak(const role *of, dse_strbuf *p, dse_strbuf *out)
 }
 
 /* The table of the parts, and of each column's step a paragraph. */
-static void print_roles(const report_study *s, const report_explanation *e, const role *roles, size_t n, dse_strbuf *p,
-                        dse_strbuf *out)
+static void print_roles(const report_study *s, const report_explanation *e, const role *roles, size_t n,
+                        dse_strbuf *p, dse_strbuf *out)
 {
     print_parts(roles, n, out);
     if (e->winner)

@@ -79,7 +79,6 @@ static void measure(const metric_value *rows, columns *c)
 {
     dse_strbuf cell = dse_strbuf_in(rows->arena);
 
-
     for (const metric_value *row = rows->first; row; row = row->next) {
         c->label = larger(c->label, row->key ? strlen(row->key) : 0);
         for (size_t i = 0; i < c->n; i++) {
@@ -158,8 +157,8 @@ static void add_padded(const char *text, const columns *c, size_t i, dse_strbuf 
         dse_strbuf_addf(out, "  %.*s...", (int)room - 3, text);
 }
 
-/* The name of the rows with the headings, then one line per row; a long text stands last and is cut at the end of the
- * line. `depth` is that of the name. The rows must form such a table. */
+/* The name of the rows with the headings, then one line per row; a long text stands last and is cut at the
+ * end of the line. `depth` is that of the name. The rows must form such a table. */
 static void add_table(const char *name, const metric_value *rows, int depth, dse_strbuf *out)
 {
     size_t place = 0;

@@ -82,7 +82,8 @@ static size_t add_words(const report_study *of, const report_study *group, size_
     return count;
 }
 
-size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n, dse_strbuf *out)
+size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n,
+                                   dse_strbuf *out)
 {
     return add_words(of, group, n, false, out);
 }

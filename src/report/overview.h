@@ -14,10 +14,11 @@
 void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out);
 
 /* Adds the words of a study's settings that not all of the n have, "layers=4 batch=8"; returns how many. */
-size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n, dse_strbuf *out);
+size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n,
+                                   dse_strbuf *out);
 
-/* Whether steps of two studies may be ranked against each other: not with and without congestion, nor by different
- * profiles. */
+/* Whether steps of two studies may be ranked against each other: not with and without congestion, nor by
+ * different profiles. */
 bool report_comparable(const report_study *a, const report_study *b);
 
 #endif

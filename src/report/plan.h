@@ -57,7 +57,8 @@ typedef struct {
     cmp_band band; /* of the winner */
     const char *why_no_band, *device;
     const char *command; /* that simulates the winner; NULL: there is none */
-    /* The text that starts the winner in the program of this title, to paste; NULL: the program refuses it. */
+    /* The text that starts the winner in the program of this title, to paste; NULL: the program refuses
+     * it. */
     const char *launch_program, *launch, *why_no_launch;
 
     /* The best that leaves REPORT_PLAN_ROOM free, where the winner does not; of the points that are faster by

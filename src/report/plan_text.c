@@ -153,8 +153,8 @@ static void say_throughput(const report_plan *p, const store_metrics *m, dse_str
                         m->mfu / p->band.high, m->mfu / p->band.low);
 }
 
-/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where there
- * are fewer micro-batches than stages, in the turn of each virtual stage for those that are missing. */
+/* Stages of equal lengths wait for (pp - 1) / vp micro-batches of them, whatever their number; and where
+ * there are fewer micro-batches than stages, in the turn of each virtual stage for those that are missing. */
 static void print_bubble(const report_plan *p, const store_row *w, dse_strbuf *out)
 {
     const strategy *s = &w->strategy;

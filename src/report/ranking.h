@@ -25,7 +25,8 @@ typedef struct {
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
 } report_study;
 
-/* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, laws and by are left to the caller. */
+/* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, laws and by are left to the
+ * caller. */
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
 void report_rank(report_study *s, dse_arena *a);
@@ -33,7 +34,8 @@ void report_rank(report_study *s, dse_arena *a);
 /* Whether the study is of profile train. */
 bool report_trains(const report_study *s);
 
-/* Adds how kernels last, of a study of profile train, to what is said below several of them, unless it says so. */
+/* Adds how kernels last, of a study of profile train, to what is said below several of them, unless it says
+ * so. */
 void report_train_note(const char *laws, dse_strbuf *notes);
 
 /* What rows are ranked by: smaller is better. NaN if it is not known. */

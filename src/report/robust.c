@@ -129,7 +129,8 @@ static void say_trust(const report_study *s, const report_robust *r, dse_strbuf 
                     "the others, in %" PRIu32 " draw%s (seed %" PRIu64 ").",
                     r->spread * 100, x->draws, x->draws == 1 ? "" : "s", r->seed);
     say_compared(s, r, &winner, p);
-    dse_strbuf_addf(p, " %s%s stays the best in ", winner.text, report_trains(s) ? "" : " (dp_tp_sp_pp_recompute)");
+    dse_strbuf_addf(p, " %s%s stays the best in ", winner.text,
+                    report_trains(s) ? "" : " (dp_tp_sp_pp_recompute)");
     if (stays == x->draws) {
         dse_strbuf_adds(p, "all of them.");
         return;

@@ -84,8 +84,8 @@ void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *
     dse_strbuf_adds(out, "\n]\n");
 }
 
-/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. Empty where the
- * row's profile has none. */
+/* The parameters of the strategy, those that came later apart: columns are only ever added at the end. Empty
+ * where the row's profile has none. */
 static void put_parameters(const store_row *r, bool later, report_node *to)
 {
     for (uint32_t i = 0; i < STRATEGY_N; i++) {

@@ -75,7 +75,8 @@ report_value report_figure(const store_metrics *m, const store_column *c)
     switch (c->type) {
     case STORE_TEXT: return V_TEXT(c->name, store_text(m, c));
     case STORE_REAL: /* a step may cost next to nothing */
-        return store_column_is_cost(c) ? V_REAL(c->name, store_value(m, c)) : V_FIXED(c->name, store_value(m, c), 3);
+        return store_column_is_cost(c) ? V_REAL(c->name, store_value(m, c))
+                                       : V_FIXED(c->name, store_value(m, c), 3);
     default: return V_COUNT(c->name, store_count(m, c));
     }
 }

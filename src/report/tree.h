@@ -86,7 +86,8 @@ void report_tree_free(report_tree *t);
 void report_tree_write(report_tree *t, dse_strbuf *out);
 void report_tree_end(report_tree *t, dse_strbuf *out);
 
-/* Each adds at the end of an object, of a list with key NULL, and returns what it added; _all returns `to`. */
+/* Each adds at the end of an object, of a list with key NULL, and returns what it added; _all returns
+ * `to`. */
 report_node *report_add(report_node *to, report_value v);
 report_node *report_add_all(report_node *to, const report_value *v, size_t n);
 report_node *report_object(report_node *to, const char *key);
@@ -122,15 +123,16 @@ void report_csv_line(const report_node *row, bool keys, dse_strbuf *out);
 /* The same rows of the root as a Markdown table; frees the tree. */
 void report_markdown_end(report_tree *t, dse_strbuf *out);
 
-/* From now on headings of tables are bold, and of a ranking the row of the winner, and its title, stand out: for a terminal
- * that shows colours. Off until then. */
+/* From now on headings of tables are bold, and of a ranking the row of the winner, and its title, stand out:
+ * for a terminal that shows colours. Off until then. */
 void report_use_colours(bool yes);
 /* Around what is to stand out; "" without colours. */
 typedef enum { REPORT_PLAIN, REPORT_HEADING, REPORT_WINNER } report_style;
 const char *report_begin_style(report_style style);
 
-/* Adds the degrees of a point's name to such a row, as its profile has them: "4 x 2 x 1 x 1", with ", recompute" or
- * ", sharded weights" behind them; headed "dp x tp x cp x pp", or by what points of `profiles` have. */
+/* Adds the degrees of a point's name to such a row, as its profile has them: "4 x 2 x 1 x 1", with ",
+ * recompute" or ", sharded weights" behind them; headed "dp x tp x cp x pp", or by what points of `profiles`
+ * have. */
 void report_put_degrees(const char *point, unsigned profile, unsigned profiles, report_node *row);
 
 /* A value as people read it, in a table. */
@@ -147,9 +149,9 @@ report_text report_seconds(double s); /* NaN: "-" */
 report_text report_bytes(uint64_t bytes);
 report_text report_size(double bytes);
 report_text report_signed_percent(double fraction); /* "+3.3%"; NaN: "-" */
-/* A stored figure. _exact: without loss, but for the STORE_REALs, which have three decimals as the reference prints
- * percentages: "3206889878", "92.803", "-". _readable: with its unit, in the size of it that reads best: "3.207 s",
- * "143.9 GB", "92.803 %", "-". */
+/* A stored figure. _exact: without loss, but for the STORE_REALs, which have three decimals as the reference
+ * prints percentages: "3206889878", "92.803", "-". _readable: with its unit, in the size of it that reads
+ * best: "3.207 s", "143.9 GB", "92.803 %", "-". */
 report_text report_value_exact(const store_metrics *m, const store_column *c);
 report_text report_value_readable(const store_metrics *m, const store_column *c);
 report_text report_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -89,8 +89,9 @@ static void covers(const report_validated *v, dse_strbuf *out)
     report_node *list = report_tree_begin(&tree);
 
     if (v->n_covers)
-        dse_strbuf_adds(out, "\nError bands that are to hold nine of ten runs of a new model, each by the runs of other "
-                             "models on the device; where these are fewer than three there is none:\n\n");
+        dse_strbuf_adds(
+            out, "\nError bands that are to hold nine of ten runs of a new model, each by the runs of other "
+                 "models on the device; where these are fewer than three there is none:\n\n");
     for (size_t i = 0; i < v->n_covers; i++)
         cover_cells(&v->cover[i], report_object(list, NULL));
     report_markdown_end(&tree, out);
@@ -105,7 +106,8 @@ static void peers(const report_validated *v, dse_strbuf *out)
             const report_validated_peer *p = &v->table[i].peer[k];
 
             dse_strbuf_addf(out, "%s- %s: %s, mean %s",
-                            any ? "" : "\nPublished by others of the same rows, or of a set that has them:\n\n",
+                            any ? ""
+                                : "\nPublished by others of the same rows, or of a set that has them:\n\n",
                             v->table[i].title, p->name, report_format("%.2f%%", p->mean * 100).text);
             if (!isnan(p->worst))
                 dse_strbuf_addf(out, ", worst %.2f%%", p->worst * 100);

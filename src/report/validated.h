@@ -1,5 +1,6 @@
-/* report_validated -- tables of measured runs against the simulator: nothing fitted, and fitted with whole models left
- * out; whether it would have chosen right; what others published of the same rows. As Markdown and JSON. */
+/* report_validated -- tables of measured runs against the simulator: nothing fitted, and fitted with whole
+ * models left out; whether it would have chosen right; what others published of the same rows. As Markdown
+ * and JSON. */
 #ifndef DSE_REPORT_VALIDATED_H
 #define DSE_REPORT_VALIDATED_H
 
@@ -45,8 +46,8 @@ typedef struct {
     const report_left *left;
 } report_validated_table;
 
-/* The runs of a device, and how many lie in the error bands that runs of other models give: of those bands that are to hold
- * nine of ten. */
+/* The runs of a device, and how many lie in the error bands that runs of other models give: of those bands
+ * that are to hold nine of ten. */
 typedef struct {
     const char *device;
     size_t runs, with_band, inside;

@@ -144,8 +144,7 @@ static bool check_message(sim_engine *e, uint32_t rank, const sim_message_key *k
         sim_fail(e, DSE_E_SIM,
                  "a message of %" PRIu64 " bytes from rank %" PRIu32 " to rank %" PRIu32
                  "; under the rendezvous protocol the reference takes sizes as signed 32-bit, and loses it: "
-                 "do without "
-                 "the protocol",
+                 "do without the protocol",
                  key->size, key->src, key->dst);
     return e->status == DSE_OK;
 }

@@ -65,7 +65,8 @@ typedef struct {
     double overhead_ns;
     double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
     double peak_ops_per_s; /* of its type of elements, also for the roofline; 0: that of 16 bits */
-    double unaligned; /* of products: factor on flop_factor if rows of a matrix do not begin at 16 bytes; 0: none */
+    /* of products: factor on flop_factor if rows of a matrix do not begin at 16 bytes; 0: none */
+    double unaligned;
     const struct sim_table *table; /* by shape, times what the terms above say (kernel_table.h); NULL: none */
 } sim_law;
 
@@ -88,9 +89,9 @@ typedef struct {
     dse_time step_overhead;    /* of every rank, after its last node: the host's work of a step */
 
     /* Of the training step alone (step/clock.h); 0: none. */
-    double kernel_lag;             /* share of its time by which each kernel lasts longer */
-    dse_time layer_floor;          /* that a layer takes at least in one direction, as the host issues no faster */
-    dse_time collective_overhead;  /* of each collective, besides what the network takes */
+    double kernel_lag;    /* share of its time by which each kernel lasts longer */
+    dse_time layer_floor; /* that a layer takes at least in one direction, as the host issues no faster */
+    dse_time collective_overhead; /* of each collective, besides what the network takes */
 
     bool track_memory;
     bool rendezvous; /* messages wait for a handshake of 8192 bytes */

@@ -11,8 +11,8 @@
 typedef struct {
     uint64_t bytes;
     uint32_t type, size, to_next, n_axes; /* size: ranks of a group, which may be fewer than its axes have */
-    uint32_t from, to; /* of a transfer: coordinates along its axis */
-    uint32_t degree[6], stride[6]; /* of the axes above 1, in the mesh's order */
+    uint32_t from, to;                    /* of a transfer: coordinates along its axis */
+    uint32_t degree[6], stride[6];        /* of the axes above 1, in the mesh's order */
 } key;
 
 typedef struct entry {
@@ -150,8 +150,8 @@ uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena
     return at / n;
 }
 
-static dse_status measure(const step_clock *c, const step_ranks *ranks, const step_collective *what, dse_arena *a,
-                          sim_alone *out, dse_error *err)
+static dse_status measure(const step_clock *c, const step_ranks *ranks, const step_collective *what,
+                          dse_arena *a, sim_alone *out, dse_error *err)
 {
     sim_groups groups = {.n = ranks->size[what->group]};
     uint32_t *member;
@@ -254,7 +254,8 @@ void step_time_by_ticks(sim_settings *set)
     set->kernel_overhead_ns = 0;
 }
 
-dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out, dse_error *err)
+dse_status step_clock_run(const step_clock *c, const wl_workload *w, dse_arena *a, dse_time *out,
+                          dse_error *err)
 {
     sim_settings set = *c->set;
     sim_result result;

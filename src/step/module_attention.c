@@ -1,37 +1,42 @@
 /* Scaled dot-product attention: heads are split over tp, tokens over cp.
  *
- * Forward two products for each pair of a query and a key, backward four. Fused they are one kernel, which makes the scores
- * again in the backward pass, a fifth product (Dao 2023, FlashAttention-2, arXiv 2307.08691). A causal mask hides half of
- * the pairs from it; with context parallelism each rank has a piece of the front and one of the back of a sequence, so that
- * all have the same work. Else each product is a kernel, of all pairs, and so are the masked softmax and the dropout of
- * the scores between them (Megatron-LM before 2023: CoreAttention, with its fused scale, mask and softmax).
+ * Forward two products for each pair of a query and a key, backward four. Fused they are one kernel, which
+ * makes the scores again in the backward pass, a fifth product (Dao 2023, FlashAttention-2, arXiv
+ * 2307.08691). A causal mask hides half of the pairs from it; with context parallelism each rank has a piece
+ * of the front and one of the back of a sequence, so that all have the same work. Else each product is a
+ * kernel, of all pairs, and so are the masked softmax and the dropout of the scores between them (Megatron-LM
+ * before 2023: CoreAttention, with its fused scale, mask and softmax).
  *
- * Around it queries, keys, values and the result are copied from one layout to another, their gradients likewise
- * (Megatron-LM, split and permuted; torch, keys and values for each head).
+ * Around it queries, keys, values and the result are copied from one layout to another, their gradients
+ * likewise (Megatron-LM, split and permuted; torch, keys and values for each head).
  *
- *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward the same,
- *                and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
- *   all_gather   keys and values are gathered first; backward again, then their gradients are reduce-scattered
- *                (Megatron-LM), or go around a ring (torch)
- *   all_to_all   queries, keys, values and the result change from split tokens to split heads (DeepSpeed Ulysses) */
+ *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward
+ *                the same, and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
+ *   all_gather   keys and values are gathered first; backward again, then their gradients are
+ *                reduce-scattered (Megatron-LM), or go around a ring (torch)
+ *   all_to_all   queries, keys, values and the result change from split tokens to split heads
+ *                (DeepSpeed Ulysses) */
 #include "step/module.h"
 
-/* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and of
- * what data parallelism reduces (torch, _context_parallel/_attention.py). */
+/* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and
+ * of what data parallelism reduces (torch, _context_parallel/_attention.py). */
 #define KV_GRADIENT_BYTES 4.0
 
 /* A kernel of attention: `products` of all pairs, with a part of the keys. */
-static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kernel_class class, double products,
-                           double pairs, double part)
+static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kernel_class class,
+                           double products, double pairs, double part)
 {
     const step_shape *s = b->shape;
     const step_options *o = s->options;
     double heads_here = (double)step_heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
     double queries = 2.0 * (double)s->tokens * heads_here * size;
-    double keys = 2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)step_kv_heads(o, m) * size;
+    double keys =
+        2.0 * (double)o->micro_batch * (double)s->whole_sequence * part * (double)step_kv_heads(o, m) * size;
     wl_kernel k = {.class = class,
-                   .extent = {[WL_EXTENT_M] = s->sequence, [WL_EXTENT_N] = (uint64_t)((double)s->whole_sequence * part),
-                              [WL_EXTENT_K] = m->head_size, [WL_EXTENT_BATCH] = o->micro_batch * step_heads(o, m)},
+                   .extent = {[WL_EXTENT_M] = s->sequence,
+                              [WL_EXTENT_N] = (uint64_t)((double)s->whole_sequence * part),
+                              [WL_EXTENT_K] = m->head_size,
+                              [WL_EXTENT_BATCH] = o->micro_batch * step_heads(o, m)},
                    .element_bytes = e};
 
     k.operations = (uint64_t)(2.0 * products * pairs * heads_here * size);
@@ -41,10 +46,11 @@ static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kerne
 
 static void fused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
 {
-    static const wl_kernel_class classes[2][2] = {{WL_KERNEL_ATTENTION, WL_KERNEL_ATTENTION_BACKWARD},
-                                                  {WL_KERNEL_ATTENTION_FLASH2, WL_KERNEL_ATTENTION_FLASH2_BACKWARD}};
-    wl_kernel k = kernel_of(b, m, classes[b->shape->options->flash_attention_2][is_backward], is_backward ? 5 : 2, pairs,
-                            part);
+    static const wl_kernel_class classes[2][2] = {
+        {WL_KERNEL_ATTENTION, WL_KERNEL_ATTENTION_BACKWARD},
+        {WL_KERNEL_ATTENTION_FLASH2, WL_KERNEL_ATTENTION_FLASH2_BACKWARD}};
+    wl_kernel k = kernel_of(b, m, classes[b->shape->options->flash_attention_2][is_backward],
+                            is_backward ? 5 : 2, pairs, part);
 
     step_add_kernel(b, &k);
 }
@@ -58,8 +64,8 @@ static void product(step_builder *b, const step_module *m, double pairs, double 
     step_add_kernel(b, &k);
 }
 
-/* The softmax reads and writes scores, backward its result and two gradients; the dropout reads and writes them, and a mask
- * of a byte an element. */
+/* The softmax reads and writes scores, backward its result and two gradients; the dropout reads and writes
+ * them, and a mask of a byte an element. */
 static void unfused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
 {
     uint64_t scores = (uint64_t)(pairs * (double)step_heads(b->shape->options, m));
@@ -68,16 +74,18 @@ static void unfused(step_builder *b, const step_module *m, double pairs, double 
     product(b, m, pairs, part);
     if (is_backward)
         product(b, m, pairs, part);
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 1 : 5, is_backward ? 2 * e + 1 : 2 * e);
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 5 : 1, is_backward ? 3 * e : 2 * e + 1);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 1 : 5,
+                         is_backward ? 2 * e + 1 : 2 * e);
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 5 : 1,
+                         is_backward ? 3 * e : 2 * e + 1);
     product(b, m, pairs, part);
     if (is_backward)
         product(b, m, pairs, part);
 }
 
-/* Of all pairs, those that a kernel which skips hidden ones makes: half of them if tokens attend to those before them alone;
- * with a window W of a sequence S those of W S - W^2 / 2. Layers are alike here: one has the mean of those with a window and
- * those without. */
+/* Of all pairs, those that a kernel which skips hidden ones makes: half of them if tokens attend to those
+ * before them alone; with a window W of a sequence S those of W S - W^2 / 2. Layers are alike here: one has
+ * the mean of those with a window and those without. */
 static double visible(const step_module *m, const step_shape *s, double pairs)
 {
     const double share = s->whole_sequence ? (double)m->window / (double)s->whole_sequence : 0;
@@ -227,8 +235,8 @@ static void backward(step_builder *b, const step_module *m)
 
 /* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit
  * seeds, else the probabilities, a mask of those that are dropped, and what is left (Korthikanti et al. 2022,
- * arXiv 2205.05198, section 4: 5 a s^2 b), unless they are made again. The result is the next module's input; where that is
- * kept in fewer bits, a fused kernel keeps its own. */
+ * arXiv 2205.05198, section 4: 5 a s^2 b), unless they are made again. The result is the next module's input;
+ * where that is kept in fewer bits, a fused kernel keeps its own. */
 static void keep(step_keeper *k, const step_module *m)
 {
     const step_shape *s = k->shape;

@@ -10,7 +10,7 @@ typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FUL
 /* How context parallelism brings keys and values to queries, and their gradients back. */
 typedef enum {
     STEP_CONTEXT_RING,
-    STEP_CONTEXT_ALL_GATHER,      /* gradients are reduce-scattered (Megatron-LM) */
+    STEP_CONTEXT_ALL_GATHER, /* gradients are reduce-scattered (Megatron-LM) */
     STEP_CONTEXT_ALL_TO_ALL,
     STEP_CONTEXT_ALL_GATHER_RING /* gradients go around a ring (torch, its "allgather" rotation) */
 } step_context;
@@ -21,27 +21,31 @@ typedef enum {
     STEP_SYNC_EACH,            /* in each: the shard of the gradient accumulates */
     STEP_SYNC_LAST,            /* in the last: gradients are kept whole until then */
     STEP_SYNC_LAST_NO_RESHARD, /* and parameters stay gathered after a backward pass */
-    STEP_SYNC_STAGE            /* a stage is gathered as a whole before its first pass, stays so, and reduces all
-                                  its gradients after its last (torch's pipelines: UNSHARD, REDUCE_GRAD; of their
-                                  RESHARD, with more than three chunks of a rank, nothing is known here) */
+    STEP_SYNC_STAGE /* a stage is gathered as a whole before its first pass, stays so, and reduces all
+                                  its gradients after its last (torch's pipelines: UNSHARD, REDUCE_GRAD; of
+                                  their RESHARD, with more than three chunks of a rank, nothing is known
+                                  here) */
 } step_sync;
 
-/* Products of a layer's matrices in fewer bits than 16, forward and backward, as Transformer Engine (Megatron-LM) and torchao
- * (TorchTitan) run them. Attention, the head's logits, the embedding and what travels between ranks stay as they are. Operands
- * are cast by kernels that are bound by memory; a product writes the type of the activations. */
+/* Products of a layer's matrices in fewer bits than 16, forward and backward, as Transformer Engine
+ * (Megatron-LM) and torchao (TorchTitan) run them. Attention, the head's logits, the embedding and what
+ * travels between ranks stay as they are. Operands are cast by kernels that are bound by memory; a product
+ * writes the type of the activations. */
 typedef struct {
-    wl_kernel_class class;     /* of the products; WL_KERNEL_OTHER: they are of the activations' type */
-    double bytes;              /* of an element of an operand, with its share of the scales */
+    wl_kernel_class class; /* of the products; WL_KERNEL_OTHER: they are of the activations' type */
+    double bytes;          /* of an element of an operand, with its share of the scales */
     /* Moved to cast an element, besides what the kernels around do anyway. */
     double cast_input, cast_gradient, cast_weight;
-    bool casts_weights_in_passes; /* of each micro-batch (torchao); else once a step, with the update (Megatron-LM) */
-    bool has_parameters; /* the layers' matrices are gathered, and kept where there is a master copy, in these bits */
+    /* of each micro-batch (torchao); else once a step, with the update (Megatron-LM) */
+    bool casts_weights_in_passes;
+    /* the layers' matrices are gathered, and kept where there is a master copy, in these bits */
+    bool has_parameters;
 } step_low;
 
 typedef struct {
     uint32_t dp, tp, cp, pp;
-    uint32_t vp;                             /* chunks of a rank, virtual stages */
-    uint32_t micro_batch, n_micro_batches;   /* sequences of one; of a rank in a step */
+    uint32_t vp;                           /* chunks of a rank, virtual stages */
+    uint32_t micro_batch, n_micro_batches; /* sequences of one; of a rank in a step */
 
     bool sequence_parallel; /* Megatron's: what tensor parallelism leaves whole is split by tokens */
     bool gathers_again;     /* with it, a column-parallel matrix saves its shard of the input, and gathers it
@@ -50,73 +54,78 @@ typedef struct {
     step_recompute recompute;
     uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
     uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
-    bool stops_early;          /* a recomputed layer is made when its backward pass first reads something of it,
+    bool stops_early; /* a recomputed layer is made when its backward pass first reads something of it,
                                   and not beyond what that reads, as by torch's non-reentrant checkpoint */
 
-    uint32_t zero;            /* 0 to 3: what is sharded over dp and cp: nothing, optimizer, gradients, parameters */
-    uint32_t replicas;        /* of the shards (HSDP); 1: dp and cp are one shard group */
+    /* 0 to 3: what is sharded over dp and cp: nothing, optimizer, gradients, parameters */
+    uint32_t zero;
+    uint32_t replicas; /* of the shards (HSDP); 1: dp and cp are one shard group */
     bool reshard_after_forward;
-    uint32_t reshard_ranks;       /* after the forward pass parameters lie on so many neighbours; 0: on all
+    uint32_t reshard_ranks; /* after the forward pass parameters lie on so many neighbours; 0: on all
                                      shards */
-    bool shards_root;             /* layers are units of their own, and all else is the root's; else the
+    bool shards_root;       /* layers are units of their own, and all else is the root's; else the
                                      embedding is a unit, and so is the head (TorchTitan) */
     step_sync sync;
-    bool overlaps_gradients;      /* reduction bucket by bucket under the last backward pass */
-    bool overlaps_parameters;     /* gathering of updated parameters under the next forward pass */
-    uint64_t bucket_elements;     /* of gradients, at least; 0: one bucket */
+    bool overlaps_gradients;        /* reduction bucket by bucket under the last backward pass */
+    bool overlaps_parameters;       /* gathering of updated parameters under the next forward pass */
+    uint64_t bucket_elements;       /* of gradients, at least; 0: one bucket */
     uint64_t first_bucket_elements; /* of the bucket that is reduced first; 0: as the others */
-    bool buckets_by_readiness;    /* gradients stand in buckets in the order in which they become ready,
+    bool buckets_by_readiness;      /* gradients stand in buckets in the order in which they become ready,
                                      after a first step with one bucket (torch DDP); else in reverse order
                                      of definition */
-    bool buckets_first_stage;     /* the first stage alone has several buckets: elsewhere the reduction is
+    bool buckets_first_stage;       /* the first stage alone has several buckets: elsewhere the reduction is
                                      not on the critical path (Megatron-LM) */
-    uint32_t pads_parameters;     /* a distributed optimizer begins each at a multiple of so many elements,
+    uint32_t pads_parameters;       /* a distributed optimizer begins each at a multiple of so many elements,
                                      and pads buckets so that shards are aligned (Megatron-LM); 0, 1: no */
-    bool aligns_gradients;        /* with overlap, the stages of a pipeline begin to reduce together: a
+    bool aligns_gradients;          /* with overlap, the stages of a pipeline begin to reduce together: a
                                      chunk whose last backward pass is a rank's k-th is reduced after the
                                      (k + rank)-th (Megatron-LM's align_grad_reduce) */
-    bool aligns_parameters;       /* with overlap, chunks gather parameters together on all stages: the first two
+    bool aligns_parameters;    /* with overlap, chunks gather parameters together on all stages: the first two
                                      at the begin; when chunk c > 0 begins with the first rank's k-th forward
                                      pass, chunk c + 1 before the (k - rank)-th (align_param_gather) */
-    bool sums_whole_gradients;    /* with sequence parallelism, gradients of norms and of biases that each
+    bool sums_whole_gradients; /* with sequence parallelism, gradients of norms and of biases that each
                                      rank has are summed over tp after the last backward pass, in one call
                                      (Megatron-LM) */
-    bool calls_alone;             /* gradients and the loss are reduced in a group of one, too, by Megatron-LM */
-    bool fuses_loss;              /* the vocabulary-parallel loss packs two of its three reductions */
-    bool gathers_logits;          /* the loss is not vocabulary-parallel: logits are gathered over tp */
-    bool loss_after_model;        /* the loss is not computed by the model's forward pass, but after it */
-    bool splits_messages;         /* without sequence parallelism each rank of a tensor parallel group sends its
+    /* gradients and the loss are reduced in a group of one, too, by Megatron-LM */
+    bool calls_alone;
+    bool fuses_loss;       /* the vocabulary-parallel loss packs two of its three reductions */
+    bool gathers_logits;   /* the loss is not vocabulary-parallel: logits are gathered over tp */
+    bool loss_after_model; /* the loss is not computed by the model's forward pass, but after it */
+    bool splits_messages;  /* without sequence parallelism each rank of a tensor parallel group sends its
                                      share of a tensor to the next stage, whose ranks gather it (DeepSpeed,
-                                     pipe/engine.py, is_pipe_partitioned, is_grad_partitioned; Megatron-LM until
-                                     2023, p2p_communication.py, scatter_gather_tensors_in_pipeline) */
-    bool batches_messages;        /* what a forward and a backward pass send and receive is one call after
+                                     pipe/engine.py, is_pipe_partitioned, is_grad_partitioned; Megatron-LM
+                                     until 2023, p2p_communication.py, scatter_gather_tensors_in_pipeline) */
+    bool batches_messages; /* what a forward and a backward pass send and receive is one call after
                                      both (Megatron-LM, interleaved); else each pass receives before and
                                      sends after */
-    bool waits_for_sends;         /* after a pass that sends its tensor to another rank, the next one begins when that
-                                     has come there: 1F1B's sends and receives are calls that are waited for, in
-                                     Megatron-LM (send_forward_recv_backward), torch and DeepSpeed */
-    bool whole_kv_heads;      /* refused: fewer heads of keys and values than ranks that share out heads, which are tp,
-                                 and with Ulysses those of cp, too */
-    bool adds_gradients;      /* a product for the gradient of a weight adds it to the buffer of gradients (Megatron-LM,
-                                 gradient_accumulation_fusion); else a kernel of its own does, if there are
-                                 several micro-batches */
-    bool keeps_gradients;     /* the buffer of gradients lasts, is set to zero before each step, and is divided by the
-                                 ranks that sum it up (Megatron-LM, param_and_grad_buffer.py) */
-    bool expands_kv;          /* attention keeps keys and values copied for each head */
-    bool fused_attention;     /* scores are made again in the backward pass, not kept */
-    bool flash_attention_2;   /* of those, FlashAttention-2's kernels */
-    bool fused_activation;    /* a gated activation keeps its inputs alone */
+    bool waits_for_sends; /* after a pass that sends its tensor to another rank, the next one begins when that
+                                     has come there: 1F1B's sends and receives are calls that are waited for,
+                                     in Megatron-LM (send_forward_recv_backward), torch and DeepSpeed */
+    /* refused: fewer heads of keys and values than ranks that share out heads, which are tp, and with Ulysses
+     * those of cp, too */
+    bool whole_kv_heads;
+    /* a product for the gradient of a weight adds it to the buffer of gradients (Megatron-LM,
+     * gradient_accumulation_fusion); else a kernel of its own does, if there are several micro-batches */
+    bool adds_gradients;
+    /* the buffer of gradients lasts, is set to zero before each step, and is divided by the ranks that sum it
+     * up (Megatron-LM, param_and_grad_buffer.py) */
+    bool keeps_gradients;
+    bool expands_kv;     /* attention keeps keys and values copied for each head */
+    bool fused_attention;  /* scores are made again in the backward pass, not kept */
+    bool flash_attention_2; /* of those, FlashAttention-2's kernels */
+    bool fused_activation; /* a gated activation keeps its inputs alone */
 
     /* What else takes memory. */
-    uint32_t recompute_together; /* layers of one recomputed piece, of which only the first keeps its input, as
-                                    in Megatron's recompute_num_layers with uniform; 0, 1: each layer is one */
-    uint32_t logits_copies;   /* in 32 bits, at once: 1, the loss overwrites it with the softmax (Megatron-LM,
+    /* layers of one recomputed piece, of which only the first keeps its input, as in Megatron's
+     * recompute_num_layers with uniform; 0, 1: each layer is one */
+    uint32_t recompute_together;
+    uint32_t logits_copies;  /* in 32 bits, at once: 1, the loss overwrites it with the softmax (Megatron-LM,
                                  tensor_parallel/cross_entropy.py); 2, as torch's cross_entropy of .float() */
-    bool keeps_outputs;       /* of a stage until its backward pass, as torch's pipelining does; Megatron frees
+    bool keeps_outputs;      /* of a stage until its backward pass, as torch's pipelining does; Megatron frees
                                  them once they are sent (deallocate_pipeline_outputs) */
-    uint32_t receives_ahead;  /* buffers of receives that are posted before they are needed: with Megatron's
+    uint32_t receives_ahead; /* buffers of receives that are posted before they are needed: with Megatron's
                                  interleaved schedule 2, one for each direction */
-    bool copies_buckets;      /* buckets are not the gradients themselves, as in torch's DDP without
+    bool copies_buckets;     /* buckets are not the gradients themselves, as in torch's DDP without
                                  gradient_as_bucket_view */
     uint64_t workspace_bytes; /* of the matrix library: torch asks cuBLAS for 8,519,680, on sm_90 for
                                  33,554,432 (aten/src/ATen/cuda/CublasHandlePool.cpp) */
@@ -133,7 +142,8 @@ static inline bool step_resharded_by_pass(const step_options *o)
     return o->sync != STEP_SYNC_LAST_NO_RESHARD && o->sync != STEP_SYNC_STAGE;
 }
 
-/* Whether chunks are reduced as `aligns_gradients` says, and not within their last backward pass. ZeRO-2 reduces in each. */
+/* Whether chunks are reduced as `aligns_gradients` says, and not within their last backward pass. ZeRO-2
+ * reduces in each. */
 static inline bool step_aligns(const step_options *o)
 {
     return o->aligns_gradients && o->overlaps_gradients && o->zero < 2;

@@ -83,7 +83,8 @@ dse_status store_schema_make(store *s, dse_error *err)
     dse_strbuf_addf(
         &sql,
         ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
-        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED PRICES TOTALS STORE_SET_TOTALS
+        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
+        ASKED PRICES TOTALS STORE_SET_TOTALS
         "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
         APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
@@ -143,7 +144,7 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " IS NOT NULL GROUP BY study;"
 #define AS_POINT(config)                                                                                     \
     "text_hash(json_set(" config ", '$.point.dp', dp.n, '$.point.tp', tp.n, '$.point.sp', sp.n,"             \
-    " '$.point.pp', dp.npus / dp.n / tp.n / sp.n, '$.point.recompute', json(recompute.word),"                   \
+    " '$.point.pp', dp.npus / dp.n / tp.n / sp.n, '$.point.recompute', json(recompute.word),"                \
     " '$.point.weight_sharded', json(weight_sharded.word)))"
 #define MOVE_SKIPPED                                                                                         \
     "CREATE TEMP TABLE degree AS WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number"   \
@@ -193,7 +194,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
     "ALTER TABLE result ADD COLUMN busiest_link_util REAL;"
     "ALTER TABLE result ADD COLUMN busiest_link TEXT;",
     ("ALTER TABLE result DROP COLUMN events;"
-     "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"), /* clang takes two for a slip */
+     /* clang takes two for a slip */
+     "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"),
     ("ALTER TABLE result ADD COLUMN peak_optimizer INTEGER;"
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,

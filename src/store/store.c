@@ -141,7 +141,8 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
     int64_t found = 0;
     dse_status st;
 
-    snprintf(sql, sizeof sql, "SELECT EXISTS (SELECT 1 FROM skipped WHERE hash = %" PRId64 ")", (int64_t)hash);
+    snprintf(sql, sizeof sql, "SELECT EXISTS (SELECT 1 FROM skipped WHERE hash = %" PRId64 ")",
+             (int64_t)hash);
     st = store_get_numbers(s, sql, 1, &found, err);
     *out = found != 0;
     return st;
@@ -154,8 +155,9 @@ dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_e
 {
     static const char all[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
                               " WHERE study NOT IN (SELECT study FROM result)";
-    static const char asked_for[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
-                                    " WHERE study NOT IN (SELECT study FROM result WHERE " IS_ASKED ") AND " IS_ASKED;
+    static const char asked_for[] =
+        "SELECT count(*), count(DISTINCT study) FROM skipped"
+        " WHERE study NOT IN (SELECT study FROM result WHERE " IS_ASKED ") AND " IS_ASKED;
     int64_t n[2] = {0};
     dse_status st = store_get_numbers(s, asked ? asked_for : all, 2, n, err);
 

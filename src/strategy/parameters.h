@@ -21,8 +21,8 @@ STRATEGY_AXIS(tp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 2, 
               .shards_tensors = true, .swept = STRATEGY_SWEEP_DIVISORS, .help = "tensor parallel degree",
               .help_of_list = "tensor parallel degrees")
 STRATEGY_AXIS(sp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 3, .in_name = true,
-              .shards_tensors = true, .profiles = STRATEGY_PROFILE_STAGE, .swept = STRATEGY_SWEEP_DIVISORS, .help = "sequence parallel degree",
-              .help_of_list = "sequence parallel degrees")
+              .shards_tensors = true, .profiles = STRATEGY_PROFILE_STAGE, .swept = STRATEGY_SWEEP_DIVISORS,
+              .help = "sequence parallel degree", .help_of_list = "sequence parallel degrees")
 STRATEGY_AXIS(pp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 0, .in_name = true,
               .help = "pipeline parallel degree", .help_of_list = "pipeline parallel degrees")
 STRATEGY_AXIS(cp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 8, .omit_default = true,
@@ -33,14 +33,15 @@ STRATEGY_PARAMETER(recompute, .kind = STRATEGY_SWITCH, .order = 5, .in_name = tr
                    .off = "no recomputation", .noun = "recomputation",
                    .help = "recompute activations in the backward pass",
                    .help_of_list = "activation recomputation")
-STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .profiles = STRATEGY_PROFILE_STAGE, .order = 4, .suffix = "ws", .heading = "shard",
-                   .on = "sharded weights", .noun = "sharded weights",
+STRATEGY_PARAMETER(weight_sharded, .kind = STRATEGY_SWITCH, .profiles = STRATEGY_PROFILE_STAGE, .order = 4,
+                   .suffix = "ws", .heading = "shard", .on = "sharded weights", .noun = "sharded weights",
                    .help = "shard weights over dp and sp", .help_of_list = "weights sharded over dp and sp")
-STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .profiles = STRATEGY_PROFILE_STAGE, .order = 6, .omit_default = true,
+STRATEGY_PARAMETER(placement, .kind = STRATEGY_ORDER, .profiles = STRATEGY_PROFILE_STAGE, .order = 6,
+                   .omit_default = true,
                    .help = "order of the axes, innermost first: tp-sp-dp-pp as Megatron has it",
                    .help_of_list = "orders of axes, inner first: tp-sp-dp-pp")
-STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .profiles = STRATEGY_PROFILE_STAGE, .order = 7, .omit_default = true,
-                   .choices = (const char *const[]){"turns", "neighbours", NULL},
+STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .profiles = STRATEGY_PROFILE_STAGE, .order = 7,
+                   .omit_default = true, .choices = (const char *const[]){"turns", "neighbours", NULL},
                    .help = "layers of a stage, dealt out in turn as by STAGE, or neighbours as in Megatron",
                    .help_of_list = "layers of a pipeline stage")
 
@@ -70,11 +71,12 @@ STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, 
                    .help = "what is made again in the backward pass: nothing, the core of attention, whole "
                            "layers",
                    .help_of_list = "what is made again in the backward pass")
-STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15, TRAIN_ONLY,
-                   .help = "first layers of each stage to make again; 0: all",
+STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15,
+                   TRAIN_ONLY, .help = "first layers of each stage to make again; 0: all",
                    .help_of_list = "first layers of each stage to make again; 0: all")
 STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 16, TRAIN_ONLY,
-                   .help = "every so many-th layer is made again", .help_of_list = "every so many-th layer is made again")
+                   .help = "every so many-th layer is made again",
+                   .help_of_list = "every so many-th layer is made again")
 STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", NULL},
                    .help = "with tp, what tensor parallelism leaves whole is split by tokens (Megatron)",
@@ -83,36 +85,41 @@ STRATEGY_PARAMETER(cp_comm, .kind = STRATEGY_CHOICE, .order = 18, TRAIN_ONLY,
                    .choices = (const char *const[]){"ring", "all-gather", "all-to-all", NULL},
                    .help = "how context parallelism exchanges keys and values; all-to-all as in Ulysses",
                    .help_of_list = "how context parallelism exchanges keys and values")
-STRATEGY_PARAMETER(reshard, .kind = STRATEGY_CHOICE, .order = 19, TRAIN_ONLY,
-                   .choices = (const char *const[]){"default", "always", "never", NULL},
-                   .help = "with zero 3, parameters are freed after the forward pass; default: without a pipeline",
-                   .help_of_list = "with zero 3, whether parameters are freed after the forward pass")
+STRATEGY_PARAMETER(
+    reshard, .kind = STRATEGY_CHOICE, .order = 19, TRAIN_ONLY,
+    .choices = (const char *const[]){"default", "always", "never", NULL},
+    .help = "with zero 3, parameters are freed after the forward pass; default: without a pipeline",
+    .help_of_list = "with zero 3, whether parameters are freed after the forward pass")
 STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 20, TRAIN_ONLY,
                    .help = "copies of what is sharded, of the dp ranks (HSDP)",
                    .help_of_list = "copies of what is sharded, of the dp ranks (HSDP)")
-STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
-                   .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
-                   .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
-                           "stay until then); default: each, or a stage after its last",
-                   .help_of_list = "with zero 3, when gradients are reduced")
-STRATEGY_PARAMETER(overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
-                   .choices = (const char *const[]){"on", "off", "gradients", NULL},
-                   .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
-                           "pass, or of gradients alone",
-                   .help_of_list = "overlap of dp collectives")
-STRATEGY_PARAMETER(overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
-                   .choices = (const char *const[]){"default", "on", "off", NULL},
-                   .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
-                   .help_of_list = "transfers beside passes")
+STRATEGY_PARAMETER(
+    sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
+    .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
+    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
+            "stay until then); default: each, or a stage after its last",
+    .help_of_list = "with zero 3, when gradients are reduced")
+STRATEGY_PARAMETER(
+    overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
+    .choices = (const char *const[]){"on", "off", "gradients", NULL},
+    .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
+            "pass, or of gradients alone",
+    .help_of_list = "overlap of dp collectives")
+STRATEGY_PARAMETER(
+    overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
+    .choices = (const char *const[]){"default", "on", "off", NULL},
+    .help = "transfers between stages go on beside the passes; default: but for 1f1b without virtual stages",
+    .help_of_list = "transfers beside passes")
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge",
-                                                     "megatron-2022", NULL},
+                                                    "megatron-2022", NULL},
                    .help = "the program whose rules, defaults and habits count; any: all, Megatron's habits",
                    .help_of_list = "programs whose habits count")
-STRATEGY_PARAMETER(attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
-                   .choices = (const char *const[]){"fused", "unfused", "flash2", NULL},
-                   .help = "attention in one kernel, or with its scores in memory; flash2: FlashAttention-2's kernel",
-                   .help_of_list = "kernels of attention")
+STRATEGY_PARAMETER(
+    attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
+    .choices = (const char *const[]){"fused", "unfused", "flash2", NULL},
+    .help = "attention in one kernel, or with its scores in memory; flash2: FlashAttention-2's kernel",
+    .help_of_list = "kernels of attention")
 STRATEGY_PARAMETER(fp8_recipe, .kind = STRATEGY_CHOICE, .order = 26, TRAIN_ONLY,
                    .choices = (const char *const[]){"none", "delayed", "tensorwise", "rowwise", "blockwise",
                                                     "mxfp8", "nvfp4", NULL},

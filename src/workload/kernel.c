@@ -37,8 +37,8 @@ wl_kernel_class wl_kernel_class_find(const char *name)
 
 wl_product_work wl_product_of(const uint64_t extent[WL_N_EXTENTS], double operand_bytes, double result_bytes)
 {
-    const double m = (double)extent[WL_EXTENT_M], n = (double)extent[WL_EXTENT_N], k = (double)extent[WL_EXTENT_K],
-                 batch = (double)extent[WL_EXTENT_BATCH];
+    const double m = (double)extent[WL_EXTENT_M], n = (double)extent[WL_EXTENT_N],
+                 k = (double)extent[WL_EXTENT_K], batch = (double)extent[WL_EXTENT_BATCH];
 
     return (wl_product_work){.operations = 2 * batch * m * n * k,
                              .bytes = batch * (operand_bytes * (m * k + k * n) + result_bytes * m * n)};

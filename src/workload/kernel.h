@@ -14,10 +14,11 @@
  * configurations by their hash:
  *
  *   optimizer       the update of a weight
- *   attention       a contraction of two activations (or gradients of activations) that is no weight's gradient
+ *   attention       a contraction of two activations (or gradients of activations) that is no weight's
+ *                   gradient
  *   matmul          every other contraction
- *   normalisation   forward a `scale` with "norm" in its name; backward an operator of several operations per element
- *                   that reads the gradient of one
+ *   normalisation   forward a `scale` with "norm" in its name; backward an operator of several operations per
+ *                   element that reads the gradient of one
  *   lookup          the operator of that name
  *   elementwise     adds, products, scales and reshapes that are none of the above */
 #ifndef DSE_WORKLOAD_KERNEL_H
@@ -36,12 +37,15 @@ typedef enum {
     WL_KERNEL_OPTIMIZER,
     /* Of the training step alone (step/), where attention is a kernel of its own, or is not. */
     WL_KERNEL_ATTENTION_BACKWARD, /* fused */
-    WL_KERNEL_ATTENTION_PRODUCT, /* a product of one head each, of queries and keys, or of scores and values */
-    /* Products of matrices whose operands have 8 bits, with a scale for each tensor (or row), or for each block; and 4. */
+    /* a product of one head each, of queries and keys, or of scores and values */
+    WL_KERNEL_ATTENTION_PRODUCT,
+    /* Products of matrices whose operands have 8 bits, with a scale for each tensor (or row), or for each
+     * block; and 4. */
     WL_KERNEL_MATMUL_FP8,
     WL_KERNEL_MATMUL_FP8_BLOCK,
     WL_KERNEL_MATMUL_NVFP4,
-    /* Fused attention by the kernels of FlashAttention-2, which devices may be slower at than at their fastest. */
+    /* Fused attention by the kernels of FlashAttention-2, which devices may be slower at than at their
+     * fastest. */
     WL_KERNEL_ATTENTION_FLASH2,
     WL_KERNEL_ATTENTION_FLASH2_BACKWARD,
     WL_N_KERNEL_CLASSES
@@ -60,7 +64,8 @@ static inline bool wl_kernel_is_fused_attention(wl_kernel_class c)
            c == WL_KERNEL_ATTENTION_FLASH2_BACKWARD;
 }
 
-/* The class whose law holds where a class has none of its own: FlashAttention-2 is the fastest on many devices. */
+/* The class whose law holds where a class has none of its own: FlashAttention-2 is the fastest on many
+ * devices. */
 static inline wl_kernel_class wl_kernel_general_class(wl_kernel_class c)
 {
     return c == WL_KERNEL_ATTENTION_FLASH2            ? WL_KERNEL_ATTENTION
@@ -71,7 +76,8 @@ static inline wl_kernel_class wl_kernel_general_class(wl_kernel_class c)
 /* Whether its operations count for the use of the hardware: products of matrices, and attention. */
 static inline bool wl_kernel_multiplies(wl_kernel_class c)
 {
-    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || wl_kernel_is_fused_attention(c) || c == WL_KERNEL_ATTENTION_PRODUCT;
+    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || wl_kernel_is_fused_attention(c) ||
+           c == WL_KERNEL_ATTENTION_PRODUCT;
 }
 
 /* Dimensions of a matrix product. */
@@ -84,13 +90,14 @@ typedef struct {
     uint64_t operations, bytes;    /* as wl_node.num_ops and tensor_size */
 } wl_kernel;
 
-/* What `batch` products of matrices do, each operand and the result moved once; sizes in bytes an element. Exact below 2^53. */
+/* What `batch` products of matrices do, each operand and the result moved once; sizes in bytes an element.
+ * Exact below 2^53. */
 typedef struct {
     double operations, bytes;
 } wl_product_work;
 wl_product_work wl_product_of(const uint64_t extent[WL_N_EXTENTS], double operand_bytes, double result_bytes);
 
-const char *wl_kernel_class_name(wl_kernel_class c);     /* "matmul" */
+const char *wl_kernel_class_name(wl_kernel_class c);    /* "matmul" */
 wl_kernel_class wl_kernel_class_find(const char *name); /* WL_KERNEL_OTHER: there is none of this name */
 
 #endif

@@ -1,4 +1,5 @@
-/* The files of this folder, and the chart library of the distribution, as the build embedded them (embed.cmake). */
+/* The files of this folder, and the chart library of the distribution, as the build embedded them
+ * (embed.cmake). */
 #ifndef DSE_REPORT_WEB_WEB_H
 #define DSE_REPORT_WEB_WEB_H
 

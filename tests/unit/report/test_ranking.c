@@ -171,9 +171,9 @@ CLAIM(with_congestion_the_busiest_link_is_shown)
     add(2, 2, 1);
     rank();
     report_ranking_print(&study, 0, false, &out);
-    assert_printed("  busiest\n");
-    assert_printed("        -     -    81.2%\n");
-    assert_printed("        -     -        -\n");
+    assert_printed(" busiest\n");
+    assert_printed("       -       -    -   81.2%\n");
+    assert_printed("       -       -    -       -\n");
     end();
 }
 
