@@ -55,12 +55,10 @@ const command command_plot = {
     .name = "plot",
     .summary = "draw one chart of the results of sweeps as SVG",
     .details = "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
-               "heatmap: the best of "
-               "each pair of values of two parameters; parts: where the step goes; of the best point, or of "
-               "--point, memory: "
-               "memory over time, timeline: the passes of the pipeline, links: the load of the links, with "
-               "congestion; compared: "
-               "simulated against measured, of the file of --compare.",
+               "heatmap: the best of each pair of values of two parameters; parts: where the step goes; of the "
+               "best point, or of --point, sensitivity: its step on half and twice of each figure of the "
+               "system, memory: memory over time, timeline: the passes of the pipeline, links: the load of "
+               "the links, with congestion; compared: simulated against measured, of the file of --compare.",
     .example = "ccldse plot tradeoff -o tradeoff.svg\n"
                "ccldse plot heatmap --x tp --y pp --by mfu -o heatmap.svg",
     COMMAND_OPTIONS(options, plot_options),
