@@ -24,7 +24,8 @@ static const option options[] = {
     {"--y", OPT_STRING, "PARAMETER", "", "of a heat map: down, as pp (default: another one)", FIELD(y)},
     {"--top", OPT_INT, "N", "15", "of parts: bars of so many points, the best first", .min = 1, .max = 200,
      FIELD(top)},
-    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output, as SVG, or as PNG if it ends in .png; -o for short",
+    {"--output", OPT_STRING, "FILE", "",
+     "write to a file instead of standard output, as SVG, or as PNG if it ends in .png; -o for short",
      FIELD(output)},
 };
 
@@ -52,10 +53,11 @@ static dse_status save_png(const char *path, const dse_strbuf *svg, dse_error *e
         return dse_replacement_commit(&file, err);
     dse_replacement_give_up(&file);
     if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "no PNG without rsvg-convert (Debian: librsvg2-bin); install it, or write '%.100s' as "
-                        "SVG, which browsers and slides take as well",
-                        path);
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "no PNG without rsvg-convert (Debian: librsvg2-bin); install it, or write '%.100s' as "
+            "SVG, which browsers and slides take as well",
+            path);
     return dse_fail(err, DSE_E_IO, "rsvg-convert made no '%s' of the SVG; write the SVG instead (-o x.svg)",
                     path);
 }
@@ -84,11 +86,12 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_plot = {
     .name = "plot",
     .summary = "draw one chart of the results of sweeps as SVG or PNG",
-    .details = "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
-               "heatmap: the best of each pair of values of two parameters; parts: where the step goes; of the "
-               "best point, or of --point, sensitivity: its step on half and twice of each figure of the "
-               "system, memory: memory over time, timeline: the passes of the pipeline, links: the load of "
-               "the links, with congestion; compared: simulated against measured, of the file of --compare.",
+    .details =
+        "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
+        "heatmap: the best of each pair of values of two parameters; parts: where the step goes; of the "
+        "best point, or of --point, sensitivity: its step on half and twice of each figure of the "
+        "system, memory: memory over time, timeline: the passes of the pipeline, links: the load of "
+        "the links, with congestion; compared: simulated against measured, of the file of --compare.",
     .example = "ccldse plot tradeoff -o tradeoff.svg\n"
                "ccldse plot heatmap --x tp --y pp --by mfu -o heatmap.png",
     COMMAND_OPTIONS(options, plot_options),

@@ -61,7 +61,7 @@ struct option {
     double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
-    const char *topic;   /* that explains it (topics.h): --help then has its name alone; NULL: --help explains it */
+    const char *topic; /* that explains it (topics.h), and --help has its name alone; NULL: --help does */
     option_group *group; /* no option, but those of a group in this place; NULL: an option */
     size_t offset;       /* in the option struct of the command or the group; of a group, its struct */
 };

@@ -170,8 +170,9 @@ static dse_status draw_sensitivity(const pictures *p, dse_arena *a, dse_strbuf *
                                .colour = colour,
                                .value = value},
                   out);
-    *note = "Half and twice of each figure, the strategy being the same. 'ccldse plan' says which one would be "
-            "best then.";
+    *note =
+        "Half and twice of each figure, the strategy being the same. 'ccldse plan' says which one would be "
+        "best then.";
     return DSE_OK;
 }
 

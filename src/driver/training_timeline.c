@@ -15,17 +15,17 @@ static const char *const words[SCHED_KINDS] = {"forward", "backward", "backward,
                                                "backward, gradient of the weights"};
 
 /* Names of chrome://tracing's colours: blue, orange, orange, green. */
-static const char *const colours[SCHED_KINDS] = {"rail_response", "thread_state_iowait", "thread_state_iowait",
-                                                 "good"};
+static const char *const colours[SCHED_KINDS] = {"rail_response", "thread_state_iowait",
+                                                 "thread_state_iowait", "good"};
 
 typedef struct {
     const drv_study *study;
     const strategy *point;
     step_result *r;
     trace_text_file file;
-    uint32_t *chunk; /* per stage: which of its rank's */
-    bool begun;      /* an event was written */
-    uint32_t rank;   /* the one at hand, */
+    uint32_t *chunk;   /* per stage: which of its rank's */
+    bool begun;        /* an event was written */
+    uint32_t rank;     /* the one at hand, */
     dse_status status; /* and whether its collectives could be written */
     dse_error *err;
     bool has_thread[STEP_N_UNITS * STEP_N_GROUPS];
@@ -66,8 +66,8 @@ static void add_label(writer *w, const char *what, uint32_t rank, int thread, co
 
 static void add_order(writer *w, const char *what, uint32_t rank, int thread, uint32_t order)
 {
-    dse_strbuf_addf(begin(w, "M", rank, thread), ",\"name\":\"%s\",\"args\":{\"sort_index\":%" PRIu32 "}}", what,
-                    order);
+    dse_strbuf_addf(begin(w, "M", rank, thread), ",\"name\":\"%s\",\"args\":{\"sort_index\":%" PRIu32 "}}",
+                    what, order);
 }
 
 static void add_thread(writer *w, uint32_t rank, int thread, const char *name)
@@ -116,13 +116,11 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
     for (int end = 0; end < 2; end++) {
         dse_strbuf *b = begin(w, end ? "e" : "b", rank, THREAD_PASSES);
 
-        dse_strbuf_addf(b,
-                        ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s\"", i, what);
+        dse_strbuf_addf(b, ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s\"", i, what);
         add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
-        dse_strbuf_addf(b,
-                        ",\"args\":{\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32
-                        ",\"from_rank\":%" PRIu32 "}}",
-                        x->micro_batch, w->chunk[x->stage], p->stage_rank[p->action[from].stage]);
+        dse_strbuf_addf(
+            b, ",\"args\":{\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"from_rank\":%" PRIu32 "}}",
+            x->micro_batch, w->chunk[x->stage], p->stage_rank[p->action[from].stage]);
     }
     add_arrow(w, "s", p->stage_rank[p->action[from].stage], w->r->times.end[from] - 1, i);
     add_arrow(w, "f", rank, w->r->times.start[i], i);
@@ -180,8 +178,7 @@ static void add_collective(void *user, const step_pass_operation *op, dse_time s
     dse_strbuf_addf(b, ",\"cat\":\"collective\",\"name\":\"%s\"", step_call_name(c));
     add_us("ts", start, b);
     add_us("dur", end - start, b);
-    dse_strbuf_addf(b,
-                    ",\"args\":{\"ranks\":%" PRIu32 ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64,
+    dse_strbuf_addf(b, ",\"args\":{\"ranks\":%" PRIu32 ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64,
                     w->r->passes.ranks.size[c->group], c->in_bytes, c->out_bytes);
     if (op->unit == STEP_UNIT_LAYER)
         dse_strbuf_addf(b, ",\"module\":\"%s\"", op->name);
