@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef struct {
     points_options points;
     external_options external;
     shortcuts_options shortcuts;
-    const char *db;
+    const char *db, *shard;
     int64_t jobs, top;
     double hbm_bytes, point_timeout;
     bool json, dry_run, prune;
@@ -34,6 +35,11 @@ typedef struct {
 
 static const option options[] = {
     OPTION_GROUP(points_group, points),
+    {"--shard", OPT_STRING, "K/N", "",
+     "only every N-th point, from the K-th on: one of N runs, on as many machines, each with its own --db, "
+     "which "
+     "'ccldse merge' puts together",
+     FIELD(shard)},
     {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
      FIELD(dry_run)},
     OPTION_ENGINE("native"),
@@ -312,6 +318,26 @@ static void warn_of_cards(const drv_space *s)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
+/* Keeps the points of a shard, "2/3". Neighbours in a space take about as long, so all shards do. */
+static dse_status take_shard(const char *text, drv_points *points, dse_error *err)
+{
+    uint64_t which, of;
+    size_t kept = 0;
+    int used = 0;
+
+    if (sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", &which, &of, &used) != 2 || text[used] || !which ||
+        which > of)
+        return dse_fail(err, DSE_E_USAGE, "--shard takes K/N, the K-th of N shards, such as 2/3; not '%.60s'",
+                        text);
+    for (size_t i = which - 1; i < points->n; i += of)
+        points->point[kept++] = points->point[i];
+    if (!kept)
+        return dse_fail(err, DSE_E_USAGE, "shard %s is empty, as there are %zu points; take fewer shards",
+                        text, points->n);
+    points->n = kept;
+    return DSE_OK;
+}
+
 /* Options that --prune excludes, and options that need it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
@@ -352,6 +378,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
+        return st;
+    if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
         return st;
     warn_of_cards(&space);
     if (o->dry_run) {

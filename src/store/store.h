@@ -247,6 +247,16 @@ dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_e
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 
+/* What a merge did: rows that were added, or took the place of failed ones; of them, failed ones; rows whose
+ * configuration had a result. */
+typedef struct {
+    uint64_t added, failed, known;
+} store_merged;
+
+/* Adds the rows, the skipped points and the prices of another database, all of them or none, and asks for what
+ * its last sweep asked for, beside what is asked for already. */
+dse_status store_merge(store *into, store *from, store_merged *out, dse_error *err);
+
 /* Of SQLite, as it says at run time. */
 const char *store_sqlite_version(void);
 
