@@ -203,6 +203,7 @@ CLAIM(a_whole_ring_may_go_both_ways)
     (void)state;
     make_rings(1);
     assert_u64(time_of(4, 1, WL_REDUCE_SCATTER, 4000), 375);
+    end(NULL);
     make_rings(1.8);
     assert_u64(time_of(4, 1, WL_REDUCE_SCATTER, 4000), 208);
     assert_u64(time_of(2, 1, WL_REDUCE_SCATTER, 2000), 138);
