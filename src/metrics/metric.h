@@ -36,7 +36,8 @@ enum {
 };
 
 #define METRIC_ON(kind) (1u << (kind))
-#define METRIC_ON_GPU   (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS))
+#define METRIC_ON_GPU                                                                                        \
+    (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA_GPU))
 #define METRIC_ON_HOST  (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED))
 /* No trace: a directory that has side files alone, which the metric finds by record->path. */
 #define METRIC_ON_NONE METRIC_ON(TRACE_KINDS)

@@ -5,6 +5,7 @@
 #include "trace/chrome.h"
 #include "trace/json_fields.h"
 #include "trace/reader.h"
+#include "trace/xla_gpu.h"
 
 #include <inttypes.h>
 
@@ -211,6 +212,8 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
     warn(r, path);
     if (r->is_simulated)
         chrome_split_ranks(r, path);
+    else if (r->is_xla)
+        trace_xla_split_gpus(r->record, path);
     return DSE_OK;
 }
 

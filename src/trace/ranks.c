@@ -103,7 +103,7 @@ uint32_t trace_rank_of_name(const char *path, trace_kind kind)
     uint32_t v = after_the_word("rank", name, n);
 
     if (v == DSE_NONE)
-        v = kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+        v = kind == TRACE_XLA || kind == TRACE_XLA_GPU ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
     return v != DSE_NONE ? v : after_the_word("worker", name, n);
 }
 
@@ -197,10 +197,10 @@ static bool is_only_rank_of_file(const kind_ranks *k, uint32_t i)
            (i + 1 == k->n || !same_file(&k->rank[i], &k->rank[i + 1]));
 }
 
-/* Devices of an Nsight Systems export count from 0 on every host, so several files do not tell ranks. */
+/* Devices of Nsight Systems and of XLA count from 0 on every host, so several files do not tell ranks. */
 static bool has_reliable_rank(const kind_ranks *k, const trace_rank *r)
 {
-    return r->has_rank && !(r->kind == TRACE_NSYS && k->n_files > 1);
+    return r->has_rank && !((r->kind == TRACE_NSYS || r->kind == TRACE_XLA_GPU) && k->n_files > 1);
 }
 
 static void take_rank_of_name(const kind_ranks *k, uint32_t i)

@@ -10,8 +10,8 @@
 const char *trace_kind_name(trace_kind k)
 {
     static const char *const names[TRACE_KINDS] = {
-        "Kineto trace",          "simulated run",   "XLA trace",      "Nsight Systems export",
-        "Nsight Systems report", "execution trace", "memory snapshot"};
+        "Kineto trace",          "simulated run",   "XLA trace",       "GPU XLA trace",
+        "Nsight Systems export", "Nsight Systems report", "execution trace", "memory snapshot"};
 
     return names[k];
 }

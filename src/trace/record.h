@@ -34,6 +34,7 @@ typedef enum {
     TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
     TRACE_SIMULATED, /* simulated here: simulate --timeline, or simulated.h */
     TRACE_XLA,       /* XLA's or JAX's profiler: Chrome JSON, or xplane.pb */
+    TRACE_XLA_GPU,   /* the same of GPUs, a rank each (xla_gpu.h) */
     TRACE_NSYS,      /* Nsight Systems, exported as SQLite */
     TRACE_NSYS_CSV,  /* one of its reports: totals, no intervals */
     TRACE_ET,        /* PyTorch's execution trace: operators without times */
