@@ -121,14 +121,29 @@ static dse_status check_steps(const metric_context *x, dse_error *err)
     return DSE_OK;
 }
 
+static dse_status fail_no_gpu(const trace_rank *r, dse_error *err)
+{
+    const trace_accelerator *a = trace_accelerator_of(r);
+
+    if (a)
+        return metric_absent(err,
+                             "rank %" PRIu32 " ran on %s, and has no events of the device; record with "
+                             "ProfilerActivity.%s",
+                             r->rank, a->name, a->activity);
+    if (r->kind == TRACE_XLA_GPU)
+        return metric_absent(err,
+                             "GPU %" PRIu32 " of '%.300s' has no events on a stream; record while it works",
+                             r->rank, r->path);
+    return metric_absent(
+        err, "rank %" PRIu32 " has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda",
+        r->rank);
+}
+
 static dse_status check_gpu(const metric_context *x, dse_error *err)
 {
     for (uint32_t i = 0; i < x->n_views; i++)
         if (!x->view[i].kernels.n && !x->view[i].memory_ops.n)
-            return metric_absent(
-                err,
-                "rank %" PRIu32 " has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda",
-                x->view[i].rank->rank);
+            return fail_no_gpu(x->view[i].rank, err);
     return DSE_OK;
 }
 

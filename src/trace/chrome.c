@@ -208,6 +208,8 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
         return dse_fail_at(err, DSE_E_RANGE, path,
                            "'baseTimeNanoseconds' and the events' times together are out of range");
     chrome_name_lanes(r);
+    if (rank->kind == TRACE_KINETO)
+        trace_adopt_device_events(rank);
     tighten(rank);
     warn(r, path);
     if (r->is_simulated)

@@ -120,6 +120,12 @@ CLAIM(gpu_events_are_needed_on_every_rank)
     w.view[0].kernels.n = 1;
     LACKS(&w, METRIC_NEEDS_GPU,
           "rank 1 has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda");
+    w.rank[1].n_words = 1;
+    w.rank[1].word[0] = trace_names_add(&w.rank[1].names, "mtia_runtime", strlen("mtia_runtime"));
+    LACKS(&w, METRIC_NEEDS_GPU,
+          "rank 1 ran on MTIA, and has no events of the device; record with ProfilerActivity.MTIA");
+    trace_names_free(&w.rank[1].names);
+    w.rank[1].n_words = 0;
     w.view[1].memory_ops.n = 1;
     HOLDS(&w, METRIC_NEEDS_GPU);
 }
@@ -349,8 +355,7 @@ CLAIM(a_metric_refuses_other_kinds_and_says_which_it_takes)
     begin(&w, 1, TRACE_NSYS_CSV);
     assert_failure(compute(&w, &gpu), &w.err, DSE_E_ABSENT, "",
                    "it is not defined for an Nsight Systems report; it takes Kineto traces, simulated runs, "
-                   "Nsight Systems "
-                   "exports");
+                   "GPU XLA traces, Nsight Systems exports");
     assert_int_equal(seen_views, DSE_NONE);
     w.rank[0].kind = TRACE_ET;
     assert_failure(compute(&w, &memory), &w.err, DSE_E_ABSENT, "",

@@ -334,6 +334,29 @@ CLAIM(gpus_of_xla_are_ranks_with_kernels_on_their_streams)
     trace_record_free(&t);
 }
 
+/* Kineto's words of MTIA: what the device did, and the calls of the host. */
+CLAIM(events_of_an_accelerator_that_is_no_gpu_are_its_kernels)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"mtia_runtime\",\"name\":\"runtimeFunctionCall\",\"ts\":1,\"dur\":1},"
+        "{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"fbgemm_fc\",\"ts\":2,\"dur\":3}";
+    char text[512];
+    trace_record t;
+
+    snprintf(text, sizeof text, "{\"traceEvents\":[%s]}", events);
+    read_trace(text, &t);
+    assert_int_equal(t.rank[0].event[0].category, TRACE_RUNTIME);
+    assert_int_equal(t.rank[0].event[1].category, TRACE_KERNEL);
+    assert_string_equal(trace_accelerator_of(&t.rank[0])->name, "MTIA");
+    trace_record_free(&t);
+    /* Beside kernels they are something else. */
+    snprintf(text, sizeof text,
+             "{\"traceEvents\":[%s,{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":2,\"dur\":3}]}", events);
+    read_trace(text, &t);
+    assert_int_equal(t.rank[0].event[1].category, TRACE_OTHER);
+    trace_record_free(&t);
+}
+
 CLAIM(a_count_of_a_tpu_is_a_number_or_digits)
 {
     static const struct {
@@ -732,6 +755,7 @@ int main(void)
         cmocka_unit_test(devices_groups_and_the_base_time_are_read),
         cmocka_unit_test(a_tpu_says_when_and_how_long_itself),
         cmocka_unit_test(gpus_of_xla_are_ranks_with_kernels_on_their_streams),
+        cmocka_unit_test(events_of_an_accelerator_that_is_no_gpu_are_its_kernels),
         cmocka_unit_test(a_count_of_a_tpu_is_a_number_or_digits),
         cmocka_unit_test(each_pid_of_a_simulated_run_is_a_rank),
         cmocka_unit_test(a_file_that_is_cut_off_keeps_its_complete_events),
