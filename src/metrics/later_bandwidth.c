@@ -193,7 +193,8 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
     LATER_ROW(id, "GB/s", ON_SIZED, bandwidth, "median bus bandwidth of " of),                               \
         METRIC_RULE(metric_comm_type, type)
 #define VOLUME_ROW(id, types, of)                                                                            \
-    LATER_ROW(id, "GB", ON_SIZED, volume, "bytes of " of ", mean over ranks"), METRIC_RULE(unsigned, types)
+    LATER_ROW_OF(id, "GB", ON_SIZED, METRIC_NEEDS_EVIDENCE, volume, "bytes of " of ", mean over ranks"),     \
+        METRIC_RULE(unsigned, types)
 
 #define ALL_REDUCE     (1u << METRIC_ALL_REDUCE)
 #define ALL_GATHER     (1u << METRIC_ALL_GATHER)

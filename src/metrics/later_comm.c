@@ -170,7 +170,7 @@ static void coll_call_num(const metric_context *x, metric_value *out)
 static const char no_kernels[] = "the trace has no kernels";
 
 static const metric rows[] = {
-    {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, 0,
+    {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, METRIC_NEEDS_EVIDENCE,
                 "communication kernels of the lowest rank"),
      .put = coll_call_num, .compat_put = coll_call_num, .compat_kinds = LATER_ON_ALL,
      .headline = "coll_call_num"},

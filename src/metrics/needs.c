@@ -147,6 +147,14 @@ static dse_status check_gpu(const metric_context *x, dse_error *err)
     return DSE_OK;
 }
 
+static dse_status check_evidence(const metric_context *x, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (x->view[i].kernels.n || x->view[i].memory_ops.n || x->view[i].comm.n || x->view[i].tpu.n)
+            return DSE_OK;
+    return x->n_views ? fail_no_gpu(x->view[0].rank, err) : DSE_OK;
+}
+
 static dse_status check_comm(const metric_context *x, dse_error *err)
 {
     for (uint32_t i = 0; i < x->n_views; i++)
@@ -289,6 +297,14 @@ static dse_status check_inference(const metric_context *x, dse_error *err)
                               "workload.model.phase of a workload card, does");
 }
 
+static dse_status check_training(const metric_context *x, dse_error *err)
+{
+    if (x->options->force || metric_phase_of(x) != TRACE_PHASE_INFERENCE)
+        return DSE_OK;
+    return metric_absent(err, "it is of training, and this is inference, as %s says; --force computes it nevertheless",
+                         x->options->phase != TRACE_PHASE_UNKNOWN ? "--phase" : "the workload card");
+}
+
 static dse_status check_chips(const metric_context *x, dse_error *err)
 {
     if (x->options->n_chips > 0 || (x->card && is_given(x->card->total_count)))
@@ -313,7 +329,8 @@ static const struct {
     {METRIC_NEEDS_CLOCK, check_clock},       {METRIC_NEEDS_INFERENCE, check_inference},
     {METRIC_NEEDS_CARD, check_card},         {METRIC_NEEDS_TOKENS, check_tokens},
     {METRIC_NEEDS_MODEL, check_model},       {METRIC_NEEDS_PIPELINE, check_pipeline},
-    {METRIC_NEEDS_CHIPS, check_chips},
+    {METRIC_NEEDS_CHIPS, check_chips},       {METRIC_NEEDS_TRAINING, check_training},
+    {METRIC_NEEDS_EVIDENCE, check_evidence},
 };
 
 dse_status metric_check_needs(unsigned needs, const metric_context *x, dse_error *err)

@@ -166,7 +166,10 @@ static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
     metric_put_count(out, "calls_without_size", sum.of[WITHOUT_SIZE]);
     metric_put_count(out, "calls_of_unknown_dtype", sum.of[UNKNOWN_DTYPE]);
     metric_put_count(out, "low_confidence_calls", sum.of[LOW]);
-    metric_put_text(out, "confidence", sum.of[LOW] ? "low" : "high");
+    if (sum.of[CALLS] == of[METRIC_UNKNOWN].of[CALLS])
+        metric_put_absent(out, "confidence", "nothing says which parallelism any communication serves");
+    else
+        metric_put_text(out, "confidence", sum.of[LOW] ? "low" : "high");
 }
 
 static dse_status traffic_distribution(const metric_context *x, metric_value *out, dse_error *err)

@@ -239,6 +239,33 @@ CLAIM(a_pipeline_has_two_stages_unless_it_is_forced)
     HOLDS(&w, METRIC_NEEDS_PIPELINE);
 }
 
+CLAIM(a_count_of_nothing_needs_a_device_that_was_recorded)
+{
+    world w;
+
+    begin(&w, 1, TRACE_KINETO);
+    LACKS(&w, METRIC_NEEDS_EVIDENCE,
+          "rank 0 has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda");
+    w.view[0].comm.n = 1;
+    HOLDS(&w, METRIC_NEEDS_EVIDENCE);
+    w.view[0].comm.n = 0;
+    w.view[0].kernels.n = 1;
+    HOLDS(&w, METRIC_NEEDS_EVIDENCE);
+}
+
+CLAIM(training_is_what_is_not_said_to_be_inference)
+{
+    world w;
+
+    begin(&w, 1, TRACE_KINETO);
+    HOLDS(&w, METRIC_NEEDS_TRAINING);
+    w.options.phase = TRACE_PHASE_INFERENCE;
+    LACKS(&w, METRIC_NEEDS_TRAINING,
+          "it is of training, and this is inference, as --phase says; --force computes it nevertheless");
+    w.options.force = true;
+    HOLDS(&w, METRIC_NEEDS_TRAINING);
+}
+
 CLAIM(a_model_has_its_size_and_its_devices)
 {
     world w;
@@ -411,6 +438,8 @@ int main(void)
         cmocka_unit_test(a_card_is_needed),
         cmocka_unit_test(tokens_are_a_batch_of_sequences),
         cmocka_unit_test(a_pipeline_has_two_stages_unless_it_is_forced),
+        cmocka_unit_test(a_count_of_nothing_needs_a_device_that_was_recorded),
+        cmocka_unit_test(training_is_what_is_not_said_to_be_inference),
         cmocka_unit_test(a_model_has_its_size_and_its_devices),
         cmocka_unit_test(inference_is_what_the_option_or_the_card_says),
         cmocka_unit_test(chips_are_counted_by_the_option_the_card_or_the_planes),
