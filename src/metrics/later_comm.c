@@ -151,9 +151,9 @@ static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and counts one prefix; without that file it
- * says 0. */
-static const metric_pick nccl = METRIC_PICK(0, {.names = "=^ncclDevKernel_"});
+/* Under --compat the tool reads one file, kineto_trace_0.json, and counts the kernels that one prefix and a
+ * collective's name begin, which RCCL's ncclDevKernel_Generic do not; without that file it says 0. */
+static const metric_pick nccl = METRIC_PICK(0, {.names = "=^ncclDevKernel_!Generic"});
 
 static void coll_call_num(const metric_context *x, metric_value *out)
 {
