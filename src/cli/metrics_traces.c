@@ -40,7 +40,8 @@ dse_status metrics_load(const char *path, const drv_recording_options *how, drv_
     return st;
 }
 
-/* A single metric is printed bare; several are headed by their names and the trace's. */
+/* The value of a single metric is printed bare, as the original tools print it; one that is several values as
+ * text, or under --compat as JSON, as they do. */
 static bool is_single(const metrics_job *job) { return !job->all && job->metric.n == 1; }
 
 /* ---- absent metrics ---------------------------------------------------------------------- */
@@ -136,10 +137,10 @@ static void print_text(const measured *x)
 
     if (x->workload)
         dse_strbuf_addf(out, "===== %s =====\n", x->path);
-    if (!is_single(x->job))
-        report_measured_text(x->list, x->n, out);
-    else if (x->list[0].value)
+    if (is_single(x->job) && x->list[0].value && (x->job->how.compat || x->list[0].row->headline))
         report_measured_bare(&x->list[0], out);
+    else
+        report_measured_text(x->list, x->n, out);
     if (x->workload)
         dse_strbuf_addc(out, '\n');
 }

@@ -278,7 +278,7 @@ static const metric rows[] = {
     {METRIC_ROW("kernel", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
                 "kernels by kind of work, and the ten that take most time over all ranks: counts, sums of "
                 "time, shares"),
-     .put = kernel, .compat_put = kernel_compat, .compat_kinds = METRIC_ON_HOST},
+     .alias = "break_down_steps", .put = kernel, .compat_put = kernel_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(kernels);

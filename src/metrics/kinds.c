@@ -185,9 +185,9 @@ static const char *called(const char *name, char *head, size_t size)
     return head;
 }
 
-/* A matrix product by the name of its function. Its template arguments have words of other kinds: CUTLASS's
- * layouts are "NoPermute", its epilogues "LinearCombinationRelu". Of a mangled name the namespace decides; the
- * convolutions of cuDNN's copy of CUTLASS are what the reference values say. */
+/* A matrix product by the name of its function. Its template arguments have words of other kinds:
+ * CUTLASS's layouts are "NoPermute", its epilogues "LinearCombinationRelu". Of a mangled name the
+ * namespace decides; the convolutions of cuDNN's copy of CUTLASS are what the reference values say. */
 static bool is_product(const char *name)
 {
     char head[256];

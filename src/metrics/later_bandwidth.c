@@ -209,6 +209,7 @@ static const metric rows[] = {
     {BANDWIDTH_ROW("bandwidth_utilization_allgather_group_6", METRIC_ALL_GATHER, "all-gathers")},
     {BANDWIDTH_ROW("bandwidth_utilization_allreduce_group_6", METRIC_ALL_REDUCE, "all-reduces")},
     {BANDWIDTH_ROW("bandwidth_utilization_alltoall_group_6", METRIC_ALL_TO_ALL, "all-to-alls")},
+    {BANDWIDTH_ROW("bandwidth_utilization_peertopeer_group_6", METRIC_SEND_RECV, "sends and receives")},
     {BANDWIDTH_ROW("bandwidth_utilization_reducescatter_group_6", METRIC_REDUCE_SCATTER, "reduce-scatters")},
     {VOLUME_ROW("collective_vol_allgather_gb", ALL_GATHER, "all-gathers")},
     {VOLUME_ROW("collective_vol_allreduce_gb", ALL_REDUCE, "all-reduces")},

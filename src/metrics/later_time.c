@@ -113,7 +113,8 @@ static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
     s->n = kept;
 }
 
-/* An engine that has nothing to do steps all the same: it polls. Keeps the steps during which a device worked. */
+/* An engine that has nothing to do steps all the same: it polls. Keeps the steps during which a device
+ * worked. */
 static void drop_polls(const metric_context *x, const metric_view *v, metric_steps *s)
 {
     metric_spans work = tpu_host_time(&v->tpu, v->rank, x->arena);
@@ -243,6 +244,19 @@ static void add_kernels(const metric_context *x, const later_kernels *k, later_r
         metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
 }
 
+/* The same of those that compute. */
+static void add_compute(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    later_sums s = later_sum(k);
+    double own = metric_seconds((int64_t)(s.all - s.comm));
+
+    (void)x;
+    r->part += own;
+    r->whole = k->n ? 1 : r->whole;
+    if (r->ranks)
+        metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
+}
+
 static metric_span span_of(const later_kernels *k)
 {
     return metric_span_of(k->rank, &(metric_events){k->n, k->event});
@@ -327,7 +341,12 @@ static const metric rows[] = {
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
     {LATER_ROW("gpu_step_score", "", LATER_ON_ALL, gpu_step_score,
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
+    {LATER_VALUE("kernel_compute_time_group_6", "s", METRIC_ON_GPU,
+                 "sum of all kernels that do not communicate, all ranks"),
+     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = no_kernels),
+     .sums = "kernel_compute_time_group_6"},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
+     .sums = "total_kernel_time",
      LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
                "first to last kernel over all ranks")},

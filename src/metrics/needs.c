@@ -301,8 +301,9 @@ static dse_status check_training(const metric_context *x, dse_error *err)
 {
     if (x->options->force || metric_phase_of(x) != TRACE_PHASE_INFERENCE)
         return DSE_OK;
-    return metric_absent(err, "it is of training, and this is inference, as %s says; --force computes it nevertheless",
-                         x->options->phase != TRACE_PHASE_UNKNOWN ? "--phase" : "the workload card");
+    return metric_absent(
+        err, "it is of training, and this is inference, as %s says; --force computes it nevertheless",
+        x->options->phase != TRACE_PHASE_UNKNOWN ? "--phase" : "the workload card");
 }
 
 static dse_status check_chips(const metric_context *x, dse_error *err)

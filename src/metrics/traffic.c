@@ -208,6 +208,8 @@ static const metric rows[] = {
     {METRIC_ROW("traffic_distribution", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_COMM,
                 "bytes and time of communication by the parallelism it serves (dp, tp, pp, ep, cp), summed "
                 "over ranks and per rank"),
+     .sums = "dp_bytes|tp_bytes|pp_bytes|ep_bytes|cp_bytes|unknown_bytes|total_bytes|"
+             "dp_time_ms|tp_time_ms|pp_time_ms|ep_time_ms|cp_time_ms|unknown_time_ms|total_comm_calls",
      .compute = traffic_distribution, METRIC_ENTRIES(entries), .compat_put = metric_traffic_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

@@ -335,8 +335,9 @@ static dse_status training_phases(const metric_context *x, metric_value *out, ds
                              "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                              ranks.left_out);
     if (!trains && !x->options->force)
-        return metric_absent(err, "neither a backward pass nor an optimizer was recorded in the steps, so this is "
-                                  "inference; --force computes it nevertheless");
+        return metric_absent(err,
+                             "neither a backward pass nor an optimizer was recorded in the steps, so this is "
+                             "inference; --force computes it nevertheless");
     guide_put_mean(&ranks, "step_time_ms", NULL, out);
     for (int p = 0; p < PHASES; p++) {
         put_mean(&ranks, "%s_time_ms", p, out);

@@ -43,8 +43,8 @@ static uint32_t move_args(trace_mover *m, uint32_t id)
                                    offsetof(trace_args, group_name),   offsetof(trace_args, group_desc),
                                    offsetof(trace_args, group_ranks),  offsetof(trace_args, kernel_class),
                                    offsetof(trace_args, hlo_category), offsetof(trace_args, long_name),
-                                   offsetof(trace_args, shape),
-                                   offsetof(trace_args, input_dims),   offsetof(trace_args, input_types)};
+                                   offsetof(trace_args, shape),        offsetof(trace_args, input_dims),
+                                   offsetof(trace_args, input_types)};
     trace_args a;
 
     if (id == DSE_NONE)

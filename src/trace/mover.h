@@ -1,5 +1,5 @@
-/* trace_mover -- moves events of a file's one rank into ranks of their own, with the names, lanes and args that
- * they refer to: of a simulated timeline (chrome_split.c), of a host with several GPUs (xla_gpu.c). */
+/* trace_mover -- moves events of a file's one rank into ranks of their own, with the names, lanes and args
+ * that they refer to: of a simulated timeline (chrome_split.c), of a host with several GPUs (xla_gpu.c). */
 #ifndef DSE_TRACE_MOVER_H
 #define DSE_TRACE_MOVER_H
 
@@ -10,7 +10,7 @@ typedef struct trace_moved trace_moved;
 typedef struct {
     const trace_rank *from;
     trace_rank *to;
-    uint32_t rank; /* how many were begun */
+    uint32_t rank;                   /* how many were begun */
     trace_moved *name, *lane, *args; /* by id of `from` */
 } trace_mover;
 

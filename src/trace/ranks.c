@@ -105,8 +105,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What a name says without being compared with others: it has the word, or is called as a host or by the original
- * tools. */
+/* What a name says without being compared with others: it has the word, or is called as a host or by the
+ * original tools. */
 static uint32_t rank_of_words(const char *name, trace_kind kind)
 {
     static const char canonical[] = "kineto_trace_";
@@ -336,8 +336,8 @@ static dse_status settle_kind(const kind_ranks *k, trace_record *notes, dse_erro
     unnamed u = find_unnamed(k);
 
     if (u.other && has_number(base_name(u.first->path)) && has_number(base_name(u.other->path)))
-        return fail_different_jobs(u.first, u.other,
-                                   "neither says its rank, and their names differ in more than a number", err);
+        return fail_different_jobs(
+            u.first, u.other, "neither says its rank, and their names differ in more than a number", err);
     for (uint32_t i = 0; i < k->n; i++)
         if (!has_reliable_rank(k, &k->rank[i]))
             take_rank_of_name(k, i, u.alike);

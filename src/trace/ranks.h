@@ -11,8 +11,8 @@
  *   the word rank and a number: rank3_trace.json, eg.rank_3.pt.trace.json, sampled_rank-3.json;
  *   of an XLA trace: the host as cloud machines are named, t1v-n-1234-w-3.trace.json;
  *   the last field between underscores that is a number: kineto_trace_3.json. Not of an XLA trace, whose
- *   names number runs, and of a memory snapshot the very last field alone. Unless the original tools name files
- *   so (kineto_trace_<k>), that is a rank only where the names of several files differ in it alone;
+ *   names number runs, and of a memory snapshot the very last field alone. Unless the original tools name
+ *   files so (kineto_trace_<k>), that is a rank only where the names of several files differ in it alone;
  *   the word worker and a number, as TensorBoard's handler is often told to write.
  * More than nine digits are a time, not a rank. */
 uint32_t trace_rank_of_name(const char *path, trace_kind kind);

@@ -10,7 +10,7 @@
 const char *trace_kind_name(trace_kind k)
 {
     static const char *const names[TRACE_KINDS] = {
-        "Kineto trace",          "simulated run",   "XLA trace",       "GPU XLA trace",
+        "Kineto trace",          "simulated run",         "XLA trace",       "GPU XLA trace",
         "Nsight Systems export", "Nsight Systems report", "execution trace", "memory snapshot"};
 
     return names[k];
@@ -61,7 +61,8 @@ const trace_accelerator *trace_accelerator_of(const trace_rank *r)
 {
     for (uint32_t w = 0; w < r->n_words; w++)
         for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
-            if (strncmp(r->names.text[r->word[w]], accelerators[i].prefix, strlen(accelerators[i].prefix)) == 0)
+            if (strncmp(r->names.text[r->word[w]], accelerators[i].prefix, strlen(accelerators[i].prefix)) ==
+                0)
                 return &accelerators[i].is;
     return NULL;
 }
@@ -76,7 +77,8 @@ void trace_adopt_device_events(trace_rank *r)
         if (trace_category_of(word, strlen(word)) == TRACE_KERNEL)
             return;
         for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
-            is_device[w] = is_device[w] || (accelerators[i].device && strcmp(word, accelerators[i].device) == 0);
+            is_device[w] =
+                is_device[w] || (accelerators[i].device && strcmp(word, accelerators[i].device) == 0);
         any = any || is_device[w];
     }
     for (size_t i = 0; any && i < r->n_events; i++)

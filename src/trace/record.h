@@ -215,8 +215,8 @@ uint32_t trace_add_args(trace_rank *r, const trace_args *a);
 uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid); /* the same again for the same two */
 uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a category */
 
-/* Makes what an accelerator other than a GPU writes of its work ("mtia_ccp_events") kernels, in a file that has no
- * category "kernel". */
+/* Makes what an accelerator other than a GPU writes of its work ("mtia_ccp_events") kernels, in a file
+ * that has no category "kernel". */
 void trace_adopt_device_events(trace_rank *r);
 
 /* Sets all args to "not given". */

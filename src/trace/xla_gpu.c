@@ -87,8 +87,7 @@ static trace_category category_of(const trace_rank *r, const gpus *g, const trac
     const char *name = TRACE_NAME(r, e->name);
     lane_use use = (lane_use)g->use[e->lane];
 
-    if (use == ON_HOST || use == ON_OTHER_LINE ||
-        (use == ON_OPERATIONS && g->has_streams[g->gpu[e->lane]]))
+    if (use == ON_HOST || use == ON_OTHER_LINE || (use == ON_OPERATIONS && g->has_streams[g->gpu[e->lane]]))
         return TRACE_OTHER;
     if (name && strncmp(name, "Memcpy", strlen("Memcpy")) == 0)
         return TRACE_MEMCPY;

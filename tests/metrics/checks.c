@@ -68,8 +68,7 @@ static void check(const run *r, subject *s, const char *name, const char *part, 
     const char *key;
 
     if (strcmp(name, "kernel") == 0)
-        json_object_foreach(ranks, key, rank)
-            move_unknown_products(want, rank);
+        json_object_foreach(ranks, key, rank) move_unknown_products(want, rank);
     check_value(r, s, "definition", name, false, part, want, got);
     json_decref(got);
 }

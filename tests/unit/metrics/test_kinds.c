@@ -47,10 +47,11 @@ static const seen names[] = {
      METRIC_WORK_ATTENTION},
     /* Communication. */
     {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "RCCL", METRIC_WORK_COMM},
-    {"void aiter::cross_device_reduce_2stage<__hip_bfloat16, 8>(aiter::RankData*)", "AITER", METRIC_WORK_COMM},
-    {"userbuffers_fp16_sum_inplace_gpu_rr_rs<8>", "TransformerEngine", METRIC_WORK_COMM},
-    {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>", "PyTorch's symmetric memory",
+    {"void aiter::cross_device_reduce_2stage<__hip_bfloat16, 8>(aiter::RankData*)", "AITER",
      METRIC_WORK_COMM},
+    {"userbuffers_fp16_sum_inplace_gpu_rr_rs<8>", "TransformerEngine", METRIC_WORK_COMM},
+    {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>",
+     "PyTorch's symmetric memory", METRIC_WORK_COMM},
     /* Copies and fills. */
     {"__amd_rocclr_copyBuffer", "HIP", METRIC_WORK_MEMORY},
     {"__amd_rocclr_fillBufferAligned", "HIP", METRIC_WORK_MEMORY},

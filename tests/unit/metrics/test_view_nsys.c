@@ -129,7 +129,8 @@ CLAIM(kernels_of_one_short_name_are_told_apart_by_the_long_one)
     trace_rank *r = begin(&record);
     metric_view v;
 
-    add_kernel(r, "device_kernel", "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal>()", 0, 5);
+    add_kernel(r, "device_kernel", "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal>()", 0,
+               5);
     add_kernel(r, "device_kernel", "void cutlass::device_kernel<cutlass::fmha::kernel::Sm100Fmha>()", 5, 9);
     metric_view_init(&v, r);
     assert_int_not_equal(metric_kernel_name(r, &r->event[0]), metric_kernel_name(r, &r->event[1]));

@@ -298,23 +298,23 @@ CLAIM(gpus_of_xla_are_ranks_with_kernels_on_their_streams)
     trace_record t;
     const trace_rank *r;
 
-    read_trace(
-        "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
-        "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:1\"}},"
-        "{\"ph\":\"M\",\"pid\":2,\"tid\":9,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream #9(Compute)\"}},"
-        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},"
-        "{\"ph\":\"M\",\"pid\":1,\"tid\":7,\"name\":\"thread_name\",\"args\":{\"name\":"
-        "\"Stream #7(Compute,MemcpyD2D)\"}},"
-        "{\"ph\":\"M\",\"pid\":1,\"tid\":8,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
-        "{\"ph\":\"M\",\"pid\":701,\"name\":\"process_name\",\"args\":{\"name\":\"/host:CPU\"}},"
-        "{\"ph\":\"X\",\"pid\":2,\"tid\":9,\"ts\":3,\"dur\":2,\"name\":\"loop_add_fusion\"},"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":2,\"name\":\"nvjet_tst_64x8\",\"args\":"
-        "{\"correlation_id\":\"5\"}},"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":3,\"dur\":1,\"name\":\"MemcpyD2D\"},"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":1,\"name\":\"Memset\"},"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":2,\"name\":\"custom-call.3\"},"
-        "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":1,\"dur\":9,\"name\":\"gemm_rs\"}]}",
-        &t);
+    read_trace("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
+               "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:1\"}},"
+               "{\"ph\":\"M\",\"pid\":2,\"tid\":9,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream "
+               "#9(Compute)\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"tid\":7,\"name\":\"thread_name\",\"args\":{\"name\":"
+               "\"Stream #7(Compute,MemcpyD2D)\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"tid\":8,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+               "{\"ph\":\"M\",\"pid\":701,\"name\":\"process_name\",\"args\":{\"name\":\"/host:CPU\"}},"
+               "{\"ph\":\"X\",\"pid\":2,\"tid\":9,\"ts\":3,\"dur\":2,\"name\":\"loop_add_fusion\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":2,\"name\":\"nvjet_tst_64x8\",\"args\":"
+               "{\"correlation_id\":\"5\"}},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":3,\"dur\":1,\"name\":\"MemcpyD2D\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":1,\"name\":\"Memset\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":2,\"name\":\"custom-call.3\"},"
+               "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":1,\"dur\":9,\"name\":\"gemm_rs\"}]}",
+               &t);
     assert_int_equal(t.n_ranks, 2); /* by number */
     r = &t.rank[0];
     assert_int_equal(r->kind, TRACE_XLA_GPU);
@@ -351,7 +351,8 @@ CLAIM(events_of_an_accelerator_that_is_no_gpu_are_its_kernels)
     trace_record_free(&t);
     /* Beside kernels they are something else. */
     snprintf(text, sizeof text,
-             "{\"traceEvents\":[%s,{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":2,\"dur\":3}]}", events);
+             "{\"traceEvents\":[%s,{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":2,\"dur\":3}]}",
+             events);
     read_trace(text, &t);
     assert_int_equal(t.rank[0].event[1].category, TRACE_OTHER);
     trace_record_free(&t);

@@ -268,9 +268,10 @@ CLAIM(names_that_differ_in_more_than_a_number_are_of_several_jobs)
 
     add(&r, TRACE_SNAPSHOT, "t/medium_512_inference_memory_snapshot.pickle");
     add(&r, TRACE_SNAPSHOT, "t/medium_128_training_memory_snapshot.pickle");
-    refused(&r, "'t/medium_128_training_memory_snapshot.pickle' and "
-                "'medium_512_inference_memory_snapshot.pickle' are not of one job: neither says its rank, and "
-                "their names differ in more than a number; give one job at a time");
+    refused(&r,
+            "'t/medium_128_training_memory_snapshot.pickle' and "
+            "'medium_512_inference_memory_snapshot.pickle' are not of one job: neither says its rank, and "
+            "their names differ in more than a number; give one job at a time");
 }
 
 CLAIM(other_world_sizes_are_refused)
