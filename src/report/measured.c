@@ -145,17 +145,6 @@ static bool is_table(const metric_value *rows)
            line_of(&c) + (c.tail ? LEAST_TAIL : 0) <= WIDTH;
 }
 
-/* A long text without its middle: names of kernels say most at both ends. */
-static void add_cut(const char *text, size_t room, dse_strbuf *out)
-{
-    size_t n = strlen(text), head = (room - 3) / 2, tail = room - 3 - head;
-
-    if (n <= room)
-        dse_strbuf_adds(out, text);
-    else
-        dse_strbuf_addf(out, "%.*s...%s", (int)head, text, text + n - tail);
-}
-
 static void add_padded(const char *text, const columns *c, size_t i, dse_strbuf *out)
 {
     size_t used = line_of(c), room = used + LEAST_TAIL < WIDTH ? WIDTH - used : LEAST_TAIL;
@@ -164,7 +153,7 @@ static void add_padded(const char *text, const columns *c, size_t i, dse_strbuf 
         dse_strbuf_addf(out, "  %*s", (int)c->width[i], text);
     } else {
         dse_strbuf_adds(out, "  ");
-        add_cut(text, room, out);
+        report_add_cut(text, room, out);
     }
 }
 
@@ -201,7 +190,7 @@ static void add_table(const char *name, const metric_value *rows, int depth, dse
 static void add_readable(const metric_value *v, dse_strbuf *out)
 {
     if (v->kind == METRIC_TEXT && strlen(v->text) > WIDTH - NAME_COLUMNS - 2) {
-        add_cut(v->text, WIDTH - NAME_COLUMNS - 2, out);
+        report_add_cut(v->text, WIDTH - NAME_COLUMNS - 2, out);
         return;
     }
     report_measured_scalar(v, "absent", out);

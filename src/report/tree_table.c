@@ -46,6 +46,16 @@ void report_add_cell(const report_value *v, dse_strbuf *out)
     }
 }
 
+void report_add_cut(const char *text, size_t room, dse_strbuf *out)
+{
+    size_t n = strlen(text), head = (room - 3) / 2, tail = room - 3 - head;
+
+    if (n <= room)
+        dse_strbuf_adds(out, text);
+    else
+        dse_strbuf_addf(out, "%.*s...%s", (int)head, text, text + n - tail);
+}
+
 /* The text of a value in one line. */
 static const char *cell(const report_value *v, dse_strbuf *text)
 {
