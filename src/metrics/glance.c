@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "metrics/comm_size.h"
 #include "metrics/latency.h"
+#include "metrics/nest.h"
 #include "metrics/order.h"
 #include "metrics/parallel.h"
 #include "metrics/pick.h"
@@ -381,57 +382,15 @@ glance glance_of(const metric_context *x)
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-/* Ranges of threads, by thread and start; `outer`: the one before that holds it. */
-typedef struct {
-    uint32_t lane, event, outer;
-    int64_t start, end;
-} range;
-
-METRIC_COMPARE(by_lane, range, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end},
-               {x->event, y->event})
-
 static const metric_pick operators = METRIC_PICK(METRIC_LASTING, {.categories = 1u << TRACE_CPU_OP}),
                          modules = METRIC_PICK(METRIC_LASTING,
                                                {.categories = 1u << TRACE_PYTHON, .names = "=^nn.Module: "});
 
-static range *ranges_of(const trace_rank *r, const metric_pick *pick, dse_arena *a, uint32_t *n)
+static metric_nest nest_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
 {
     metric_picked p = metric_pick_of(r, NULL, pick, a);
-    range *list = DSE_ARENA_NEW(a, range, p.list.n);
 
-    *n = p.list.n;
-    for (uint32_t i = 0; i < *n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
-
-        list[i] = (range){e->lane, p.list.event[i], DSE_NONE, metric_start(e), metric_end(e)};
-    }
-    if (*n)
-        qsort(list, *n, sizeof *list, by_lane);
-    for (uint32_t i = 1; i < *n; i++) {
-        uint32_t outer = list[i - 1].lane == list[i].lane ? i - 1 : DSE_NONE;
-
-        while (outer != DSE_NONE && list[outer].end < list[i].end)
-            outer = list[outer].outer;
-        list[i].outer = outer;
-    }
-    return list;
-}
-
-/* The innermost range of the thread at a time, or the outermost; NULL. */
-static const range *range_at(const range *list, uint32_t n, uint32_t lane, int64_t at, bool outermost)
-{
-    const range *found = NULL;
-    size_t place;
-
-    METRIC_BISECT(place, 0, n,
-                  list[place].lane < lane || (list[place].lane == lane && list[place].start <= at));
-    for (uint32_t i = place ? (uint32_t)place - 1 : DSE_NONE; i != DSE_NONE; i = list[i].outer) {
-        if (list[i].lane != lane)
-            break;
-        if (list[i].end >= at)
-            found = !found || outermost ? &list[i] : found;
-    }
-    return found;
+    return metric_nest_of(r, &p.list, a);
 }
 
 /* "FusedMoE" of "FusedMoE_7": modules of one class add up. */
@@ -444,27 +403,31 @@ static const char *class_of_module(const char *module, dse_arena *a)
     return end > name + 1 && end[-1] == '_' ? dse_arena_strndup(a, name, (size_t)(end - 1 - name)) : name;
 }
 
+/* Adds the kernels of a rank to the operators and modules around their launches. */
+static void add_operators(const metric_view *v, tally *t, dse_arena *a)
+{
+    const trace_rank *r = v->rank;
+    const metric_nest op = nest_of(r, &operators, a), module = nest_of(r, &modules, a);
+
+    for (uint32_t k = 0; k < v->kernels.n; k++) {
+        const trace_event *by = v->launch[k] == DSE_NONE ? NULL : &r->event[v->launch[k]];
+        const uint32_t o = by ? metric_nest_around(&op, by->lane, by->start_ps) : DSE_NONE,
+                       m = by ? metric_nest_at(&module, by->lane, by->start_ps) : DSE_NONE;
+        const char *name = o == DSE_NONE ? "(not recorded)" : METRIC_TEXT_OF(r, &r->event[op.item[o].event]),
+                   *of = m == DSE_NONE
+                             ? ""
+                             : class_of_module(METRIC_TEXT_OF(r, &r->event[module.item[m].event]), a);
+
+        add_to(row_of(t, dse_arena_printf(a, "%s|%s", name, of), name, of, a),
+               r->event[v->kernels.event[k]].dur_ps);
+    }
+}
+
 glance_rows glance_operators(const metric_context *x)
 {
     tally t = {0};
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_view *v = &x->view[i];
-        const trace_rank *r = v->rank;
-        uint32_t n_ops, n_modules;
-        range *op = ranges_of(r, &operators, x->arena, &n_ops),
-              *module = ranges_of(r, &modules, x->arena, &n_modules);
-
-        for (uint32_t k = 0; k < v->kernels.n; k++) {
-            const trace_event *e = &r->event[v->kernels.event[k]],
-                              *by = v->launch[k] == DSE_NONE ? NULL : &r->event[v->launch[k]];
-            const range *o = by ? range_at(op, n_ops, by->lane, by->start_ps, true) : NULL,
-                        *m = by ? range_at(module, n_modules, by->lane, by->start_ps, false) : NULL;
-            const char *name = o ? METRIC_TEXT_OF(r, &r->event[o->event]) : "(not recorded)",
-                       *of = m ? class_of_module(METRIC_TEXT_OF(r, &r->event[m->event]), x->arena) : "";
-
-            add_to(row_of(&t, dse_arena_printf(x->arena, "%s|%s", name, of), name, of, x->arena), e->dur_ps);
-        }
-    }
+    for (uint32_t i = 0; i < x->n_views; i++)
+        add_operators(&x->view[i], &t, x->arena);
     return rows_of(&t);
 }
