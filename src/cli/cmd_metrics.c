@@ -3,9 +3,11 @@
 #include "base/array.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "cli/terminal.h"
 #include "driver/measure.h"
 #include "report/glance.h"
 
+#include <unistd.h>
 
 typedef struct {
     option_list trace, metric, tools, more_tools;
@@ -185,6 +187,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return metrics_guide(&job, o->workload_dir, o->output, &tools, r, err);
     }
     if (job.glance) {
+        report_use_colours(job.format == METRICS_TEXT && terminal_has_colours(STDOUT_FILENO));
         metrics_measure(&job, r);
         return DSE_OK;
     }

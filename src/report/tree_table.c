@@ -167,7 +167,7 @@ void report_rows_table(const report_node *list, dse_strbuf *out)
     if (n)
         print_headings(c, n, gap, out);
     for (const report_node *row = list->first; row; row = row->next) {
-        const bool wins = row == list->first && n && !strcmp(c[0].heading, "rank");
+        const bool wins = row == list->first && n && !c[0].left && !strcmp(c[0].heading, "rank");
         size_t k = 0;
 
         dse_strbuf_adds(out, wins ? report_begin_style(REPORT_WINNER) : "");
