@@ -191,6 +191,8 @@ static const char *say_memory(const report_glance *g, dse_arena *a)
     const double reserved = metric_number(metric_get(g->memory, "peak_reserved_bytes")),
                  requested = metric_number(metric_get(g->memory, "peak_requested_allocated_bytes")),
                  active = metric_number(metric_get(g->memory, "peak_requested_active_bytes")),
+                 reserved_last = metric_number(metric_get(g->memory, "final_reserved_bytes")),
+                 in_use = metric_number(metric_get(g->memory, "final_allocated_bytes")),
                  failed = metric_number(metric_get(g->memory, "out_of_memory_events"));
     const metric_value *bound = metric_get(g->memory, "peak_is_lower_bound");
     const bool lower = bound && bound->integer;
@@ -200,6 +202,9 @@ static const char *say_memory(const report_glance *g, dse_arena *a)
         return NULL;
     dse_strbuf_addf(&s, "peak %s%s reserved, %s allocated, %s in use", lower ? "of at least " : "",
                     report_size(reserved).text, report_size(requested).text, report_size(active).text);
+    if (reserved_last >= in_use)
+        dse_strbuf_addf(&s, "; at the end %s reserved: %s in use, %s cached", report_size(reserved_last).text,
+                        report_size(in_use).text, report_size(reserved_last - in_use).text);
     if (failed > 0)
         dse_strbuf_addf(&s, "; out of memory: %.0f allocation%s failed, of %s at most", failed,
                         failed > 1 ? "s" : "",
