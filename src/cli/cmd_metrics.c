@@ -35,7 +35,7 @@ static const option options[] = {
     {"--metric", OPT_LIST, "NAME", "", "a metric; again for another", .complete = COMPLETE_TRACE_METRIC,
      FIELD(metric)},
     {"--all", OPT_FLAG, NULL, "false", "all that the trace supports, and why not the rest", FIELD(all)},
-    {"--kernels", OPT_FLAG, NULL, "false", "a table of kernels, and of shapes and what they achieve",
+    {"--kernels", OPT_FLAG, NULL, "false", "tables of kernels, their kinds, copies, and what shapes achieve",
      FIELD(kernels)},
     {"--collectives", OPT_FLAG, NULL, "false", "one of collectives by group and size, against the link",
      FIELD(collectives)},

@@ -225,6 +225,34 @@ static void add_kernels(const metric_view *v, tally *t, dse_arena *a)
     }
 }
 
+/* A row's bytes are those of all its copies whose size is given. */
+static void add_copies(const metric_view *v, tally *t, dse_arena *a)
+{
+    for (uint32_t i = 0; i < v->memory_ops.n; i++) {
+        const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
+        const trace_args *args = metric_args_of(v->rank, e);
+        const char *name = METRIC_TEXT_OF(v->rank, e);
+        glance_row *row = row_of(t, name, name, "", a);
+
+        add_to(row, e->dur_ps);
+        row->bytes += args && args->bytes != TRACE_UNKNOWN ? (double)args->bytes : 0;
+    }
+}
+
+glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a)
+{
+    tally t = {0};
+
+    for (size_t i = 0; i < kernels->n; i++) {
+        const glance_row *k = &kernels->row[i];
+        glance_row *row = row_of(&t, k->of, k->of, "", a);
+
+        row->n += k->n;
+        row->ps += k->ps;
+    }
+    return rows_of(&t);
+}
+
 /* Of a report of totals; these have no least and most. */
 static void add_totals(const trace_rank *r, tally *t, dse_arena *a)
 {
@@ -348,7 +376,7 @@ static const char *program_of(const metric_context *x)
 
 glance glance_of(const metric_context *x)
 {
-    tally kernels = {0}, calls = {0}, by_call = {0};
+    tally kernels = {0}, copies = {0}, calls = {0}, by_call = {0};
     dse_arena *a = x->arena;
     size_t n = 0;
     glance g = {0};
@@ -371,9 +399,11 @@ glance glance_of(const metric_context *x)
             g.gpu = TRACE_NAME(v->rank, v->rank->device[0].name);
         look_at_gpu(v, &by_call, a, &g.device[g.n_devices++]);
         add_kernels(v, &kernels, a);
+        add_copies(v, &copies, a);
         add_collectives(v, &calls, a);
     }
     g.kernels = rows_of(&kernels);
+    g.copies = rows_of(&copies);
     g.collectives = rows_of(&calls);
     g.blocking = rows_of(&by_call);
     g.program = program_of(x);

@@ -44,13 +44,13 @@ typedef struct {
     double step_ps, least_ps, most_ps; /* mean, least and most of its steps; NaN without */
 } glance_device;
 
-/* A kernel, a collective or an operator over all devices. Texts are in the arena. */
+/* A kernel, a copy, a collective or an operator over all devices. Texts are in the arena. */
 typedef struct {
     const char *name; /* "AllReduce" */
     const char *of; /* its kind of work, the group of a collective, the module of an operator; "": unknown */
     uint64_t n;
     int64_t ps, least_ps, most_ps; /* sum, least and most of one; 0 of a report of totals */
-    double bytes;                  /* of a collective of known size: the buffer of each; else 0 */
+    double bytes;                  /* of a collective the buffer of each, of copies all; 0: unknown */
     uint32_t members;              /* 0: unknown */
     double bus_bytes_per_s;        /* NaN */
 } glance_row;
@@ -65,14 +65,16 @@ typedef struct {
     size_t n_devices;
     glance_device *device; /* in the order of the ranks */
     glance_rows kernels, collectives;
+    glance_rows copies;   /* and fills of memory, by their names, which say from where to where */
     glance_rows blocking; /* calls in which the host waited for a GPU */
     bool of_tpu;
     const char *program; /* "Megatron-LM", by names in the trace; NULL */
     const char *gpu;     /* "NVIDIA A100-SXM4-40GB"; NULL: not said */
 } glance;
 
-/* In the context's arena. */
+/* In the context's arena. _kinds: those kernels by their kind of work. */
 glance glance_of(const metric_context *x);
+glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a);
 
 /* The operators of the host that launched the kernels of GPUs, the outermost of each thread: the module is
  * the class of the innermost "nn.Module: ..." around the launch. "(not recorded)" has what no operator in

@@ -33,6 +33,8 @@ static void put_all(const report_glance *g, size_t most, report_node *root)
         glance_put_idle(g, root);
     if (g->parts & REPORT_GLANCE_KERNELS) {
         glance_put_kernels(g, most, LONG_NAME, root);
+        glance_put_kinds(g, root);
+        glance_put_copies(g, root);
         glance_put_shapes(g, most, root);
     }
     if (g->parts & REPORT_GLANCE_COLLECTIVES)
@@ -52,6 +54,8 @@ static const struct {
     {"idle", "Why devices were idle, in shares of their time", "no device's work is recorded"},
     {"blocking_calls", "Calls in which the host waited for a device", NULL},
     {"kernels", "Kernels", "no kernel is recorded"},
+    {"kinds", "Kernels by their kind of work", NULL},
+    {"copies", "Copies and fills of memory", NULL},
     {"shapes", "Shapes of operators, and what they achieve", NULL},
     {"collectives", "Collectives, by group and size", "no collective is recorded on a device"},
     {"operators", "Operators of the host, and the modules around them, by the time of their kernels",

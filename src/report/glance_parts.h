@@ -37,10 +37,12 @@ extern const glance_cause_text glance_causes[GLANCE_CAUSES];
 /* What part, 0 to 1, of the device's peak in a precision; NaN: unknown, or above it, as of TF32. */
 double glance_of_peak(const report_glance *g, double tflops, const metric_value *dtype);
 
-/* Each adds a table to the tree, of at most `most` rows. `room`: of a name. */
+/* Each adds a table to the tree, of at most `most` rows (else all). `room`: of a name. */
 void glance_put_devices(const report_glance *g, size_t most, report_node *root);
 void glance_put_idle(const report_glance *g, report_node *root);
 void glance_put_kernels(const report_glance *g, size_t most, size_t room, report_node *root);
+void glance_put_kinds(const report_glance *g, report_node *root);
+void glance_put_copies(const report_glance *g, report_node *root);
 void glance_put_shapes(const report_glance *g, size_t most, report_node *root);
 void glance_put_collectives(const report_glance *g, size_t most, report_node *root);
 void glance_put_operators(const report_glance *g, size_t most, report_node *root);

@@ -47,6 +47,14 @@ const char *glance_cut(const char *name, size_t room, dse_arena *a)
     return s.len ? s.data : "";
 }
 
+/* In GB/s; "-": unknown. */
+static const char *rate_of(double bytes_per_s, dse_arena *a)
+{
+    const double gb = bytes_per_s / 1e9;
+
+    return isfinite(gb) ? dse_arena_printf(a, gb < 1000 ? "%.3g" : "%.0f", gb) : "-";
+}
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 const char *glance_rank_name(const report_glance *g, const glance_device *d, dse_arena *a)
@@ -208,6 +216,9 @@ static const char *device_of(const report_glance *g)
     return gpu || !g->x->card ? gpu : g->x->card->xpu_model;
 }
 
+/* The word of a kind of work; communication is called "nccl" among metrics. */
+static const char *kind_of(const char *work) { return strcmp(work, "nccl") ? work : "comm"; }
+
 void glance_put_kernels(const report_glance *g, size_t most, size_t room, report_node *root)
 {
     const glance_rows *k = &g->run.kernels;
@@ -227,9 +238,44 @@ void glance_put_kernels(const report_glance *g, size_t most, size_t room, report
         if (!page)
             report_put(row, V_CELL("least", glance_seconds((double)r->least_ps, a)),
                        V_CELL("most", glance_seconds((double)r->most_ps, a)));
-        report_put(row, V_AS("kind", V_TEXT("kind", strcmp(r->of, "nccl") ? r->of : "comm")),
-                   V_TEXT("name", r->name),
+        report_put(row, V_AS("kind", V_TEXT("kind", kind_of(r->of))), V_TEXT("name", r->name),
                    V_NOTE(g->run.of_tpu ? "category" : "kernel", glance_cut(r->name, room, a)));
+    }
+}
+
+void glance_put_kinds(const report_glance *g, report_node *root)
+{
+    dse_arena *a = g->x->arena;
+    const glance_rows kinds = glance_kinds(&g->run.kernels, a);
+    report_node *list = report_lines(root, "kinds");
+
+    for (size_t i = 0; i < kinds.n; i++) {
+        const glance_row *r = &kinds.row[i];
+
+        report_row(list, V_AS("kind", V_TEXT("kind", kind_of(r->name))),
+                   V_CELL("of all", glance_percent((double)r->ps, (double)kinds.ps, a)),
+                   V_REAL("time_s", metric_seconds(r->ps)), V_CELL("time", glance_seconds((double)r->ps, a)),
+                   V_AS("calls", V_COUNT("calls", r->n)),
+                   V_CELL("mean", glance_seconds((double)r->ps / (double)r->n, a)));
+    }
+}
+
+void glance_put_copies(const report_glance *g, report_node *root)
+{
+    dse_arena *a = g->x->arena;
+    report_node *list = report_lines(root, "copies");
+
+    for (size_t i = 0; i < g->run.copies.n; i++) {
+        const glance_row *r = &g->run.copies.row[i];
+        const bool sized = r->bytes > 0;
+
+        report_row(list, V_AS("copy", V_TEXT("name", r->name)), V_REAL("time_s", metric_seconds(r->ps)),
+                   V_CELL("time", glance_seconds((double)r->ps, a)), V_AS("calls", V_COUNT("calls", r->n)),
+                   V_CELL("mean", glance_seconds((double)r->ps / (double)r->n, a)),
+                   V_REAL("longest_s", metric_seconds(r->most_ps)),
+                   V_CELL("longest", glance_seconds((double)r->most_ps, a)),
+                   V_AS("size", V_KNOWN(sized, "bytes", V_BYTES("bytes", (uint64_t)r->bytes))),
+                   V_CELL("GB/s", rate_of(sized ? r->bytes / metric_seconds(r->ps) : (double)NAN, a)));
     }
 }
 
@@ -335,8 +381,7 @@ void glance_put_collectives(const report_glance *g, size_t most, report_node *ro
                    V_AS("size", V_KNOWN(sized, "bytes", V_BYTES("bytes", (uint64_t)r->bytes))),
                    V_AS("calls", V_COUNT("calls", r->n)), V_REAL("time_s", metric_seconds(r->ps)),
                    V_CELL("time", glance_seconds((double)r->ps, a)), V_REAL("bus_bytes_per_s", bus),
-                   V_CELL("bus GB/s", isfinite(bus) ? dse_arena_printf(a, "%.3g", bus / 1e9) : "-"),
-                   V_CELL("of link", glance_percent(bus, links, a)));
+                   V_CELL("bus GB/s", rate_of(bus, a)), V_CELL("of link", glance_percent(bus, links, a)));
     }
 }
 

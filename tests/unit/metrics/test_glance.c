@@ -106,6 +106,39 @@ CLAIM(kernels_and_collectives_add_up_over_ranks)
     run_free(&r);
 }
 
+/* Copies of one name add up, with the sizes that are given; kernels of one kind of work, too. */
+CLAIM(copies_and_kinds_add_up_by_name)
+{
+    trace_rank *rank;
+    trace_args args;
+    glance_rows kinds;
+    glance g;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    trace_args_clear(&args);
+    args.bytes = 3000;
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 0, 10, &args);
+    run_event(rank, "gpu_memcpy", "Memcpy HtoD", 20, 40, &args);
+    run_event(rank, "gpu_memset", "Memset", 40, 41, NULL);
+    run_kernel(rank, "sgemm_a", 50, 60);
+    run_kernel(rank, "sgemm_b", 60, 75);
+    run_kernel(rank, "softmax", 75, 80);
+    g = look(&r);
+    assert_int_equal(g.copies.n, 2);
+    assert_string_equal(g.copies.row[0].name, "Memcpy HtoD");
+    assert_int_equal(g.copies.row[0].ps, 30 * TRACE_PS_PER_US);
+    assert_true(fabs(g.copies.row[0].bytes - 6000) < 0.5);
+    assert_true(g.copies.row[1].bytes < 0.5);
+    kinds = glance_kinds(&g.kernels, &r.arena);
+    assert_int_equal(kinds.n, 2);
+    assert_string_equal(kinds.row[0].name, "gemm");
+    assert_int_equal(kinds.row[0].n, 2);
+    assert_int_equal(kinds.row[0].ps, 25 * TRACE_PS_PER_US);
+    run_free(&r);
+}
+
 /* The outermost operator of the launching thread, and the class of the innermost module. */
 CLAIM(kernels_belong_to_operators_and_modules)
 {
@@ -145,6 +178,7 @@ int main(void)
         cmocka_unit_test(each_instant_of_the_steps_is_of_one_part),
         cmocka_unit_test(causes_of_idle_time_are_by_the_launch_of_what_comes_next),
         cmocka_unit_test(kernels_and_collectives_add_up_over_ranks),
+        cmocka_unit_test(copies_and_kinds_add_up_by_name),
         cmocka_unit_test(kernels_belong_to_operators_and_modules),
     };
     return RUN_TESTS(tests);
