@@ -3,8 +3,11 @@
 #include "base/array.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "cli/terminal.h"
 #include "driver/measure.h"
+#include "report/glance.h"
 
+#include <unistd.h>
 
 typedef struct {
     option_list trace, metric, tools, more_tools;
@@ -12,10 +15,11 @@ typedef struct {
     const char *workload_dir, *output, *tools_dir;
     int64_t n_chips, max_ranks, jobs;
     double model_params;
-    bool all, list, output_json, json, compat, trim, force;
+    bool all, kernels, collectives, ranks, idle, operators;
+    bool list, output_json, json, html, compat, trim, force;
 } metrics_options;
 
-static const char *const formats[] = {"text", "json", "csv", NULL};
+static const char *const formats[] = {"text", "json", "csv", "html", NULL};
 static const char *const profile_modes[] = {"auto", "torch", "nsys", NULL};
 static const char *const alignments[] = {"auto", "none", "end", NULL};
 static const char *const attentions[] = {"full", "causal", NULL};
@@ -31,10 +35,19 @@ static const option options[] = {
     {"--metric", OPT_LIST, "NAME", "", "a metric; again for another", .complete = COMPLETE_TRACE_METRIC,
      FIELD(metric)},
     {"--all", OPT_FLAG, NULL, "false", "all that the trace supports, and why not the rest", FIELD(all)},
+    {"--kernels", OPT_FLAG, NULL, "false", "tables of kernels, their kinds, copies, and what shapes achieve",
+     FIELD(kernels)},
+    {"--collectives", OPT_FLAG, NULL, "false", "one of collectives by group and size, against the link",
+     FIELD(collectives)},
+    {"--ranks", OPT_FLAG, NULL, "false", "one of where the time of each rank goes", FIELD(ranks)},
+    {"--idle", OPT_FLAG, NULL, "false", "one of why devices were idle, and of blocking calls", FIELD(idle)},
+    {"--operators", OPT_FLAG, NULL, "false", "one of operators and modules by the time of their kernels",
+     FIELD(operators)},
     {"--list-metrics", OPT_FLAG, NULL, "false", "the names; with --json what each is", FIELD(list)},
     {"--format", OPT_STRING, "FORMAT", "text", "of the output", CHOICE(formats), FIELD(format)},
     {"--output-json", OPT_FLAG, NULL, "false", "the same as --format json", FIELD(output_json)},
     {"--json", OPT_FLAG, NULL, "false", "the same", FIELD(json)},
+    {"--html", OPT_FLAG, NULL, "false", "the same as --format html", FIELD(html)},
     {"--profile-mode", OPT_STRING, "MODE", "auto", "traces to take where there are several kinds",
      CHOICE(profile_modes), FIELD(profile_mode)},
     {"--card", OPT_STRING, "FILE", "", "the workload card, instead of the one beside the trace", FIELD(card)},
@@ -66,17 +79,29 @@ static const option options[] = {
      FIELD(more_tools)},
 };
 
+/* The tables that are asked for, a bit each (REPORT_GLANCE_*). */
+static unsigned parts_of(const metrics_options *o)
+{
+    return (o->kernels ? REPORT_GLANCE_KERNELS : 0u) | (o->collectives ? REPORT_GLANCE_COLLECTIVES : 0u) |
+           (o->ranks ? REPORT_GLANCE_RANKS : 0u) | (o->idle ? REPORT_GLANCE_IDLE : 0u) |
+           (o->operators ? REPORT_GLANCE_OPERATORS : 0u);
+}
+
 static metrics_job job_of(const metrics_options *o)
 {
     static const drv_profile_mode modes[] = {DRV_PROFILE_AUTO, DRV_PROFILE_TORCH, DRV_PROFILE_NSYS};
     static const trace_phase by_place[] = {TRACE_PHASE_UNKNOWN, TRACE_PHASE_TRAINING, TRACE_PHASE_INFERENCE};
     static const metric_align by_alignment[] = {METRIC_ALIGN_AUTO, METRIC_ALIGN_NONE, METRIC_ALIGN_END};
-    static const metrics_format by_format[] = {METRICS_TEXT, METRICS_JSON, METRICS_CSV};
+    static const metrics_format by_format[] = {METRICS_TEXT, METRICS_JSON, METRICS_CSV, METRICS_HTML};
     bool json = o->output_json || o->json;
 
     return (metrics_job){
-        .format = json ? METRICS_JSON : by_format[option_place(formats, o->format)],
+        .format = json      ? METRICS_JSON
+                  : o->html ? METRICS_HTML
+                            : by_format[option_place(formats, o->format)],
         .all = o->all,
+        .glance = !o->all && !o->metric.n,
+        .parts = parts_of(o),
         .metric = o->metric,
         .trace = o->trace,
         .how = {.n_chips = o->n_chips,
@@ -95,7 +120,23 @@ static metrics_job job_of(const metrics_options *o)
     };
 }
 
-static dse_status check(const metrics_options *o, dse_error *err)
+/* What goes with tables, or with pages. */
+static dse_status check_tables(const metrics_options *o, const metrics_job *job, dse_error *err)
+{
+    const unsigned parts = job->parts;
+
+    if (parts && (o->all || o->metric.n))
+        return dse_fail(err, DSE_E_USAGE, "give either tables (--kernels, ...) or metrics (--all, --metric)");
+    if (job->format == METRICS_CSV && job->glance && (!parts || parts & (parts - 1)))
+        return dse_fail(err, DSE_E_USAGE,
+                        "--format csv is of one table (--kernels, --collectives, --ranks, --idle or "
+                        "--operators), or of metrics (--all, --metric)");
+    if (job->format == METRICS_HTML && o->trace.n > 1)
+        return dse_fail(err, DSE_E_USAGE, "--html is a page of one trace: give one --trace");
+    return DSE_OK;
+}
+
+static dse_status check(const metrics_options *o, const metrics_job *job, dse_error *err)
 {
     if (o->tools_dir)
         return dse_fail(err, DSE_E_USAGE,
@@ -111,11 +152,11 @@ static dse_status check(const metrics_options *o, dse_error *err)
         return dse_fail(err, DSE_E_USAGE, "give either --workload-dir, or --trace and what to compute");
     if (o->all && o->metric.n)
         return dse_fail(err, DSE_E_USAGE, "give either --all or --metric");
-    if (!o->workload_dir && (!o->trace.n || (!o->metric.n && !o->all)))
+    if (!o->workload_dir && (!o->trace.n || (o->compat && job->glance)))
         return dse_fail(err, DSE_E_USAGE,
                         "--trace and --metric, or --trace and --all, are required when not using "
                         "--list-metrics or --workload-dir");
-    return DSE_OK;
+    return check_tables(o, job, err);
 }
 
 /* Those of both lists. */
@@ -132,7 +173,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const metrics_options *o = opts;
     metrics_job job = job_of(o);
-    dse_status st = check(o, err);
+    dse_status st = check(o, &job, err);
 
     if (st != DSE_OK)
         return st;
@@ -144,6 +185,11 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         const option_list tools = join(&o->tools, &o->more_tools, r->arena);
 
         return metrics_guide(&job, o->workload_dir, o->output, &tools, r, err);
+    }
+    if (job.glance) {
+        report_use_colours(job.format == METRICS_TEXT && terminal_has_colours(STDOUT_FILENO));
+        metrics_measure(&job, r);
+        return DSE_OK;
     }
     if (!metrics_known(&o->metric, r->arena)) {
         r->code = EXIT_USAGE;
@@ -167,7 +213,9 @@ const command command_metrics = {
     .details =
         "Reads profiler traces of one run, of all ranks (Kineto, XLA, Nsight Systems, PyTorch execution "
         "traces and memory snapshots, simulated timelines; what a file is, its content says) and computes "
-        "metrics. Exit codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 "
+        "metrics. Without --metric and --all it shows what the run was, where its time went and what to "
+        "look at first; --kernels, --collectives, --ranks, --idle and --operators show more of that. Exit "
+        "codes: 0 done, 1 whatever fails, also a metric that this trace does not have, 2 "
         "usage.",
     .example = "ccldse metrics --trace traces/run1 --metric iter_time",
     COMMAND_OPTIONS(options, metrics_options),

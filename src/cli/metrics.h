@@ -5,12 +5,14 @@
 #include "cli/command.h"
 #include "driver/recording.h"
 
-typedef enum { METRICS_TEXT, METRICS_JSON, METRICS_CSV } metrics_format;
+typedef enum { METRICS_TEXT, METRICS_JSON, METRICS_CSV, METRICS_HTML } metrics_format;
 
 /* The job that the options describe. */
 typedef struct {
     metrics_format format;
     bool all;
+    bool glance;    /* neither all metrics nor some: the first page, */
+    unsigned parts; /* or these tables (REPORT_GLANCE_*) */
     option_list metric, trace;
     metric_options how;
     drv_recording_options read;
@@ -24,6 +26,10 @@ bool metrics_known(const option_list *names, dse_arena *a);
 
 /* metrics_traces.c. Every trace; what fails is said on stderr, and r->code becomes EXIT_NO. */
 void metrics_measure(const metrics_job *job, command_run *r);
+
+/* metrics_glance.c: the first page, or the tables, of a trace that was read; in JSON without a newline. */
+void metrics_glance(const metrics_job *job, const drv_recording *rec, const char *path, dse_arena *a,
+                    dse_strbuf *out);
 
 /* metrics_guide.c: --workload-dir. */
 dse_status metrics_guide(const metrics_job *job, const char *workload, const char *output,

@@ -3,6 +3,7 @@
 #include "cli/metrics.h"
 #include "cli/progress.h"
 #include "driver/measure.h"
+#include "report/measured_page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,8 @@ dse_status metrics_load(const char *path, const drv_recording_options *how, drv_
     return st;
 }
 
-/* A single metric is printed bare; several are headed by their names and the trace's. */
+/* The value of a single metric is printed bare, as the original tools print it; one that is several values as
+ * text, or under --compat as JSON, as they do. */
 static bool is_single(const metrics_job *job) { return !job->all && job->metric.n == 1; }
 
 /* ---- absent metrics ---------------------------------------------------------------------- */
@@ -130,16 +132,21 @@ static size_t count_computed(const measured *x)
 
 /* ---- printing ------------------------------------------------------------------------------- */
 
+static void add_heading(const measured *x)
+{
+    if (x->workload && x->job->format == METRICS_TEXT)
+        dse_strbuf_addf(x->r->out, "===== %s =====\n", x->path);
+}
+
 static void print_text(const measured *x)
 {
     dse_strbuf *out = x->r->out;
 
-    if (x->workload)
-        dse_strbuf_addf(out, "===== %s =====\n", x->path);
-    if (!is_single(x->job))
-        report_measured_text(x->list, x->n, out);
-    else if (x->list[0].value)
+    add_heading(x);
+    if (is_single(x->job) && x->list[0].value && (x->job->how.compat || x->list[0].row->headline))
         report_measured_bare(&x->list[0], out);
+    else
+        report_measured_text(x->list, x->n, out);
     if (x->workload)
         dse_strbuf_addc(out, '\n');
 }
@@ -169,6 +176,11 @@ static void print(const measured *x)
     case METRICS_TEXT: print_text(x); return;
     case METRICS_JSON: print_json(x); return;
     case METRICS_CSV: report_measured_csv(x->workload, x->list, x->n, x->r->out); return;
+    case METRICS_HTML: {
+        const report_page page = {.title = x->path, .n = x->n, .m = x->list};
+
+        report_page_html(&page, x->r->out);
+    }
     }
 }
 
@@ -227,9 +239,14 @@ static void measure_trace(measured *x)
     dse_error failure = DSE_ERROR_INIT;
     dse_status st = metrics_load(x->path, &x->job->read, &rec, &failure);
 
-    if (st == DSE_OK)
+    if (st == DSE_OK && !x->job->glance)
         st = compute(x, &rec, &failure);
-    if (st == DSE_OK) {
+    if (st == DSE_OK && x->job->glance) {
+        add_heading(x);
+        metrics_glance(x->job, &rec, x->path, x->arena, x->r->out);
+        if (x->workload ? x->job->format == METRICS_TEXT : x->job->format == METRICS_JSON)
+            dse_strbuf_addc(x->r->out, '\n');
+    } else if (st == DSE_OK) {
         print(x);
         conclude(x);
     } else {
@@ -274,7 +291,7 @@ void metrics_measure(const metrics_job *job, command_run *r)
 {
     bool several = job->trace.n > 1, json = job->format == METRICS_JSON;
 
-    if (job->format == METRICS_CSV)
+    if (job->format == METRICS_CSV && !job->glance)
         report_measured_csv_heading(several, r->out);
     if (several && json)
         dse_strbuf_adds(r->out, "[");

@@ -89,15 +89,20 @@ static void set_absent(const metric *m, const char *why, bool compat, dse_arena 
     }
 }
 
+metric_context drv_metric_context(const drv_recording *r, const metric_options *o, dse_arena *a)
+{
+    return (metric_context){.record = &r->record,
+                            .view = r->view,
+                            .n_views = r->n_views,
+                            .card = r->has_card ? &r->card : NULL,
+                            .options = o,
+                            .arena = a};
+}
+
 dse_status drv_measure(const drv_recording *r, const metric *m, const char *name, const metric_options *o,
                        dse_arena *a, report_measured *out, dse_error *err)
 {
-    metric_context x = {.record = &r->record,
-                        .view = r->view,
-                        .n_views = r->n_views,
-                        .card = r->has_card ? &r->card : NULL,
-                        .options = o,
-                        .arena = a};
+    const metric_context x = drv_metric_context(r, o, a);
     dse_error why = DSE_ERROR_INIT;
     const metric_value *headline;
     metric_value *value = NULL;

@@ -21,6 +21,9 @@ unsigned drv_measure_kinds(const char *const *name, size_t n, bool compat, dse_a
 dse_status drv_measure_find(const drv_recording *r, const char *name, bool compat, const metric **out,
                             dse_error *err);
 
+/* What metrics of a recording are computed of; borrows all of it. */
+metric_context drv_metric_context(const drv_recording *r, const metric_options *o, dse_arena *a);
+
 /* Computes one metric under the name `name`. An absent value is success. With compat, what the original tools
  * print as absent is a value with an absent headline. */
 dse_status drv_measure(const drv_recording *r, const metric *m, const char *name, const metric_options *o,

@@ -207,6 +207,7 @@ static dse_status load_card(loading *l, const char *path, const trace_found *fou
 static const char *const words_of_kinds[TRACE_KINDS][6] = {
     [TRACE_KINETO] = {"kineto_trace", "json", "kineto"},
     [TRACE_XLA] = {"json_tpu", "xla_trace", "tpu_profiler", "xplane", "json"},
+    [TRACE_XLA_GPU] = {"json", "xla_trace", "xplane"},
     [TRACE_NSYS] = {"nsys"},
     [TRACE_NSYS_CSV] = {"nsys"},
     [TRACE_ET] = {"torch_et"},

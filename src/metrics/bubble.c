@@ -285,7 +285,8 @@ static void pipeline_bubble_compat(const metric_context *x, metric_value *out)
 }
 
 static const metric rows[] = {
-    {METRIC_ROW("pipeline_bubble", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE,
+    {METRIC_ROW("pipeline_bubble", "kineto", "", METRIC_ON_GPU,
+                METRIC_NEEDS_GPU | METRIC_NEEDS_PIPELINE | METRIC_NEEDS_TRAINING,
                 "share of the GPU's timeline in which a pipeline stage does nothing or waits in a send or "
                 "receive; per stage and rank; of the ideal schedule"),
      .compute = pipeline_bubble, METRIC_ENTRY("bubble_ratio", "", METRIC_LOWER, METRIC_WAIT_TOLERANCE),

@@ -93,10 +93,11 @@ static void coll_call_num_compat(const metric_context *x, metric_value *out)
 }
 
 static const metric rows[] = {
-    {METRIC_ROW("coll_call_num", "kineto", "", METRIC_ON_GPU, 0,
+    {METRIC_ROW("coll_call_num", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_EVIDENCE,
                 "number of collectives by type, per rank and per step; counted in one layer, the kernels if "
                 "there are any"),
-     .put = coll_call_num, METRIC_ENTRY("calls_by_type", "calls", METRIC_NEITHER, METRIC_COUNT_TOLERANCE),
+     .sums = "total_calls|calls_by_type", .put = coll_call_num,
+     METRIC_ENTRY("calls_by_type", "calls", METRIC_NEITHER, METRIC_COUNT_TOLERANCE),
      .compat_put = coll_call_num_compat, .compat_kinds = METRIC_ON_HOST},
 };
 

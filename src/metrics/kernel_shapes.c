@@ -12,6 +12,7 @@
  * largest operand. What a cache keeps is counted all the same. */
 #include "base/array.h"
 #include "metrics/metric.h"
+#include "metrics/nest.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
 
@@ -320,58 +321,16 @@ static void add_sample(collected *c, size_t place, int64_t ps)
 
 /* ---- a rank ---------------------------------------------------------------------------------- */
 
-/* An operator's call that has sizes, by thread and start; `outer`: the last one before it that ends later. */
-typedef struct {
-    uint32_t lane, event, outer;
-    int64_t start, end;
-    int64_t kernels_ps;
-    bool any;
-} call;
-
-/* What holds the other comes first. */
-METRIC_COMPARE(by_lane_and_start, call, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end},
-               {x->event, y->event})
-
-static call *list_calls(const trace_rank *r, dse_arena *a, uint32_t *n)
+/* The operators' calls that have sizes. */
+static metric_nest list_calls(const trace_rank *r, dse_arena *a)
 {
-    call *list;
+    metric_events calls = {0};
 
-    *n = 0;
+    metric_room(&calls, (uint32_t)r->n_events, a);
     for (size_t i = 0; i < r->n_events; i++)
-        *n += r->event[i].args != DSE_NONE && r->args[r->event[i].args].input_dims != DSE_NONE;
-    list = DSE_ARENA_NEW(a, call, *n);
-    *n = 0;
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
-
-        if (e->args != DSE_NONE && r->args[e->args].input_dims != DSE_NONE)
-            list[(*n)++] = (call){e->lane, (uint32_t)i, DSE_NONE, metric_start(e), metric_end(e), 0, false};
-    }
-    qsort(list, *n, sizeof *list, by_lane_and_start);
-    for (uint32_t i = 1; i < *n; i++) {
-        uint32_t outer = list[i - 1].lane == list[i].lane ? i - 1 : DSE_NONE;
-
-        while (outer != DSE_NONE && list[outer].end < list[i].end)
-            outer = list[outer].outer;
-        list[i].outer = outer;
-    }
-    return list;
-}
-
-/* The innermost call of the thread that is under way; NULL. */
-static call *call_at(call *list, uint32_t n, uint32_t lane, int64_t at)
-{
-    size_t place;
-
-    METRIC_BISECT(place, 0, n,
-                  list[place].lane < lane || (list[place].lane == lane && list[place].start <= at));
-    for (uint32_t i = place ? (uint32_t)place - 1 : DSE_NONE; i != DSE_NONE; i = list[i].outer) {
-        if (list[i].lane != lane)
-            return NULL;
-        if (list[i].end >= at)
-            return &list[i];
-    }
-    return NULL;
+        if (r->event[i].args != DSE_NONE && r->args[r->event[i].args].input_dims != DSE_NONE)
+            calls.event[calls.n++] = (uint32_t)i;
+    return metric_nest_of(r, &calls, a);
 }
 
 static size_t op_of(const char *name)
@@ -397,26 +356,27 @@ static size_t find_place(const trace_rank *r, const trace_event *e, bool causal,
                : SIZE_MAX;
 }
 
-/* Calls with the same arguments are mostly of the same operator: what the last of them was is kept. */
-static void add_calls(const trace_rank *r, const call *list, uint32_t n, bool causal, dse_arena *scratch,
-                      collected *out)
+/* Adds the calls that have kernels, whose times these are; -1: none. Calls with the same arguments are mostly of
+ * the same operator: what the last of them was is kept. */
+static void add_calls(const trace_rank *r, const metric_nest *calls, const int64_t *kernels_ps, bool causal,
+                      dse_arena *scratch, collected *out)
 {
     struct {
         uint32_t name; /* and 1 */
         size_t place;
     } *last = dse_arena_zero(scratch, r->n_args, sizeof *last);
 
-    for (uint32_t i = 0; i < n; i++) {
-        const trace_event *e = &r->event[list[i].event];
+    for (uint32_t i = 0; i < calls->n; i++) {
+        const trace_event *e = &r->event[calls->item[i].event];
 
-        if (!list[i].any)
+        if (kernels_ps[i] < 0)
             continue;
         if (last[e->args].name != e->name + 1) {
             last[e->args].name = e->name + 1;
             last[e->args].place = find_place(r, e, causal, out);
         }
         if (last[e->args].place != SIZE_MAX)
-            add_sample(out, last[e->args].place, list[i].kernels_ps);
+            add_sample(out, last[e->args].place, kernels_ps[i]);
     }
 }
 
@@ -445,23 +405,24 @@ static bool simulated_shape(const trace_rank *r, const trace_args *a, shape *s)
 static void collect(const metric_view *v, bool causal, dse_arena *scratch, collected *out)
 {
     const trace_rank *r = v->rank;
-    uint32_t n;
-    call *list = list_calls(r, scratch, &n);
+    const metric_nest calls = list_calls(r, scratch);
+    int64_t *kernels_ps = DSE_ARENA_NEW(scratch, int64_t, calls.n);
 
+    for (uint32_t i = 0; i < calls.n; i++)
+        kernels_ps[i] = -1;
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &r->event[v->launch[i]];
-        call *of = launch ? call_at(list, n, launch->lane, launch->start_ps) : NULL;
+        const uint32_t of = launch ? metric_nest_at(&calls, launch->lane, launch->start_ps) : DSE_NONE;
         shape s;
 
-        if (of) {
-            of->any = true;
-            of->kernels_ps += e->dur_ps;
+        if (of != DSE_NONE) {
+            kernels_ps[of] = (kernels_ps[of] < 0 ? 0 : kernels_ps[of]) + e->dur_ps;
         } else if (simulated_shape(r, metric_args_of(r, e), &s)) {
             add_sample(out, place_of(out, &s), e->dur_ps);
         }
     }
-    add_calls(r, list, n, causal, scratch, out);
+    add_calls(r, &calls, kernels_ps, causal, scratch, out);
     for (uint32_t i = 0; i < v->compute.n; i++)
         out->all_ps += (double)r->event[v->compute.event[i]].dur_ps;
 }

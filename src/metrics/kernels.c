@@ -37,21 +37,22 @@ static void sum_kernels(const guide_rank *r, const metric_events *list,
 
     *out = (rank_kernels){.n_kernels = list->n};
     for (uint32_t i = 0; i < list->n; i++) {
-        uint32_t name = r->rank->event[list->event[i]].name;
+        uint32_t name = metric_kernel_name(r->rank, &r->rank->event[list->event[i]]);
 
         place[name] = place[name] ? place[name] : ++out->n_names;
     }
     out->name = DSE_ARENA_NEW(a, name_sum, out->n_names);
     for (uint32_t i = 0; i < list->n; i++) {
         const trace_event *e = &r->rank->event[list->event[i]];
-        name_sum *s = &out->name[place[e->name] - 1];
+        uint32_t name = metric_kernel_name(r->rank, e);
+        name_sum *s = &out->name[place[name] - 1];
 
         if (!s->n++)
-            *s = (name_sum){
-                .name = e->name,
-                .first = DSE_NONE,
-                .n = 1,
-                .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[e->name]) : r->view->work[e->name])};
+            *s = (name_sum){.name = name,
+                            .first = DSE_NONE,
+                            .n = 1,
+                            .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[name])
+                                                      : metric_kernel_work(r->view, e))};
         metric_sums_add(&out->kind[s->kind], e->dur_ps);
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;
@@ -277,7 +278,7 @@ static const metric rows[] = {
     {METRIC_ROW("kernel", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
                 "kernels by kind of work, and the ten that take most time over all ranks: counts, sums of "
                 "time, shares"),
-     .put = kernel, .compat_put = kernel_compat, .compat_kinds = METRIC_ON_HOST},
+     .alias = "break_down_steps", .put = kernel, .compat_put = kernel_compat, .compat_kinds = METRIC_ON_HOST},
 };
 
 METRIC_FAMILY(kernels);

@@ -167,22 +167,62 @@ uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char 
     return otherwise;
 }
 
+#define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"
+#define GEMM_WORDS                                                                                           \
+    "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
+
+/* What a function is called: its name without template arguments and parameters, unless it begins with such
+ * ("std::enable_if<...>::type f"). */
+static const char *called(const char *name, char *head, size_t size)
+{
+    size_t n = strncmp(name, "void ", strlen("void ")) == 0 ? strlen("void ") : 0, length;
+
+    n += strncmp(name + n, "(anonymous namespace)", 21) == 0 ? 21 : 0;
+    length = n + strcspn(name + n, "<(");
+    length = length < size ? length : size - 1;
+    memcpy(head, name, length);
+    head[length] = '\0';
+    return head;
+}
+
+/* A matrix product by the name of its function. Its template arguments have words of other kinds:
+ * CUTLASS's layouts are "NoPermute", its epilogues "LinearCombinationRelu". Of a mangled name the
+ * namespace decides; the convolutions of cuDNN's copy of CUTLASS are what the reference values say. */
+static bool is_product(const char *name)
+{
+    char head[256];
+
+    if (metric_says(name, "=^_Z"))
+        return metric_says(name, "=^_ZN7cutlass|=^_ZN2ck*gemm");
+    called(name, head, sizeof head);
+    return metric_says(head, GEMM_WORDS) && !metric_says(head, MEMORY_WORDS "|pooling");
+}
+
 /* The original's shortest words are left out or lengthened, because they stand in kernels of other kinds:
  * `add_`, `mul_` and `div_` (fused_add_rms_norm is a norm), `mm_` (in comm_), a bare `sum` (a scan of cub has
- * the operator Sum). Checked against the counts and times of ten recordings. */
+ * the operator Sum). Checked against the counts and times of ten recordings. Names seen, with their sources:
+ * tests/unit/metrics/test_kinds.c. */
 metric_work metric_work_of(const char *name)
 {
-    static const metric_name_class works[] = {
+    static const metric_name_class first[] = {
         {METRIC_WORK_COMM,
          "nccl|rccl|oneccl|hccl|msccl|cross_device_reduce|allreduce|all_reduce|allgather|all_gather|"
          "reducescatter|reduce_scatter|alltoall|all_toall|allto_all|all_to_all|nvshmem|deepep|"
-         "deep_ep|ep::internode|ep::intranode"},
-        {METRIC_WORK_MEMORY, "copy|memcpy|memset|transpose|permute|contiguous"},
-        {METRIC_WORK_ATTENTION, "flash|attention|softmax|sdpa|fmha"},
-        {METRIC_WORK_GEMM, "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet"},
+         "deep_ep|ep::internode|ep::intranode|epdispatch|epcombine|userbuffers"},
+        {METRIC_WORK_ATTENTION, "flash|attention|sdpa|fmha"},
+        {METRIC_WORK_REDUCTION, "^triton_red_|^triton_per_"}}; /* Inductor says so before what it fused */
+    static const metric_name_class works[] = {
+        {METRIC_WORK_MEMORY, MEMORY_WORDS},
+        {METRIC_WORK_ATTENTION, "softmax|fused_attn"},
+        {METRIC_WORK_OTHER, "pooling"},
+        {METRIC_WORK_GEMM, GEMM_WORDS},
         {METRIC_WORK_ELEMENTWISE, "elementwise|ewise|vectorized|relu|gelu|silu|sigmoid"},
         {METRIC_WORK_REDUCTION, "reduce|sum_|_sum|mean|norm"},
         {METRIC_WORK_EMBEDDING, "embedding|lookup|gather|scatter|index"}};
+    uint8_t work = METRIC_CLASS_OF_NAME(first, name, METRIC_WORKS);
 
-    return (metric_work)METRIC_CLASS_OF_NAME(works, name, METRIC_WORK_OTHER);
+    if (work != METRIC_WORKS)
+        return (metric_work)work;
+    return is_product(name) ? METRIC_WORK_GEMM
+                            : (metric_work)METRIC_CLASS_OF_NAME(works, name, METRIC_WORK_OTHER);
 }

@@ -16,9 +16,10 @@
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
 /* A row whose function reads x->options->compat. */
-#define LATER_ROW(id, of_unit, on, function, text)                                                           \
-    METRIC_ROW(id, "later", of_unit, on, 0, text), .compute = (function), .compat = (function),              \
-                                                   .headline = (id)
+#define LATER_ROW(id, of_unit, on, function, text) LATER_ROW_OF(id, of_unit, on, 0, function, text)
+#define LATER_ROW_OF(id, of_unit, on, of_needs, function, text)                                              \
+    METRIC_ROW(id, "later", of_unit, on, of_needs, text), .compute = (function), .compat = (function),       \
+                                                          .headline = (id)
 
 /* A row that later_value computes; its rule follows: LATER_VALUE("moe_fraction", ...), LATER_RULE(...). */
 #define LATER_VALUE(id, of_unit, on, text) LATER_ROW(id, of_unit, on, later_value, text)

@@ -193,7 +193,8 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
     LATER_ROW(id, "GB/s", ON_SIZED, bandwidth, "median bus bandwidth of " of),                               \
         METRIC_RULE(metric_comm_type, type)
 #define VOLUME_ROW(id, types, of)                                                                            \
-    LATER_ROW(id, "GB", ON_SIZED, volume, "bytes of " of ", mean over ranks"), METRIC_RULE(unsigned, types)
+    LATER_ROW_OF(id, "GB", ON_SIZED, METRIC_NEEDS_EVIDENCE, volume, "bytes of " of ", mean over ranks"),     \
+        METRIC_RULE(unsigned, types)
 
 #define ALL_REDUCE     (1u << METRIC_ALL_REDUCE)
 #define ALL_GATHER     (1u << METRIC_ALL_GATHER)
@@ -208,6 +209,7 @@ static const metric rows[] = {
     {BANDWIDTH_ROW("bandwidth_utilization_allgather_group_6", METRIC_ALL_GATHER, "all-gathers")},
     {BANDWIDTH_ROW("bandwidth_utilization_allreduce_group_6", METRIC_ALL_REDUCE, "all-reduces")},
     {BANDWIDTH_ROW("bandwidth_utilization_alltoall_group_6", METRIC_ALL_TO_ALL, "all-to-alls")},
+    {BANDWIDTH_ROW("bandwidth_utilization_peertopeer_group_6", METRIC_SEND_RECV, "sends and receives")},
     {BANDWIDTH_ROW("bandwidth_utilization_reducescatter_group_6", METRIC_REDUCE_SCATTER, "reduce-scatters")},
     {VOLUME_ROW("collective_vol_allgather_gb", ALL_GATHER, "all-gathers")},
     {VOLUME_ROW("collective_vol_allreduce_gb", ALL_REDUCE, "all-reduces")},

@@ -151,9 +151,9 @@ static void tpu_upstream_comm_time(const metric_context *x, later_result *r)
 
 /* ---- coll_call_num ------------------------------------------------------------------------- */
 
-/* Under --compat the tool reads one file, kineto_trace_0.json, and counts one prefix; without that file it
- * says 0. */
-static const metric_pick nccl = METRIC_PICK(0, {.names = "=^ncclDevKernel_"});
+/* Under --compat the tool reads one file, kineto_trace_0.json, and counts the kernels that one prefix and a
+ * collective's name begin, which RCCL's ncclDevKernel_Generic do not; without that file it says 0. */
+static const metric_pick nccl = METRIC_PICK(0, {.names = "=^ncclDevKernel_!Generic"});
 
 static void coll_call_num(const metric_context *x, metric_value *out)
 {
@@ -170,22 +170,23 @@ static void coll_call_num(const metric_context *x, metric_value *out)
 static const char no_kernels[] = "the trace has no kernels";
 
 static const metric rows[] = {
-    {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, 0,
+    {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, METRIC_NEEDS_EVIDENCE,
                 "communication kernels of the lowest rank"),
      .put = coll_call_num, .compat_put = coll_call_num, .compat_kinds = LATER_ON_ALL,
      .headline = "coll_call_num"},
-    {LATER_VALUE("communication_fraction", "%", LATER_ON_ALL,
-                 "communication over all kernels of a step, mean over inner steps and ranks"),
+    {LATER_VALUE(
+         "communication_fraction", "%", LATER_ON_ALL,
+         "the share of communication: of the time of all kernels of a step, mean over inner steps and ranks"),
      LATER_RULE(.fold = gpu_fraction, .words = LATER_COMM_WIDE, .nsys = later_add_comm,
                 .nsys_words = LATER_COMM_NSYS, .tpu = later_add_comm, .tpu_compat = tpu_upstream_fraction,
                 .mean = METRIC_ON_HOST | METRIC_ON(TRACE_XLA), .scale = 100, .why = no_kernels)},
     {LATER_VALUE("communication_overhead", "", METRIC_ON_HOST,
-                 "communication over all kernels, 0 to 1, mean over ranks"),
+                 "the share of communication as communication_fraction, from 0 to 1 and of the whole trace"),
      LATER_RULE(.fold = later_add_comm, .compat = upstream_overhead, .words = LATER_COMM_PLAIN,
                 .pick = &overhead, .mean = METRIC_ON_HOST, .scale = 1, .why = no_kernels,
                 .why_compat = "rank 0 has no kernels")},
     {LATER_VALUE("communication_ratio", "%", LATER_ON_ALL,
-                 "communication over all kernels, all ranks pooled"),
+                 "the share of communication as communication_fraction, of the kernels of all ranks pooled"),
      LATER_RULE(.fold = later_add_comm, .words = LATER_COMM_PLAIN, .tpu_compat = tpu_upstream_fraction,
                 .scale = 100, .why = no_kernels)},
     {LATER_VALUE("total_communication_time", "s", LATER_ON_ALL,

@@ -42,7 +42,9 @@ static void gpu_times(const metric_context *x, by_name *b)
         later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
         for (uint32_t e = 0; e < k.n; e++)
-            ps[r->event[k.event[e]].name] += (double)r->event[k.event[e]].dur_ps;
+            ps[x->options->compat ? r->event[k.event[e]].name
+                                  : metric_kernel_name(r, &r->event[k.event[e]])] +=
+                (double)r->event[k.event[e]].dur_ps;
         add_rank(r, ps, b);
     }
 }

@@ -9,27 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double mean_step_s(const metric_steps *all)
+/* The times in seconds of the steps of all ranks that the mean is of. */
+typedef struct {
+    size_t n, cap;
+    double *s;
+} step_times;
+
+static void add_steps(const metric_steps *all, const trace_rank *rank, step_times *t, later_result *r)
 {
     metric_steps s = metric_steps_inner(all);
     double sum = 0;
 
-    for (uint32_t i = 0; i < s.n; i++)
-        sum += metric_seconds(s.step[i].span.end - s.step[i].span.start);
-    return sum / s.n;
+    for (uint32_t i = 0; i < s.n; i++) {
+        double seconds = metric_seconds(s.step[i].span.end - s.step[i].span.start);
+
+        DSE_GROW(t->s, t->cap, t->n + 1);
+        t->s[t->n++] = seconds;
+        sum += seconds;
+    }
+    later_add_value(r, rank, sum / s.n);
+}
+
+/* How many steps the mean is of, and how far they differ. */
+static void put_spread(const step_times *t, metric_value *out)
+{
+    metric_summary s = metric_summarise(t->s, (uint32_t)t->n);
+
+    metric_put_integer(out, "num_steps", (int64_t)t->n);
+    metric_put_number(out, "min_step_time", s.min);
+    metric_put_number(out, "max_step_time", s.max);
+    metric_put_number(out, "std_step_time", s.deviation);
 }
 
 /* ---- avg_step_time ------------------------------------------------------------------------- */
 
 /* The kind of marks that any rank has decides for all. */
-static void add_gpu_steps(const metric_context *x, later_result *r)
+static void add_gpu_steps(const metric_context *x, step_times *t, later_result *r)
 {
     for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
         for (uint32_t i = 0; i < x->n_views; i++) {
             metric_steps s = later_steps_of(x, i, mark, false);
 
             if (s.n)
-                later_add_value(r, x->view[i].rank, mean_step_s(&s));
+                add_steps(&s, x->view[i].rank, t, r);
         }
 }
 
@@ -91,14 +113,29 @@ static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
     s->n = kept;
 }
 
-static metric_steps tpu_steps_of(const metric_context *x, const trace_rank *r)
+/* An engine that has nothing to do steps all the same: it polls. Keeps the steps during which a device
+ * worked. */
+static void drop_polls(const metric_context *x, const metric_view *v, metric_steps *s)
 {
+    metric_spans work = tpu_host_time(&v->tpu, v->rank, x->arena);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; work.n && i < s->n; i++)
+        if (metric_spans_within(&work, s->step[i].span.start, s->step[i].span.end) > 0)
+            s->step[kept++] = s->step[i];
+    s->n = work.n ? kept : s->n;
+}
+
+static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
+{
+    const trace_rank *r = &x->record->rank[i];
     bool compat = x->options->compat;
     metric_steps s = named_steps(x, r, compat ? &upstream_steps : &engine_steps);
 
     if (compat)
         return s;
     keep_outermost(&s);
+    drop_polls(x, &x->view[i], &s);
     if (!s.n) {
         s = named_steps(x, r, &jit_steps);
         keep_process(r, lowest_pid(r, &s), &s);
@@ -113,16 +150,16 @@ static double length_s(const trace_rank *r)
 }
 
 /* Without marks: the length of the trace over the card's iterations. */
-static void add_tpu_steps(const metric_context *x, later_result *out)
+static void add_tpu_steps(const metric_context *x, step_times *t, later_result *out)
 {
     uint32_t n = x->options->compat ? 1 : x->record->n_ranks;
 
     for (uint32_t i = 0; i < n; i++) {
         const trace_rank *r = &x->record->rank[i];
-        metric_steps s = tpu_steps_of(x, r);
+        metric_steps s = tpu_steps_of(x, i);
 
         if (s.n)
-            later_add_value(out, r, mean_step_s(&s));
+            add_steps(&s, r, t, out);
         else if (x->card && x->card->iteration > 0 && length_s(r) > 0)
             later_add_value(
                 out, r, metric_round(length_s(r) / (double)x->card->iteration, x->options->compat ? 6 : 15));
@@ -134,9 +171,13 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
     bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
+    step_times t = {0};
 
     if (!unread)
-        (tpu ? add_tpu_steps : add_gpu_steps)(x, &r);
+        (tpu ? add_tpu_steps : add_gpu_steps)(x, &t, &r);
+    if (t.n && !x->options->compat)
+        put_spread(&t, out);
+    dse_free(t.s);
     return later_end(&r, 0,
                      unread ? "the original tool does not read databases of Nsight Systems"
                      : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
@@ -195,6 +236,19 @@ static const char no_kernels[] = "the trace has no kernels";
 static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
 {
     double own = metric_seconds((int64_t)later_sum(k).all);
+
+    (void)x;
+    r->part += own;
+    r->whole = k->n ? 1 : r->whole;
+    if (r->ranks)
+        metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
+}
+
+/* The same of those that compute. */
+static void add_compute(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    later_sums s = later_sum(k);
+    double own = metric_seconds((int64_t)(s.all - s.comm));
 
     (void)x;
     r->part += own;
@@ -287,7 +341,12 @@ static const metric rows[] = {
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
     {LATER_ROW("gpu_step_score", "", LATER_ON_ALL, gpu_step_score,
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
+    {LATER_VALUE("kernel_compute_time_group_6", "s", METRIC_ON_GPU,
+                 "sum of all kernels that do not communicate, all ranks"),
+     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = no_kernels),
+     .sums = "kernel_compute_time_group_6"},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
+     .sums = "total_kernel_time",
      LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
                "first to last kernel over all ranks")},

@@ -1,5 +1,6 @@
 /* Which call launched a kernel, and which collective a communication is. */
 #include "metrics/kinds.h"
+#include "metrics/nest.h"
 #include "metrics/order.h"
 #include "metrics/sieve.h"
 
@@ -75,57 +76,6 @@ uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels
 
 /* ---- which collective ---------------------------------------------------------------------- */
 
-/* The annotations nccl:* of all threads, by thread and start. */
-typedef struct {
-    metric_events list;
-    uint32_t *before; /* the last one before it, of the same thread, that ends later; DSE_NONE */
-} nccl_ranges;
-
-static void ranges_init(const trace_rank *r, const metric_sieve *s, dse_arena *scratch, nccl_ranges *out)
-{
-    uint32_t n = s->list[PICK_RANGES].n;
-    metric_sort_item *item;
-
-    metric_keep(&s->list[PICK_RANGES], scratch, &out->list);
-    out->before = DSE_ARENA_NEW(scratch, uint32_t, n);
-    item = DSE_ARENA_NEW(scratch, metric_sort_item, 2 * (size_t)n + 1);
-    metric_sort_by_start(r, &out->list, scratch);
-    for (uint32_t i = 0; i < n; i++)
-        item[i] = (metric_sort_item){r->event[out->list.event[i]].lane, out->list.event[i]};
-    metric_sort_items(item, item + n, n, 32);
-    for (uint32_t i = 0; i < n; i++) {
-        const trace_event *e = &r->event[item[i].event];
-        uint32_t before = i && r->event[item[i - 1].event].lane == e->lane ? i - 1 : DSE_NONE;
-
-        out->list.event[i] = item[i].event;
-        while (before != DSE_NONE && metric_end(&r->event[item[before].event]) <= metric_end(e))
-            before = out->before[before];
-        out->before[i] = before;
-    }
-}
-
-static bool starts_by(const trace_event *e, uint32_t lane, int64_t at)
-{
-    return e->lane < lane || (e->lane == lane && e->start_ps <= at);
-}
-
-/* The innermost range of the thread that holds this time; NULL. */
-static const trace_event *range_at(const trace_rank *r, const nccl_ranges *ranges, uint32_t lane, int64_t at)
-{
-    size_t next;
-
-    METRIC_BISECT(next, 0, ranges->list.n, starts_by(&r->event[ranges->list.event[next]], lane, at));
-    for (uint32_t i = (uint32_t)next - 1; i != DSE_NONE; i = ranges->before[i]) {
-        const trace_event *e = &r->event[ranges->list.event[i]];
-
-        if (e->lane != lane)
-            return NULL;
-        if (metric_end(e) >= at)
-            return e;
-    }
-    return NULL;
-}
-
 /* The type by the short name, or else by the long one. */
 static metric_comm_type type_of_names(const trace_rank *r, const trace_event *e)
 {
@@ -140,22 +90,22 @@ uint8_t *metric_comm_types_of(const metric_sieve *s, const metric_events *comm, 
 {
     const trace_rank *r = s->rank;
     uint8_t *type = DSE_ARENA_RAW(a, uint8_t, comm->n);
-    nccl_ranges ranges;
+    metric_nest ranges; /* nccl:* of all threads */
     dse_arena scratch;
 
     dse_arena_init(&scratch);
-    ranges_init(r, s, &scratch, &ranges);
+    ranges = metric_nest_of(r, &s->list[PICK_RANGES], &scratch);
     for (uint32_t i = 0; i < comm->n; i++) {
-        const trace_event *e = &r->event[comm->event[i]], *host, *range;
+        const trace_event *e = &r->event[comm->event[i]];
         const char *word = e->args == DSE_NONE ? NULL : TRACE_NAME(r, r->args[e->args].collective);
-        uint32_t call = comm_at ? launch[comm_at[i]] : DSE_NONE;
+        uint32_t call = comm_at ? launch[comm_at[i]] : DSE_NONE, range;
 
         if (!word && !comm_at) {
             word = METRIC_TEXT_OF(r, e) + strlen("nccl:");
         } else if (!word && call != DSE_NONE) {
-            host = &r->event[call];
-            if ((range = range_at(r, &ranges, host->lane, host->start_ps)))
-                word = METRIC_TEXT_OF(r, range) + strlen("nccl:");
+            range = metric_nest_at(&ranges, r->event[call].lane, r->event[call].start_ps);
+            if (range != DSE_NONE)
+                word = METRIC_TEXT_OF(r, &r->event[ranges.item[range].event]) + strlen("nccl:");
         }
         type[i] = (uint8_t)(word && *word ? metric_comm_type_of_word(word) : type_of_names(r, e));
     }

@@ -32,12 +32,16 @@ enum {
     METRIC_NEEDS_CHIPS = 1 << 9,     /* --n_chips, device planes, or total_count */
     METRIC_NEEDS_SNAPSHOT = 1 << 10, /* a memory snapshot */
     METRIC_NEEDS_DEVICE = 1 << 11,   /* TPU device events on every rank */
-    METRIC_NEEDS_CLOCK = 1 << 12     /* ranks at work at the same time, unless their clocks are aligned */
+    METRIC_NEEDS_CLOCK = 1 << 12,    /* ranks at work at the same time, unless their clocks are aligned */
+    METRIC_NEEDS_TRAINING = 1 << 13, /* a phase that is not said to be inference; --force */
+    METRIC_NEEDS_EVIDENCE =
+        1 << 14 /* GPU events or a communication, without which a count of 0 says nothing */
 };
 
 #define METRIC_ON(kind) (1u << (kind))
-#define METRIC_ON_GPU   (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS))
-#define METRIC_ON_HOST  (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED))
+#define METRIC_ON_GPU                                                                                        \
+    (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED) | METRIC_ON(TRACE_NSYS) | METRIC_ON(TRACE_XLA_GPU))
+#define METRIC_ON_HOST (METRIC_ON(TRACE_KINETO) | METRIC_ON(TRACE_SIMULATED))
 /* No trace: a directory that has side files alone, which the metric finds by record->path. */
 #define METRIC_ON_NONE METRIC_ON(TRACE_KINDS)
 #define METRIC_ON_ANY  (METRIC_ON(TRACE_KINDS) * 2 - 1)
@@ -87,7 +91,8 @@ typedef struct metric {
     unsigned compat_kinds; /* 0: as kinds. Upstream's own checks are in compat */
     /* The entry of the result that is printed bare, "hockney_alpha_s"; NULL: the whole object is printed. */
     const char *headline;
-    const char *alias; /* another name, or NULL */
+    const char *alias; /* other names, with bars between; NULL */
+    const char *sums;  /* entries of the result that are sums over ranks, with bars between; NULL: none */
     /* Parameters of a function that several rows share (x->row->rule), of the type that METRIC_RULE names. */
     const void *rule;
     size_t n_entries; /* what is compared; 0: nothing of it */

@@ -121,15 +121,38 @@ static dse_status check_steps(const metric_context *x, dse_error *err)
     return DSE_OK;
 }
 
+static dse_status fail_no_gpu(const trace_rank *r, dse_error *err)
+{
+    const trace_accelerator *a = trace_accelerator_of(r);
+
+    if (a)
+        return metric_absent(err,
+                             "rank %" PRIu32 " ran on %s, and has no events of the device; record with "
+                             "ProfilerActivity.%s",
+                             r->rank, a->name, a->activity);
+    if (r->kind == TRACE_XLA_GPU)
+        return metric_absent(err,
+                             "GPU %" PRIu32 " of '%.300s' has no events on a stream; record while it works",
+                             r->rank, r->path);
+    return metric_absent(
+        err, "rank %" PRIu32 " has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda",
+        r->rank);
+}
+
 static dse_status check_gpu(const metric_context *x, dse_error *err)
 {
     for (uint32_t i = 0; i < x->n_views; i++)
         if (!x->view[i].kernels.n && !x->view[i].memory_ops.n)
-            return metric_absent(
-                err,
-                "rank %" PRIu32 " has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda",
-                x->view[i].rank->rank);
+            return fail_no_gpu(x->view[i].rank, err);
     return DSE_OK;
+}
+
+static dse_status check_evidence(const metric_context *x, dse_error *err)
+{
+    for (uint32_t i = 0; i < x->n_views; i++)
+        if (x->view[i].kernels.n || x->view[i].memory_ops.n || x->view[i].comm.n || x->view[i].tpu.n)
+            return DSE_OK;
+    return x->n_views ? fail_no_gpu(x->view[0].rank, err) : DSE_OK;
 }
 
 static dse_status check_comm(const metric_context *x, dse_error *err)
@@ -274,6 +297,15 @@ static dse_status check_inference(const metric_context *x, dse_error *err)
                               "workload.model.phase of a workload card, does");
 }
 
+static dse_status check_training(const metric_context *x, dse_error *err)
+{
+    if (x->options->force || metric_phase_of(x) != TRACE_PHASE_INFERENCE)
+        return DSE_OK;
+    return metric_absent(
+        err, "it is of training, and this is inference, as %s says; --force computes it nevertheless",
+        x->options->phase != TRACE_PHASE_UNKNOWN ? "--phase" : "the workload card");
+}
+
 static dse_status check_chips(const metric_context *x, dse_error *err)
 {
     if (x->options->n_chips > 0 || (x->card && is_given(x->card->total_count)))
@@ -298,7 +330,8 @@ static const struct {
     {METRIC_NEEDS_CLOCK, check_clock},       {METRIC_NEEDS_INFERENCE, check_inference},
     {METRIC_NEEDS_CARD, check_card},         {METRIC_NEEDS_TOKENS, check_tokens},
     {METRIC_NEEDS_MODEL, check_model},       {METRIC_NEEDS_PIPELINE, check_pipeline},
-    {METRIC_NEEDS_CHIPS, check_chips},
+    {METRIC_NEEDS_CHIPS, check_chips},       {METRIC_NEEDS_TRAINING, check_training},
+    {METRIC_NEEDS_EVIDENCE, check_evidence},
 };
 
 dse_status metric_check_needs(unsigned needs, const metric_context *x, dse_error *err)

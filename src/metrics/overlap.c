@@ -162,6 +162,8 @@ static const metric rows[] = {
     {METRIC_ROW("comm_comp_overlap", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
                 "how much of the communication compute kernels cover: mean ratio over ranks, and times "
                 "(unions); --steps inner: within the steps but the first and the last"),
+     .sums =
+         "comm_time_ms|comp_time_ms|overlap_time_ms|exposed_comm_time_ms|num_comm_kernels|num_comp_kernels",
      .compute = comm_comp_overlap, METRIC_ENTRIES(entries), .compat_put = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

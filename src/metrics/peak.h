@@ -12,4 +12,11 @@
  * precisions of the device; NULL is unknown, too. */
 dse_status metric_peak_tflops(const char *device, const char *precision, double *tflops, dse_error *err);
 
+/* The device that a trace names, as cards do: "nvidia_a100" of "NVIDIA A100-SXM4-40GB"; NULL: unknown. */
+const char *metric_peak_device(const char *name);
+
+/* What its links to its neighbours (NVLink, Infinity Fabric, ICI; PCIe where it has none) carry in one
+ * direction at most, in bytes/s; 0: unknown. */
+double metric_peak_links(const char *device);
+
 #endif

@@ -203,6 +203,25 @@ static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out,
     return DSE_OK;
 }
 
+/* Bytes that the operations read and wrote, of all devices, over the wall time. */
+static dse_status estimated_bandwidth(const tpu_run *run, metric_value *out, dse_error *err)
+{
+    double bytes = 0, wall_s = device_wall_s(run);
+
+    for (uint32_t i = 0; i < run->n; i++)
+        for (size_t k = 0; k < run->device[i]->n; k++) {
+            const trace_args *a =
+                metric_args_of(run->rank[i], &run->rank[i]->event[run->device[i]->op[k].event]);
+
+            bytes += a ? tpu_accessed(a) : 0;
+        }
+    if (!(bytes > 0) || !(wall_s > 0))
+        return metric_absent(err, "no operation says how many bytes it accessed (raw_bytes_accessed)");
+    metric_put_number(out, "estimated_bandwidth", bytes / wall_s / 1e9);
+    metric_put_number(out, "bytes_accessed_all_devices", bytes);
+    return DSE_OK;
+}
+
 static double total_flops(const tpu_run *run)
 {
     double sum = 0;
@@ -260,6 +279,7 @@ UPSTREAM_VALUE(avg_comm_bandwidth_GBps, (n - 1) * u->rate_sum / (double)u->n_val
 UPSTREAM_VALUE(allreduce_comm_time_s, u->n_all_reduces ? u->all_reduce_s : (double)NAN)
 UPSTREAM_VALUE(achieved_flops_from_trace_json, u->flops_of_timed / u->s_with_flops)
 UPSTREAM_VALUE(total_model_flops_from_args, u->model_flops)
+UPSTREAM_VALUE(estimated_bandwidth, u->bytes_accessed / u->wall_s / 1e9)
 UPSTREAM_VALUE(flops_per_token_used, 6 * model_params)
 
 UPSTREAM(estimated_total_tokens)
@@ -377,6 +397,7 @@ static const metric rows[] = {
      RULE(total_compute_time_s, .of = {&q_compute, &q_busy, &q_memory},
           .sum_name = "total_compute_time_sum_s")},
     {ROW(total_comm_time_s, "s", 0, "union of communication, mean over devices"),
+     .alias = "comm_kernel_breakdown_tpu",
      RULE(total_comm_time_s, .of = {&q_comm}, .sum_name = "total_comm_time_sum_s", .by_type = true)},
     {ROW(avg_comm_kernel_time_s, "s", 0, "mean time of a communication"),
      RULE(avg_comm_kernel_time_s, .define = avg_comm_kernel_time_s)},
@@ -404,6 +425,8 @@ static const metric rows[] = {
           .sum_name = "total_model_flops_all_devices")},
     {ROW(flops_per_token_used, "FLOP", 0, "6 (training) or 2 (inference) for each of --model_params"),
      RULE(flops_per_token_used, .define = flops_per_token_used)},
+    {ROW(estimated_bandwidth, "GB/s", 0, "bytes that operations read and write over wall time, all devices"),
+     RULE(estimated_bandwidth, .define = estimated_bandwidth)},
     {ROW(estimated_total_tokens, "", 0, "model FLOPs over those of a token"),
      RULE(estimated_total_tokens, .define = put_tokens)},
     {ROW(estimated_throughput_tokens_per_s, "1/s", 0, "estimated tokens over wall time"),

@@ -399,3 +399,21 @@ void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
     trace_names_free(&b.names);
     dse_arena_free(&b.scratch);
 }
+
+metric_spans tpu_host_time(const tpu_rank *t, const trace_rank *r, dse_arena *a)
+{
+    size_t n = 0;
+    metric_span *span;
+
+    for (uint32_t d = 0; d < t->n; d++)
+        n += t->device[d].n;
+    span = DSE_ARENA_NEW(a, metric_span, n);
+    n = 0;
+    for (uint32_t d = 0; d < t->n; d++)
+        for (size_t k = 0; k < t->device[d].n; k++) {
+            const trace_event *e = &r->event[t->device[d].op[k].event];
+
+            span[n++] = (metric_span){metric_start(e), metric_end(e)};
+        }
+    return metric_spans_merge_any(span, n);
+}

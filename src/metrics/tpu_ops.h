@@ -68,4 +68,8 @@ typedef struct tpu_rank {
 /* The devices of a rank of any kind; none if it has no device events. */
 void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out);
 
+/* When any device worked, on the host's clock, so that the host's ranges can be asked what they waited
+ * for. */
+metric_spans tpu_host_time(const tpu_rank *t, const trace_rank *r, dse_arena *a);
+
 #endif

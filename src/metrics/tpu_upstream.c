@@ -16,6 +16,13 @@ static const metric_pick words =
 
 double tpu_upstream_time(const tpu_upstream_kind *k) { return k->n_timed ? k->timed_s : k->dur_s; }
 
+double tpu_accessed(const trace_args *a)
+{
+    if (a->raw_bytes_accessed != TRACE_UNKNOWN && a->raw_bytes_accessed)
+        return (double)a->raw_bytes_accessed;
+    return a->bytes_accessed == TRACE_UNKNOWN ? 0 : (double)a->bytes_accessed;
+}
+
 /* Bytes as upstream reads them, of the shape or else of the bytes accessed; 0: unknown. */
 static double bytes_of(const trace_rank *r, const trace_args *a)
 {
@@ -23,9 +30,7 @@ static double bytes_of(const trace_rank *r, const trace_args *a)
 
     if (shape != HLO_UNKNOWN)
         return (double)shape;
-    if (a->raw_bytes_accessed != TRACE_UNKNOWN && a->raw_bytes_accessed)
-        return (double)a->raw_bytes_accessed;
-    return a->bytes_accessed == TRACE_UNKNOWN ? 0 : (double)a->bytes_accessed;
+    return tpu_accessed(a);
 }
 
 typedef struct {
@@ -75,6 +80,7 @@ static void add(reading *d, size_t event, tpu_upstream *out)
     out->n++;
     d->first_s = fmin(d->first_s, start_us / 1e6);
     d->last_s = fmax(d->last_s, (start_us + dur_us) / 1e6);
+    out->bytes_accessed += args ? tpu_accessed(args) : 0;
     if (args && !isnan(args->model_flops)) {
         out->model_flops += args->model_flops;
         if (args->model_flops > 0 && t.dur_ps > 0) {

@@ -23,12 +23,15 @@ typedef struct {
     size_t n_all_reduces;
     hockney_sample *all_reduce; /* valid; n is not filled in */
     double all_reduce_s;
-    double model_flops;                  /* over all events */
+    double model_flops, bytes_accessed;  /* over all events */
     double flops_of_timed, s_with_flops; /* over those with both above 0 */
 } tpu_upstream;
 
 /* Arrays in the arena. DSE_E_ABSENT if there is no duration event. */
 dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *out, dse_error *err);
+
+/* The bytes that an operation read and wrote; 0: unknown. */
+double tpu_accessed(const trace_args *a);
 
 /* The time rule: device time if any event of the kind has it, else the sum of durations. */
 double tpu_upstream_time(const tpu_upstream_kind *k);

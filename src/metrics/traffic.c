@@ -166,7 +166,10 @@ static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
     metric_put_count(out, "calls_without_size", sum.of[WITHOUT_SIZE]);
     metric_put_count(out, "calls_of_unknown_dtype", sum.of[UNKNOWN_DTYPE]);
     metric_put_count(out, "low_confidence_calls", sum.of[LOW]);
-    metric_put_text(out, "confidence", sum.of[LOW] ? "low" : "high");
+    if (sum.of[CALLS] == of[METRIC_UNKNOWN].of[CALLS])
+        metric_put_absent(out, "confidence", "nothing says which parallelism any communication serves");
+    else
+        metric_put_text(out, "confidence", sum.of[LOW] ? "low" : "high");
 }
 
 static dse_status traffic_distribution(const metric_context *x, metric_value *out, dse_error *err)
@@ -205,6 +208,8 @@ static const metric rows[] = {
     {METRIC_ROW("traffic_distribution", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_COMM,
                 "bytes and time of communication by the parallelism it serves (dp, tp, pp, ep, cp), summed "
                 "over ranks and per rank"),
+     .sums = "dp_bytes|tp_bytes|pp_bytes|ep_bytes|cp_bytes|unknown_bytes|total_bytes|"
+             "dp_time_ms|tp_time_ms|pp_time_ms|ep_time_ms|cp_time_ms|unknown_time_ms|total_comm_calls",
      .compute = traffic_distribution, METRIC_ENTRIES(entries), .compat_put = metric_traffic_compat,
      .compat_kinds = METRIC_ON_HOST},
 };

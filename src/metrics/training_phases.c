@@ -309,6 +309,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 
     h.steps = metric_steps_time(r->view, x->options->trim, a);
     find_ranges(&ranges, &h);
+    *(bool *)r->own = h.has_autograd || h.has_backward || h.list[OPTIMIZER].n;
     if (h.has_operators) {
         divide(&h, a);
         put_times(r->view, &h, metric_steps_kept(r->view, x->options->trim).n, a, r->out);
@@ -324,12 +325,19 @@ static void put_mean(const guide_ranks *ranks, const char *form, int p, metric_v
 
 static dse_status training_phases(const metric_context *x, metric_value *out, dse_error *err)
 {
-    guide_ranks ranks = guide_measure(x, out, measure, 0);
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(bool));
+    bool trains = false;
 
+    for (uint32_t i = 0; i < ranks.n; i++)
+        trains = trains || *(const bool *)ranks.rank[i].own;
     if (ranks.left_out)
         return metric_absent(err,
                              "%s has no operators of the host (cpu_op); record with ProfilerActivity.CPU",
                              ranks.left_out);
+    if (!trains && !x->options->force)
+        return metric_absent(err,
+                             "neither a backward pass nor an optimizer was recorded in the steps, so this is "
+                             "inference; --force computes it nevertheless");
     guide_put_mean(&ranks, "step_time_ms", NULL, out);
     for (int p = 0; p < PHASES; p++) {
         put_mean(&ranks, "%s_time_ms", p, out);
@@ -410,7 +418,7 @@ static void training_phases_compat(const metric_context *x, metric_value *out)
 
 static const metric rows[] = {
     {METRIC_ROW(
-         "training_phases", "guide", "", METRIC_ON_HOST, METRIC_NEEDS_STEPS,
+         "training_phases", "guide", "", METRIC_ON_HOST, METRIC_NEEDS_STEPS | METRIC_NEEDS_TRAINING,
          "a step's time divided into forward, backward, optimizer and other, on the host and of the GPU"),
      .compute = training_phases, .compat_put = training_phases_compat},
 };

@@ -40,9 +40,25 @@ static void ask_long_name(metric_view *v, const trace_event *e, bool *asked)
     if (name == DSE_NONE || asked[name])
         return;
     asked[name] = true;
+    v->work[name] = (uint8_t)metric_work_of(r->names.text[e->name]);
     work = metric_work_of(r->names.text[name]);
+    if (work == METRIC_WORK_COMM || v->work[name] == METRIC_WORK_OTHER)
+        v->work[name] = (uint8_t)work;
     if (work == METRIC_WORK_COMM || v->work[e->name] == METRIC_WORK_OTHER)
         v->work[e->name] = (uint8_t)work;
+}
+
+uint32_t metric_kernel_name(const trace_rank *r, const trace_event *e)
+{
+    const trace_args *a = r->kind == TRACE_NSYS ? metric_args_of(r, e) : NULL;
+
+    return a && a->long_name != DSE_NONE ? a->long_name : e->name;
+}
+
+metric_work metric_kernel_work(const metric_view *v, const trace_event *e)
+{
+    return v->work[e->name] == METRIC_WORK_COMM ? METRIC_WORK_COMM
+                                                : (metric_work)v->work[metric_kernel_name(v->rank, e)];
 }
 
 /* The kind of work of each kernel's name, asked once a name; how many kernels communicate. */

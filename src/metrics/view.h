@@ -74,6 +74,11 @@ static inline metric_events metric_comm_kernels(const metric_view *v)
     return v->comm_layer == METRIC_LAYER_KERNEL ? v->comm : (metric_events){0, NULL};
 }
 
+/* The name by which kernels are told apart: of Nsight Systems the demangled one, since all of CUTLASS's are a
+ * "Kernel2". Its kind of work. */
+uint32_t metric_kernel_name(const trace_rank *r, const trace_event *e);
+metric_work metric_kernel_work(const metric_view *v, const trace_event *e);
+
 /* The last part of its path; "" if it has none. */
 const char *metric_file_name(const trace_rank *rank);
 

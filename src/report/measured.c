@@ -149,16 +149,16 @@ static void add_padded(const char *text, const columns *c, size_t i, dse_strbuf 
 {
     size_t used = line_of(c), room = used + LEAST_TAIL < WIDTH ? WIDTH - used : LEAST_TAIL;
 
-    if (!c->tail || i + 1 < c->n)
+    if (!c->tail || i + 1 < c->n) {
         dse_strbuf_addf(out, "  %*s", (int)c->width[i], text);
-    else if (strlen(text) <= room)
-        dse_strbuf_addf(out, "  %s", text);
-    else
-        dse_strbuf_addf(out, "  %.*s...", (int)room - 3, text);
+    } else {
+        dse_strbuf_adds(out, "  ");
+        report_add_cut(text, room, out);
+    }
 }
 
-/* The name of the rows with the headings, then one line per row; a long text stands last and is cut at the
- * end of the line. `depth` is that of the name. The rows must form such a table. */
+/* The name of the rows with the headings, then one line per row; a long text stands last and is cut in its
+ * middle. `depth` is that of the name. The rows must form such a table. */
 static void add_table(const char *name, const metric_value *rows, int depth, dse_strbuf *out)
 {
     size_t place = 0;
@@ -189,6 +189,10 @@ static void add_table(const char *name, const metric_value *rows, int depth, dse
 
 static void add_readable(const metric_value *v, dse_strbuf *out)
 {
+    if (v->kind == METRIC_TEXT && strlen(v->text) > WIDTH - NAME_COLUMNS - 2) {
+        report_add_cut(v->text, WIDTH - NAME_COLUMNS - 2, out);
+        return;
+    }
     report_measured_scalar(v, "absent", out);
     if (v->kind == METRIC_ABSENT && v->text)
         dse_strbuf_addf(out, ": %s", v->text);
@@ -286,8 +290,34 @@ static void add_leaf(const metric_value *v, const metric_value *before, dse_strb
         dse_strbuf_addf(out, " (%s)", report_bytes((uint64_t)v->integer).text);
 }
 
-/* Adds all entries except the one called `but` (NULL: all). */
-static void add_entries(const metric_value *object, const char *but, int depth, dse_strbuf *out)
+/* How many ranks a value has entries of. */
+static size_t ranks_of(const metric_value *object)
+{
+    const metric_value *ranks = metric_get(object, "per_rank");
+    size_t n = 0;
+
+    for (const metric_value *i = ranks && report_is_tree(ranks) ? ranks->first : NULL; i; i = i->next)
+        n++;
+    return n;
+}
+
+/* " (sum over 8 ranks)" behind an entry that is one, so that nobody takes it for a rank's. */
+static void add_sum(const metric *row, const metric_value *object, const char *key, dse_strbuf *out)
+{
+    const size_t n = strlen(key);
+
+    for (const char *sum = row->sums; sum && ranks_of(object) > 1; sum = strchr(sum, '|')) {
+        sum += *sum == '|';
+        if (strncmp(sum, key, n) == 0 && (!sum[n] || sum[n] == '|')) {
+            dse_strbuf_addf(out, " (sum over %zu ranks)", ranks_of(object));
+            return;
+        }
+    }
+}
+
+/* Adds all entries except the one called `but` (NULL: all); row NULL: they are parts of an entry. */
+static void add_entries(const metric *row, const metric_value *object, const char *but, int depth,
+                        dse_strbuf *out)
 {
     const metric_value *before = NULL;
     bool of_all = false;
@@ -304,12 +334,17 @@ static void add_entries(const metric_value *object, const char *but, int depth, 
             continue;
         }
         if (i->kind == METRIC_OBJECT && i->first && !is_number_a_rank(i)) {
-            dse_strbuf_addf(out, "%*s%s\n", 2 * depth, "", key);
-            add_entries(i, NULL, depth + 1, out);
+            dse_strbuf_addf(out, "%*s%s", 2 * depth, "", key);
+            if (row)
+                add_sum(row, object, key, out);
+            dse_strbuf_addc(out, '\n');
+            add_entries(NULL, i, NULL, depth + 1, out);
             continue;
         }
         add_label(key, depth, out);
         add_leaf(i, before, out);
+        if (row)
+            add_sum(row, object, key, out);
         dse_strbuf_addc(out, '\n');
     }
 }
@@ -320,7 +355,7 @@ static void add_text(const report_measured *m, dse_strbuf *out)
 
     if (!headline) {
         dse_strbuf_addf(out, "%s\n", m->name);
-        add_entries(m->value, NULL, 1, out);
+        add_entries(m->row, m->value, NULL, 1, out);
         return;
     }
     add_label(m->name, 0, out);
@@ -332,8 +367,9 @@ static void add_text(const report_measured *m, dse_strbuf *out)
         add_readable(headline, out);
     if (*m->row->unit)
         dse_strbuf_addf(out, " %s", m->row->unit);
+    add_sum(m->row, m->value, m->row->headline, out);
     dse_strbuf_addc(out, '\n');
-    add_entries(m->value, m->row->headline, 1, out);
+    add_entries(m->row, m->value, m->row->headline, 1, out);
 }
 
 void report_measured_text(const report_measured *m, size_t n, dse_strbuf *out)

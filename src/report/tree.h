@@ -138,6 +138,10 @@ void report_put_degrees(const char *point, unsigned profile, unsigned profiles, 
 /* A value as people read it, in a table. */
 void report_add_cell(const report_value *v, dse_strbuf *out);
 
+/* A text of at most `room` characters, more than 3: a longer one without its middle, as names of kernels say
+ * most at both ends. */
+void report_add_cut(const char *text, size_t room, dse_strbuf *out);
+
 /* ---- values for people ---------------------------------------------------------------------- */
 
 typedef struct {

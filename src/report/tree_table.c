@@ -46,6 +46,16 @@ void report_add_cell(const report_value *v, dse_strbuf *out)
     }
 }
 
+void report_add_cut(const char *text, size_t room, dse_strbuf *out)
+{
+    size_t n = strlen(text), head = (room - 3) / 2, tail = room - 3 - head;
+
+    if (n <= room)
+        dse_strbuf_adds(out, text);
+    else
+        dse_strbuf_addf(out, "%.*s...%s", (int)head, text, text + n - tail);
+}
+
 /* The text of a value in one line. */
 static const char *cell(const report_value *v, dse_strbuf *text)
 {
@@ -157,7 +167,7 @@ void report_rows_table(const report_node *list, dse_strbuf *out)
     if (n)
         print_headings(c, n, gap, out);
     for (const report_node *row = list->first; row; row = row->next) {
-        const bool wins = row == list->first && n && !strcmp(c[0].heading, "rank");
+        const bool wins = row == list->first && n && !c[0].left && !strcmp(c[0].heading, "rank");
         size_t k = 0;
 
         dse_strbuf_adds(out, wins ? report_begin_style(REPORT_WINNER) : "");

@@ -5,6 +5,7 @@
 #include "trace/chrome.h"
 #include "trace/json_fields.h"
 #include "trace/reader.h"
+#include "trace/xla_gpu.h"
 
 #include <inttypes.h>
 
@@ -207,10 +208,14 @@ static dse_status finish(chrome_reader *r, const char *path, dse_error *err)
         return dse_fail_at(err, DSE_E_RANGE, path,
                            "'baseTimeNanoseconds' and the events' times together are out of range");
     chrome_name_lanes(r);
+    if (rank->kind == TRACE_KINETO)
+        trace_adopt_device_events(rank);
     tighten(rank);
     warn(r, path);
     if (r->is_simulated)
         chrome_split_ranks(r, path);
+    else if (r->is_xla)
+        trace_xla_split_gpus(r->record, path);
     return DSE_OK;
 }
 

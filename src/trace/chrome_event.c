@@ -39,6 +39,7 @@ enum {
 
 static const trace_json_key_row args_rows[] = {
     {"correlation", A_CORRELATION, 0},
+    {"correlation_id", A_CORRELATION, 0}, /* of XLA */
     {"stream", A_SMALL, FIELD(stream)},
     {"device", A_SMALL, FIELD(device)},
     {"bytes", A_WHOLE, FIELD(bytes)},

@@ -1,89 +1,8 @@
 /* A simulated timeline has all ranks in one file: each pid is a rank. */
 #include "trace/chrome.h"
+#include "trace/mover.h"
 
 #include <inttypes.h>
-
-/* The id that an id of the file has within a rank. It is valid only for the rank that it names, so no table
- * is cleared between ranks, of which there may be a hundred thousand. */
-typedef struct {
-    uint32_t rank; /* index + 1 */
-    uint32_t id;
-} moved;
-
-/* The rank that is being moved out of the file's. */
-typedef struct {
-    const trace_rank *from;
-    trace_rank *to;
-    uint32_t rank; /* index + 1; 0: none yet */
-    moved *name;   /* by name of `from` */
-    moved *lane;   /* by lane of `from` */
-    moved *args;   /* by args of `from` */
-} mover;
-
-static bool is_new(const mover *m, moved *v)
-{
-    bool other = v->rank != m->rank;
-
-    v->rank = m->rank;
-    return other;
-}
-
-static uint32_t move_name(mover *m, uint32_t id)
-{
-    if (id == DSE_NONE)
-        return DSE_NONE;
-    if (is_new(m, &m->name[id]))
-        m->name[id].id = trace_names_add(&m->to->names, m->from->names.text[id], m->from->names.length[id]);
-    return m->name[id].id;
-}
-
-static uint32_t move_lane(mover *m, uint32_t id)
-{
-    const trace_lane *lane = &m->from->lane[id];
-    uint32_t pid = move_name(m, lane->pid), tid = move_name(m, lane->tid); /* names count in this order */
-    uint32_t to = trace_add_lane(m->to, pid, tid);
-
-    m->to->lane[to].process_name = move_name(m, lane->process_name);
-    m->to->lane[to].thread = move_name(m, lane->thread);
-    return to;
-}
-
-static uint32_t move_args(mover *m, uint32_t id)
-{
-    static const size_t names[] = {offsetof(trace_args, collective),   offsetof(trace_args, dtype),
-                                   offsetof(trace_args, group_name),   offsetof(trace_args, group_desc),
-                                   offsetof(trace_args, group_ranks),  offsetof(trace_args, kernel_class),
-                                   offsetof(trace_args, hlo_category), offsetof(trace_args, long_name),
-                                   offsetof(trace_args, shape)};
-    trace_args a;
-
-    if (id == DSE_NONE)
-        return DSE_NONE;
-    if (is_new(m, &m->args[id])) {
-        memcpy(&a, &m->from->args[id], sizeof a); /* with its padding: see trace_add_args */
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            uint32_t *field = (uint32_t *)(void *)((char *)&a + names[i]);
-            *field = move_name(m, *field);
-        }
-        m->args[id].id = trace_add_args(m->to, &a);
-    }
-    return m->args[id].id;
-}
-
-static void move_event(mover *m, const trace_event *e)
-{
-    trace_event v = *e;
-    trace_rank *to = m->to;
-
-    if (is_new(m, &m->lane[e->lane]))
-        m->lane[e->lane].id = move_lane(m, e->lane);
-    v.name = move_name(m, e->name);
-    v.lane = m->lane[e->lane].id;
-    v.args = move_args(m, e->args);
-    v.word = (uint8_t)trace_add_word(to, move_name(m, m->from->word[e->word]));
-    trace_add_event(to, &v);
-    trace_extend(to, e->start_ps, e->start_ps + e->dur_ps, e->start_ps > 0 || m->from->base_ns > 0);
-}
 
 /* The rank of each lane; DSE_NONE: its pid is no number. Ranks count in the order of their first lane;
  * returns how many. */
@@ -126,20 +45,6 @@ static void sort_by_rank(const trace_rank *from, const uint32_t *rank_of_lane, u
             order[start[rank_of_lane[from->event[i].lane] + 1]++] = (uint32_t)i;
 }
 
-static void move_rank(mover *m, trace_record *to, const char *path, uint32_t number, const uint32_t *order,
-                      size_t n)
-{
-    const trace_rank *from = m->from;
-
-    m->rank++;
-    m->to = trace_record_add_file(to, TRACE_SIMULATED, path);
-    m->to->rank = number;
-    m->to->has_rank = true;
-    m->to->base_ns = from->base_ns;
-    for (size_t i = 0; i < n; i++)
-        move_event(m, &from->event[order[i]]);
-}
-
 /* Sets what the file gives for each rank beside its events. */
 static void set_run_facts(const chrome_reader *r, trace_rank *to)
 {
@@ -155,24 +60,21 @@ static void split(const chrome_reader *r, trace_record *to, const char *path)
     uint32_t *pid = dse_realloc(NULL, from->n_lanes * sizeof *pid);
     uint32_t *order = dse_realloc(NULL, from->n_events * sizeof *order);
     size_t *start = dse_calloc((size_t)from->n_lanes + 3, sizeof *start);
-    mover m = {.from = from,
-               .name = dse_calloc(from->names.n, sizeof *m.name),
-               .lane = dse_calloc(from->n_lanes, sizeof *m.lane),
-               .args = dse_calloc(from->n_args, sizeof *m.args)};
+    trace_mover m = trace_mover_of(from);
     uint32_t n = ranks_of_lanes(from, rank, pid);
 
     sort_by_rank(from, rank, n, start, order);
     for (uint32_t k = 0; k < n; k++) {
-        move_rank(&m, to, path, pid[k], order + start[k], start[k + 1] - start[k]);
+        trace_mover_begin(&m, to, TRACE_SIMULATED, path, pid[k]);
+        for (size_t i = start[k]; i < start[k + 1]; i++)
+            trace_mover_add(&m, &from->event[order[i]], (trace_category)from->event[order[i]].category);
         set_run_facts(r, m.to);
     }
     if (start[n] < from->n_events)
         trace_warn(to, path,
                    "events of a simulated run left out because their pid is no number of a rank: %zu",
                    from->n_events - start[n]);
-    dse_free(m.name);
-    dse_free(m.lane);
-    dse_free(m.args);
+    trace_mover_free(&m);
     dse_free(rank);
     dse_free(pid);
     dse_free(order);

@@ -75,7 +75,8 @@ static uint32_t of_host(const char *stem, size_t n)
     return at >= 3 && strncmp(stem + at - 3, "-w-", 3) == 0 ? number_at(stem + at, n - at) : DSE_NONE;
 }
 
-static uint32_t last_field(const char *stem, size_t n, bool very_last)
+/* *at is where the number begins. */
+static uint32_t last_field(const char *stem, size_t n, bool very_last, size_t *at)
 {
     size_t end = n;
 
@@ -89,6 +90,7 @@ static uint32_t last_field(const char *stem, size_t n, bool very_last)
         for (size_t i = start; i < end; i++)
             if (!isdigit((unsigned char)stem[i]))
                 v = DSE_NONE;
+        *at = start;
         if (v != DSE_NONE || very_last || !start)
             return v;
         end = start - 1;
@@ -96,14 +98,38 @@ static uint32_t last_field(const char *stem, size_t n, bool very_last)
     return DSE_NONE;
 }
 
-uint32_t trace_rank_of_name(const char *path, trace_kind kind)
+static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t n = stem_length(name);
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What a name says without being compared with others: it has the word, or is called as a host or by the
+ * original tools. */
+static uint32_t rank_of_words(const char *name, trace_kind kind)
+{
+    static const char canonical[] = "kineto_trace_";
+    size_t n = stem_length(name), at = strlen(canonical), end;
     uint32_t v = after_the_word("rank", name, n);
 
-    if (v == DSE_NONE)
-        v = kind == TRACE_XLA ? of_host(name, n) : last_field(name, n, kind == TRACE_SNAPSHOT);
+    if (v == DSE_NONE && (kind == TRACE_XLA || kind == TRACE_XLA_GPU))
+        v = of_host(name, n);
+    else if (v == DSE_NONE && strncmp(name, canonical, at) == 0)
+        v = last_field(name, n, true, &end);
+    return v;
+}
+
+static bool is_xla(trace_kind kind) { return kind == TRACE_XLA || kind == TRACE_XLA_GPU; }
+
+uint32_t trace_rank_of_name(const char *path, trace_kind kind)
+{
+    const char *name = base_name(path);
+    size_t n = stem_length(name), at;
+    uint32_t v = rank_of_words(name, kind);
+
+    if (v == DSE_NONE && !is_xla(kind))
+        v = last_field(name, n, kind == TRACE_SNAPSHOT, &at);
     return v != DSE_NONE ? v : after_the_word("worker", name, n);
 }
 
@@ -197,16 +223,74 @@ static bool is_only_rank_of_file(const kind_ranks *k, uint32_t i)
            (i + 1 == k->n || !same_file(&k->rank[i], &k->rank[i + 1]));
 }
 
-/* Devices of an Nsight Systems export count from 0 on every host, so several files do not tell ranks. */
+/* Devices of Nsight Systems and of XLA count from 0 on every host, so several files do not tell ranks. */
 static bool has_reliable_rank(const kind_ranks *k, const trace_rank *r)
 {
-    return r->has_rank && !(r->kind == TRACE_NSYS && k->n_files > 1);
+    return r->has_rank && !((r->kind == TRACE_NSYS || r->kind == TRACE_XLA_GPU) && k->n_files > 1);
 }
 
-static void take_rank_of_name(const kind_ranks *k, uint32_t i)
+/* Whether names differ in one field alone, which is a number in both. */
+static bool differ_in_a_number(const char *a, const char *b)
+{
+    size_t at, other;
+
+    return last_field(a, stem_length(a), false, &at) != DSE_NONE &&
+           last_field(b, stem_length(b), false, &other) != DSE_NONE && at == other &&
+           strncmp(a, b, at) == 0 &&
+           strcmp(a + at + strspn(a + at, "0123456789"), b + at + strspn(b + at, "0123456789")) == 0;
+}
+
+static bool has_number(const char *name)
+{
+    size_t at;
+
+    return last_field(name, stem_length(name), false, &at) != DSE_NONE;
+}
+
+/* Files whose ranks neither they nor words of their names say: the first of them, and how the others' names
+ * differ from its. */
+typedef struct {
+    const trace_rank *first, *other; /* other: differs in more than a number; NULL: none does */
+    bool alike;                      /* there are several, and they differ in a number alone */
+} unnamed;
+
+static unnamed find_unnamed(const kind_ranks *k)
+{
+    unnamed u = {0};
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        const trace_rank *r = &k->rank[i];
+        const char *name = base_name(r->path);
+
+        if (r->has_rank || !is_only_rank_of_file(k, i) || rank_of_words(name, r->kind) != DSE_NONE)
+            continue;
+        if (!u.first) {
+            u.first = r;
+            continue;
+        }
+        u.alike = true;
+        if (!u.other && !differ_in_a_number(base_name(u.first->path), name))
+            u.other = r;
+    }
+    u.alike = u.alike && !u.other;
+    return u;
+}
+
+/* A number that no other file's name has in its place may be anything: a model's size, a run. */
+static uint32_t rank_of_name(const trace_rank *r, bool alike)
+{
+    const char *name = base_name(r->path);
+    uint32_t v = rank_of_words(name, r->kind);
+
+    if (v == DSE_NONE && (alike || !has_number(name)))
+        v = trace_rank_of_name(r->path, r->kind);
+    return v;
+}
+
+static void take_rank_of_name(const kind_ranks *k, uint32_t i, bool alike)
 {
     trace_rank *r = &k->rank[i];
-    uint32_t v = is_only_rank_of_file(k, i) ? trace_rank_of_name(r->path, r->kind) : DSE_NONE;
+    uint32_t v = is_only_rank_of_file(k, i) ? rank_of_name(r, alike) : DSE_NONE;
 
     r->has_rank = v != DSE_NONE && (!r->world_size || v < r->world_size);
     if (r->has_rank)
@@ -240,41 +324,43 @@ static void number_the_rest(const kind_ranks *k, trace_record *notes)
                    n > 1 ? " (nor others do)" : "", k->rank[first].rank);
 }
 
-static void settle_kind(const kind_ranks *k, trace_record *notes)
-{
-    for (uint32_t i = 0; i < k->n; i++)
-        if (!has_reliable_rank(k, &k->rank[i]))
-            take_rank_of_name(k, i);
-    number_the_rest(k, notes);
-}
-
-static void settle_kinds(trace_record *r)
-{
-    for (uint32_t a = 0, b = 0; a < r->n_ranks; a = b) {
-        kind_ranks k = {.rank = &r->rank[a], .n_files = 1};
-
-        while (++b < r->n_ranks && r->rank[b].kind == r->rank[a].kind)
-            k.n_files += !same_file(&r->rank[b - 1], &r->rank[b]);
-        k.n = b - a;
-        settle_kind(&k, r);
-    }
-}
-
-/* ---- one job --------------------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static dse_status fail_different_jobs(const trace_rank *a, const trace_rank *b, const char *how,
                                       dse_error *err)
 {
     return dse_fail(err, DSE_E_CONFIG, "'%.200s' and '%.200s' are not of one job: %s; give one job at a time",
                     a->path, base_name(b->path), how);
 }
+
+static dse_status settle_kind(const kind_ranks *k, trace_record *notes, dse_error *err)
+{
+    unnamed u = find_unnamed(k);
+
+    if (u.other && has_number(base_name(u.first->path)) && has_number(base_name(u.other->path)))
+        return fail_different_jobs(
+            u.first, u.other, "neither says its rank, and their names differ in more than a number", err);
+    for (uint32_t i = 0; i < k->n; i++)
+        if (!has_reliable_rank(k, &k->rank[i]))
+            take_rank_of_name(k, i, u.alike);
+    number_the_rest(k, notes);
+    return DSE_OK;
+}
+
+static dse_status settle_kinds(trace_record *r, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t a = 0, b = 0; st == DSE_OK && a < r->n_ranks; a = b) {
+        kind_ranks k = {.rank = &r->rank[a], .n_files = 1};
+
+        while (++b < r->n_ranks && r->rank[b].kind == r->rank[a].kind)
+            k.n_files += !same_file(&r->rank[b - 1], &r->rank[b]);
+        k.n = b - a;
+        st = settle_kind(&k, r, err);
+    }
+    return st;
+}
+
+/* ---- one job --------------------------------------------------------------------------------- */
 
 /* All timelines of a run must come from one profiler; memory snapshots may lie beside any. */
 static dse_status check_kinds(const trace_record *r, dse_error *err)
@@ -358,10 +444,11 @@ dse_status trace_settle_ranks(trace_record *r, dse_error *err)
         qsort(r->rank, r->n_ranks, sizeof *r->rank, by_kind);
     if ((st = check_kinds(r, err)) != DSE_OK)
         return st;
-    settle_kinds(r);
-    if (r->n_ranks)
+    st = settle_kinds(r, err);
+    if (st == DSE_OK && r->n_ranks)
         qsort(r->rank, r->n_ranks, sizeof *r->rank, by_number);
-    st = check_numbers(r, err);
+    if (st == DSE_OK)
+        st = check_numbers(r, err);
     if (st == DSE_OK)
         st = check_groups(r, err);
     return st;

@@ -10,8 +10,8 @@
 const char *trace_kind_name(trace_kind k)
 {
     static const char *const names[TRACE_KINDS] = {
-        "Kineto trace",          "simulated run",   "XLA trace",      "Nsight Systems export",
-        "Nsight Systems report", "execution trace", "memory snapshot"};
+        "Kineto trace",          "simulated run",         "XLA trace",       "GPU XLA trace",
+        "Nsight Systems export", "Nsight Systems report", "execution trace", "memory snapshot"};
 
     return names[k];
 }
@@ -34,12 +34,56 @@ trace_category trace_category_of(const char *word, size_t n)
                  {"cuda_runtime", TRACE_RUNTIME},
                  {"Runtime", TRACE_RUNTIME},
                  {"cuda_driver", TRACE_DRIVER},
+                 {"mtia_runtime", TRACE_RUNTIME},
+                 {"xpu_runtime", TRACE_RUNTIME},
+                 {"xpu_driver", TRACE_DRIVER},
+                 {"glow_runtime", TRACE_RUNTIME},
+                 {"privateuse1_runtime", TRACE_RUNTIME},
+                 {"privateuse1_driver", TRACE_DRIVER},
                  {"python_function", TRACE_PYTHON}};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strlen(words[i].word) == n && memcmp(words[i].word, word, n) == 0)
             return words[i].category;
     return TRACE_OTHER;
+}
+
+/* Source: Kineto's list of activity types. */
+static const struct {
+    const char *prefix, *device; /* of category words */
+    trace_accelerator is;
+} accelerators[] = {{"mtia_", "mtia_ccp_events", {"MTIA", "MTIA"}},
+                    {"hpu_", "hpu_op", {"Gaudi (HPU)", "HPU"}},
+                    {"xpu_", NULL, {"XPU", "XPU"}},
+                    {"privateuse1_", NULL, {"accelerator of PrivateUse1", "PrivateUse1"}}};
+
+const trace_accelerator *trace_accelerator_of(const trace_rank *r)
+{
+    for (uint32_t w = 0; w < r->n_words; w++)
+        for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
+            if (strncmp(r->names.text[r->word[w]], accelerators[i].prefix, strlen(accelerators[i].prefix)) ==
+                0)
+                return &accelerators[i].is;
+    return NULL;
+}
+
+void trace_adopt_device_events(trace_rank *r)
+{
+    bool is_device[256] = {false}, any = false;
+
+    for (uint32_t w = 0; w < r->n_words; w++) {
+        const char *word = r->names.text[r->word[w]];
+
+        if (trace_category_of(word, strlen(word)) == TRACE_KERNEL)
+            return;
+        for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
+            is_device[w] =
+                is_device[w] || (accelerators[i].device && strcmp(word, accelerators[i].device) == 0);
+        any = any || is_device[w];
+    }
+    for (size_t i = 0; any && i < r->n_events; i++)
+        if (is_device[r->event[i].word])
+            r->event[i].category = TRACE_KERNEL;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */

@@ -34,6 +34,7 @@ typedef enum {
     TRACE_KINETO,    /* PyTorch's profiler, as Chrome JSON */
     TRACE_SIMULATED, /* simulated here: simulate --timeline, or simulated.h */
     TRACE_XLA,       /* XLA's or JAX's profiler: Chrome JSON, or xplane.pb */
+    TRACE_XLA_GPU,   /* the same of GPUs, a rank each (xla_gpu.h) */
     TRACE_NSYS,      /* Nsight Systems, exported as SQLite */
     TRACE_NSYS_CSV,  /* one of its reports: totals, no intervals */
     TRACE_ET,        /* PyTorch's execution trace: operators without times */
@@ -194,6 +195,13 @@ trace_rank *trace_record_add_rank(trace_record *r);
 /* The same, read from a file of this kind. */
 trace_rank *trace_record_add_file(trace_record *r, trace_kind kind, const char *path);
 
+/* The accelerator, other than a GPU, whose category words a rank has ("mtia_runtime"); NULL. */
+typedef struct {
+    const char *name;     /* "MTIA" */
+    const char *activity; /* what records it: ProfilerActivity.<activity> */
+} trace_accelerator;
+const trace_accelerator *trace_accelerator_of(const trace_rank *r);
+
 /* Adds a warning with its place (cut after 400 bytes; NULL: the text has it). After 100 one more says that
  * there are others. */
 void trace_warn(trace_record *r, const char *where, const char *fmt, ...)
@@ -206,6 +214,10 @@ void trace_set_device_time(trace_rank *r, size_t event, trace_device_time t);
 uint32_t trace_add_args(trace_rank *r, const trace_args *a);
 uint32_t trace_add_lane(trace_rank *r, uint32_t pid, uint32_t tid); /* the same again for the same two */
 uint32_t trace_add_word(trace_rank *r, uint32_t name);              /* of a category */
+
+/* Makes what an accelerator other than a GPU writes of its work ("mtia_ccp_events") kernels, in a file
+ * that has no category "kernel". */
+void trace_adopt_device_events(trace_rank *r);
 
 /* Sets all args to "not given". */
 void trace_args_clear(trace_args *a);

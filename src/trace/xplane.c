@@ -11,6 +11,7 @@
 #include "base/protobuf.h"
 #include "trace/pairs.h"
 #include "trace/reader.h"
+#include "trace/xla_gpu.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -561,7 +562,10 @@ dse_status trace_xplane_parse(const char *path, const void *bytes, size_t n, tra
     dse_free(x.name);
     dse_free(x.args);
     dse_free(x.key);
-    return x.failed ? DSE_E_SYNTAX : DSE_OK;
+    if (x.failed)
+        return DSE_E_SYNTAX;
+    trace_xla_split_gpus(out, path);
+    return DSE_OK;
 }
 
 /* Begins with a plane that begins with its id or its name, as XLA writes it; no other known format does. */

@@ -45,10 +45,30 @@ static void check_value(const run *r, const subject *s, const char *block, const
 }
 
 /* By definition. */
+/* The reference's words of matrix products do not have Tensile's Cijk_*, and count these among the others; they
+ * are ours alone where it has no product at all. Puts them back there, so that counts and times are compared. */
+static void move_unknown_products(const json_t *want, json_t *rank)
+{
+    json_t *kinds = json_object_get(rank, "by_type"), *gemm = json_object_get(kinds, "gemm"),
+           *other = json_object_get(kinds, "other");
+
+    if (!json_is_object(want) || json_object_get(json_object_get(want, "by_type"), "gemm") || !gemm || !other)
+        return;
+    json_object_set_new(other, "count",
+                        json_integer(json_integer_value(json_object_get(other, "count")) +
+                                     json_integer_value(json_object_get(gemm, "count"))));
+    json_object_set_new(other, "time_ms_sum",
+                        json_real(json_number_value(json_object_get(other, "time_ms_sum")) +
+                                  json_number_value(json_object_get(gemm, "time_ms_sum"))));
+}
+
 static void check(const run *r, subject *s, const char *name, const char *part, const json_t *want)
 {
-    json_t *got = subject_metric(s, name, false);
+    json_t *got = subject_metric(s, name, false), *ranks = json_object_get(got, "per_rank"), *rank;
+    const char *key;
 
+    if (strcmp(name, "kernel") == 0)
+        json_object_foreach(ranks, key, rank) move_unknown_products(want, rank);
     check_value(r, s, "definition", name, false, part, want, got);
     json_decref(got);
 }

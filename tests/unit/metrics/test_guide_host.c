@@ -46,6 +46,17 @@ CLAIM(a_kernel_belongs_to_the_phase_of_its_launch)
     run_free(&t);
 }
 
+CLAIM(a_forward_pass_alone_is_no_training)
+{
+    const char *events = STEP "," HOST("cpu_op", "aten::linear", 1, 1100, 100);
+    run t;
+
+    run_of(&t, &events, 1);
+    assert_null(run_metric(&t, "training_phases"));
+    assert_non_null(strstr(t.err.text, "neither a backward pass nor an optimizer was recorded"));
+    run_free(&t);
+}
+
 /* A step: forward aten:: 100 + 40 + 90 + 10 + 40; backward 200; optimizer 1000 + 100, with ProfilerStep#;
  * FSDP 80 + 40 + 10 + 60: 1770 in all. */
 CLAIM(phases_compat_take_the_step_for_an_optimizer)
@@ -264,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_divide_the_step),
         cmocka_unit_test(a_kernel_belongs_to_the_phase_of_its_launch),
+        cmocka_unit_test(a_forward_pass_alone_is_no_training),
         cmocka_unit_test(phases_compat_take_the_step_for_an_optimizer),
         cmocka_unit_test(backward_is_absent_where_autograd_has_no_ranges),
         cmocka_unit_test(phases_need_operators_of_the_host),

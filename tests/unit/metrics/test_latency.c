@@ -97,6 +97,53 @@ CLAIM(steps_of_the_engine_core_are_its_outermost)
     run_free(&r);
 }
 
+/* The device works in [5, 65] and [100, 120]; the engine's last two steps wait for nothing. */
+CLAIM(polls_of_an_idle_engine_are_no_steps)
+{
+    static const char *const events =
+        "{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
+        "{\"ph\":\"M\",\"pid\":3,\"tid\":3,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":5,\"dur\":60,\"name\":\"fusion.1\"},"
+        "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":100,\"dur\":20,\"name\":\"fusion.2\"},"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":1,\"dur\":70,\"name\":\"$core.py:9 _process_engine_step\"},"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":90,\"dur\":30,\"name\":\"$core.py:9 "
+        "_process_engine_step\"},"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":130,\"dur\":1,\"name\":\"$core.py:9 "
+        "_process_engine_step\"},"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":140,\"dur\":1,\"name\":\"$core.py:9 "
+        "_process_engine_step\"}";
+    const metric_value *v;
+    run r;
+
+    run_of(&r, &events, 1);
+    r.options.phase = TRACE_PHASE_INFERENCE;
+    v = run_metric(&r, "avg_step_time");
+    assert_value(v, "avg_step_time", 50e-6);
+    assert_value(v, "num_steps", 2);
+    assert_value(v, "min_step_time", 30e-6);
+    assert_value(v, "max_step_time", 70e-6);
+    assert_value(run_metric(&r, "TPOT"), "tpot", 30e-6);
+    run_free(&r);
+}
+
+CLAIM(the_names_of_the_leaderboard_are_known)
+{
+    static const char *const names[][2] = {{"ttft", "TTFT"},
+                                           {"tpot_group_6", "TPOT"},
+                                           {"mean_sm_coverage", "sm"},
+                                           {"break_down_steps", "kernel"},
+                                           {"throughput_group_6", "throughput_tokens"},
+                                           {"kernel_compute_time_group_6", "kernel_compute_time_group_6"},
+                                           {"estimated_bandwidth", "estimated_bandwidth"}};
+    dse_error err = DSE_ERROR_INIT;
+    const metric *m;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_ok(metric_find(names[i][0], TRACE_KINETO, false, &m, &err), &err);
+        assert_string_equal(m->name, names[i][1]);
+    }
+}
+
 CLAIM(a_recording_that_begins_in_decode_has_no_first_token)
 {
     run r;
@@ -159,6 +206,8 @@ int main(void)
         cmocka_unit_test(the_original_takes_the_first_pass_for_the_prompt),
         cmocka_unit_test(latencies_are_means_over_ranks),
         cmocka_unit_test(steps_of_the_engine_core_are_its_outermost),
+        cmocka_unit_test(polls_of_an_idle_engine_are_no_steps),
+        cmocka_unit_test(the_names_of_the_leaderboard_are_known),
         cmocka_unit_test(a_recording_that_begins_in_decode_has_no_first_token),
         cmocka_unit_test(what_cannot_be_told_is_refused),
         cmocka_unit_test(a_benchmarks_record_comes_before_the_trace),

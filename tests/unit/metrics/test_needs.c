@@ -120,6 +120,12 @@ CLAIM(gpu_events_are_needed_on_every_rank)
     w.view[0].kernels.n = 1;
     LACKS(&w, METRIC_NEEDS_GPU,
           "rank 1 has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda");
+    w.rank[1].n_words = 1;
+    w.rank[1].word[0] = trace_names_add(&w.rank[1].names, "mtia_runtime", strlen("mtia_runtime"));
+    LACKS(&w, METRIC_NEEDS_GPU,
+          "rank 1 ran on MTIA, and has no events of the device; record with ProfilerActivity.MTIA");
+    trace_names_free(&w.rank[1].names);
+    w.rank[1].n_words = 0;
     w.view[1].memory_ops.n = 1;
     HOLDS(&w, METRIC_NEEDS_GPU);
 }
@@ -231,6 +237,33 @@ CLAIM(a_pipeline_has_two_stages_unless_it_is_forced)
     w.options.force = false;
     w.card.pp = 2;
     HOLDS(&w, METRIC_NEEDS_PIPELINE);
+}
+
+CLAIM(a_count_of_nothing_needs_a_device_that_was_recorded)
+{
+    world w;
+
+    begin(&w, 1, TRACE_KINETO);
+    LACKS(&w, METRIC_NEEDS_EVIDENCE,
+          "rank 0 has no GPU events; record with ProfilerActivity.CUDA, or nsys --trace=cuda");
+    w.view[0].comm.n = 1;
+    HOLDS(&w, METRIC_NEEDS_EVIDENCE);
+    w.view[0].comm.n = 0;
+    w.view[0].kernels.n = 1;
+    HOLDS(&w, METRIC_NEEDS_EVIDENCE);
+}
+
+CLAIM(training_is_what_is_not_said_to_be_inference)
+{
+    world w;
+
+    begin(&w, 1, TRACE_KINETO);
+    HOLDS(&w, METRIC_NEEDS_TRAINING);
+    w.options.phase = TRACE_PHASE_INFERENCE;
+    LACKS(&w, METRIC_NEEDS_TRAINING,
+          "it is of training, and this is inference, as --phase says; --force computes it nevertheless");
+    w.options.force = true;
+    HOLDS(&w, METRIC_NEEDS_TRAINING);
 }
 
 CLAIM(a_model_has_its_size_and_its_devices)
@@ -349,8 +382,7 @@ CLAIM(a_metric_refuses_other_kinds_and_says_which_it_takes)
     begin(&w, 1, TRACE_NSYS_CSV);
     assert_failure(compute(&w, &gpu), &w.err, DSE_E_ABSENT, "",
                    "it is not defined for an Nsight Systems report; it takes Kineto traces, simulated runs, "
-                   "Nsight Systems "
-                   "exports");
+                   "GPU XLA traces, Nsight Systems exports");
     assert_int_equal(seen_views, DSE_NONE);
     w.rank[0].kind = TRACE_ET;
     assert_failure(compute(&w, &memory), &w.err, DSE_E_ABSENT, "",
@@ -406,6 +438,8 @@ int main(void)
         cmocka_unit_test(a_card_is_needed),
         cmocka_unit_test(tokens_are_a_batch_of_sequences),
         cmocka_unit_test(a_pipeline_has_two_stages_unless_it_is_forced),
+        cmocka_unit_test(a_count_of_nothing_needs_a_device_that_was_recorded),
+        cmocka_unit_test(training_is_what_is_not_said_to_be_inference),
         cmocka_unit_test(a_model_has_its_size_and_its_devices),
         cmocka_unit_test(inference_is_what_the_option_or_the_card_says),
         cmocka_unit_test(chips_are_counted_by_the_option_the_card_or_the_planes),

@@ -100,6 +100,20 @@ CLAIM(a_group_that_the_file_declares_need_not_be_described_by_each_event)
     run_free(&r);
 }
 
+CLAIM(where_no_parallelism_is_known_there_is_no_confidence)
+{
+    const metric_value *v;
+    trace_rank *rank;
+    run r;
+
+    run_init(&r);
+    rank = run_rank(&r, 0);
+    run_comm(rank, "ncclDevKernel_Broadcast_RING_LL", 100, 200, 2, 2, "default_pg", "[0, 1, 2, 3]");
+    v = run_metric(&r, "traffic_distribution");
+    assert_absent_because(v, "confidence", "nothing says which parallelism");
+    run_free(&r);
+}
+
 CLAIM(without_communication_there_is_no_traffic)
 {
     run r;
@@ -185,6 +199,7 @@ int main(void)
         cmocka_unit_test(bytes_that_no_event_gives_are_absent_and_time_is_not),
         cmocka_unit_test(an_unknown_dtype_is_an_error_of_its_event),
         cmocka_unit_test(a_group_that_the_file_declares_need_not_be_described_by_each_event),
+        cmocka_unit_test(where_no_parallelism_is_known_there_is_no_confidence),
         cmocka_unit_test(without_communication_there_is_no_traffic),
         cmocka_unit_test(the_original_adds_times_of_what_is_named_like_communication),
         cmocka_unit_test(the_original_lets_ranges_decide),

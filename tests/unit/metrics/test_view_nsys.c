@@ -122,6 +122,24 @@ CLAIM(a_long_name_tells_what_a_short_one_does_not)
     trace_record_free(&record);
 }
 
+/* Two of CUTLASS's kernels of one short name: a product and attention. */
+CLAIM(kernels_of_one_short_name_are_told_apart_by_the_long_one)
+{
+    trace_record record;
+    trace_rank *r = begin(&record);
+    metric_view v;
+
+    add_kernel(r, "device_kernel", "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal>()", 0,
+               5);
+    add_kernel(r, "device_kernel", "void cutlass::device_kernel<cutlass::fmha::kernel::Sm100Fmha>()", 5, 9);
+    metric_view_init(&v, r);
+    assert_int_not_equal(metric_kernel_name(r, &r->event[0]), metric_kernel_name(r, &r->event[1]));
+    assert_int_equal(metric_kernel_work(&v, &r->event[0]), METRIC_WORK_GEMM);
+    assert_int_equal(metric_kernel_work(&v, &r->event[1]), METRIC_WORK_ATTENTION);
+    metric_view_free(&v);
+    trace_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +147,7 @@ int main(void)
         cmocka_unit_test(ranges_without_numbers_are_counted_and_those_within_another_are_part_of_it),
         cmocka_unit_test(other_traces_have_the_profilers_steps_alone),
         cmocka_unit_test(a_long_name_tells_what_a_short_one_does_not),
+        cmocka_unit_test(kernels_of_one_short_name_are_told_apart_by_the_long_one),
     };
     return RUN_TESTS(tests);
 }

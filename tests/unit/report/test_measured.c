@@ -127,6 +127,32 @@ CLAIM(text_leaves_ranks_out_where_something_is_said_of_all)
                                   "  samples                                 5\n");
 }
 
+CLAIM(sums_over_ranks_say_so_and_long_texts_lose_their_middle)
+{
+    static const metric summed = {.name = "overlap", .group = "kineto", .unit = "", .sums = "ms|n"};
+    metric_value *v = metric_object_new(&arena), *ranks;
+    report_measured m = {.name = "overlap", .row = &summed, .value = v};
+    char name[101];
+
+    memset(name, 'a', 50);
+    memset(name + 50, 'z', 50);
+    name[100] = '\0';
+    metric_put_integer(v, "n", 2);
+    metric_put_number(v, "mean", 1);
+    metric_put_text(v, "kernel", name);
+    ranks = metric_put_object(v, "per_rank");
+    metric_put_object(ranks, "0");
+    metric_put_object(ranks, "1");
+    report_measured_text(&m, 1, &out);
+    /* 78 columns are left behind the name: 37 letters, the dots, 38 letters. */
+    assert_string_equal(out.data,
+                        "overlap\n"
+                        "  n                                       2 (sum over 2 ranks)\n"
+                        "  mean                                    1\n"
+                        "  kernel                                  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+                        "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n");
+}
+
 /* 64 ranks would be 64 lines; 40,907,046,912 is no number for reading. */
 CLAIM(text_is_short_where_there_is_little_to_say)
 {
@@ -216,7 +242,8 @@ CLAIM(rows_of_the_same_figures_are_a_table_in_text)
         metric_put_integer(row, "n", i);
     }
     report_measured_text(&m, 1, &out);
-    name[120 - 8 - 3 - 2 - 3] = '\0';
+    name[(120 - 8 - 3 - 2 - 3) / 2] =
+        '\0'; /* half of what the line has room for, on both sides of the dots */
     dse_strbuf_addc(&out, '|');
     dse_strbuf expected;
     dse_strbuf_init(&expected);
@@ -226,9 +253,9 @@ CLAIM(rows_of_the_same_figures_are_a_table_in_text)
                     "    gemm       12345  0.5\n"
                     "    attention      6    -\n"
                     "  top     n  name\n"
-                    "    1     0  %s...\n"
+                    "    1     0  %s...%s\n"
                     "    2     1  short\n|",
-                    name);
+                    name, name);
     assert_string_equal(out.data, expected.data);
     dse_strbuf_free(&expected);
 }
@@ -328,6 +355,7 @@ int main(void)
         TEST(a_scalar_is_printed_bare),
         TEST(an_absent_scalar_is_nan_on_tpus_and_minus_1_on_the_leaderboard),
         TEST(text_leaves_ranks_out_where_something_is_said_of_all),
+        TEST(sums_over_ranks_say_so_and_long_texts_lose_their_middle),
         TEST(text_is_short_where_there_is_little_to_say),
         TEST(text_shows_a_headline_that_is_a_list_in_its_line),
         TEST(text_leaves_devices_out_but_not_stages),

@@ -291,6 +291,73 @@ CLAIM(a_tpu_says_when_and_how_long_itself)
     trace_record_free(&t);
 }
 
+/* As JAX writes it: what ran stands on the streams, and again on the lines of modules and operations; the host's
+ * names ("gemm_rs") are no kernels. */
+CLAIM(gpus_of_xla_are_ranks_with_kernels_on_their_streams)
+{
+    trace_record t;
+    const trace_rank *r;
+
+    read_trace("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
+               "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:1\"}},"
+               "{\"ph\":\"M\",\"pid\":2,\"tid\":9,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream "
+               "#9(Compute)\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"tid\":7,\"name\":\"thread_name\",\"args\":{\"name\":"
+               "\"Stream #7(Compute,MemcpyD2D)\"}},"
+               "{\"ph\":\"M\",\"pid\":1,\"tid\":8,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}},"
+               "{\"ph\":\"M\",\"pid\":701,\"name\":\"process_name\",\"args\":{\"name\":\"/host:CPU\"}},"
+               "{\"ph\":\"X\",\"pid\":2,\"tid\":9,\"ts\":3,\"dur\":2,\"name\":\"loop_add_fusion\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":2,\"name\":\"nvjet_tst_64x8\",\"args\":"
+               "{\"correlation_id\":\"5\"}},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":3,\"dur\":1,\"name\":\"MemcpyD2D\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":1,\"name\":\"Memset\"},"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":2,\"name\":\"custom-call.3\"},"
+               "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":1,\"dur\":9,\"name\":\"gemm_rs\"}]}",
+               &t);
+    assert_int_equal(t.n_ranks, 2); /* by number */
+    r = &t.rank[0];
+    assert_int_equal(r->kind, TRACE_XLA_GPU);
+    assert_int_equal(r->rank, 0);
+    assert_int_equal(r->n_events, 5); /* three of the stream, one of XLA Ops, one of the host */
+    assert_int_equal(r->event[0].category, TRACE_KERNEL);
+    assert_int_equal(r->event[0].correlation, 5);
+    assert_int_equal(r->event[1].category, TRACE_MEMCPY);
+    assert_int_equal(r->event[2].category, TRACE_MEMSET);
+    assert_int_equal(r->event[3].category, TRACE_OTHER);
+    assert_int_equal(r->event[4].category, TRACE_OTHER);
+    r = &t.rank[1];
+    assert_int_equal(r->rank, 1);
+    assert_int_equal(r->n_events, 2);
+    expect_event(r, 0, "loop_add_fusion", 3000000, 2000000);
+    assert_int_equal(r->event[0].category, TRACE_KERNEL);
+    trace_record_free(&t);
+}
+
+/* Kineto's words of MTIA: what the device did, and the calls of the host. */
+CLAIM(events_of_an_accelerator_that_is_no_gpu_are_its_kernels)
+{
+    static const char events[] =
+        "{\"ph\":\"X\",\"cat\":\"mtia_runtime\",\"name\":\"runtimeFunctionCall\",\"ts\":1,\"dur\":1},"
+        "{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"fbgemm_fc\",\"ts\":2,\"dur\":3}";
+    char text[512];
+    trace_record t;
+
+    snprintf(text, sizeof text, "{\"traceEvents\":[%s]}", events);
+    read_trace(text, &t);
+    assert_int_equal(t.rank[0].event[0].category, TRACE_RUNTIME);
+    assert_int_equal(t.rank[0].event[1].category, TRACE_KERNEL);
+    assert_string_equal(trace_accelerator_of(&t.rank[0])->name, "MTIA");
+    trace_record_free(&t);
+    /* Beside kernels they are something else. */
+    snprintf(text, sizeof text,
+             "{\"traceEvents\":[%s,{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":2,\"dur\":3}]}",
+             events);
+    read_trace(text, &t);
+    assert_int_equal(t.rank[0].event[1].category, TRACE_OTHER);
+    trace_record_free(&t);
+}
+
 CLAIM(a_count_of_a_tpu_is_a_number_or_digits)
 {
     static const struct {
@@ -688,6 +755,8 @@ int main(void)
         cmocka_unit_test(metadata_hold_wherever_they_stand),
         cmocka_unit_test(devices_groups_and_the_base_time_are_read),
         cmocka_unit_test(a_tpu_says_when_and_how_long_itself),
+        cmocka_unit_test(gpus_of_xla_are_ranks_with_kernels_on_their_streams),
+        cmocka_unit_test(events_of_an_accelerator_that_is_no_gpu_are_its_kernels),
         cmocka_unit_test(a_count_of_a_tpu_is_a_number_or_digits),
         cmocka_unit_test(each_pid_of_a_simulated_run_is_a_rank),
         cmocka_unit_test(a_file_that_is_cut_off_keeps_its_complete_events),

@@ -241,6 +241,39 @@ CLAIM(two_files_of_one_rank_are_refused)
         "'t/b.json' and 'rank1.json.gz' both are rank 1; give one of them, or a directory without the other");
 }
 
+CLAIM(a_number_of_one_name_alone_is_no_rank)
+{
+    trace_record r = {0};
+    dse_error err = DSE_ERROR_INIT;
+
+    add(&r, TRACE_KINETO, "t/llama_70_trace.json");
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    assert_int_equal(r.rank[0].rank, 0);
+    trace_record_free(&r);
+    add(&r, TRACE_KINETO, "t/kineto_trace_3.json"); /* as the original tools name them */
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    assert_int_equal(r.rank[0].rank, 3);
+    trace_record_free(&r);
+    add(&r, TRACE_KINETO, "t/llama_7_trace.json");
+    add(&r, TRACE_KINETO, "t/llama_5_trace.json");
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    assert_int_equal(r.rank[0].rank, 5);
+    assert_int_equal(r.rank[1].rank, 7);
+    trace_record_free(&r);
+}
+
+CLAIM(names_that_differ_in_more_than_a_number_are_of_several_jobs)
+{
+    trace_record r = {0};
+
+    add(&r, TRACE_SNAPSHOT, "t/medium_512_inference_memory_snapshot.pickle");
+    add(&r, TRACE_SNAPSHOT, "t/medium_128_training_memory_snapshot.pickle");
+    refused(&r,
+            "'t/medium_128_training_memory_snapshot.pickle' and "
+            "'medium_512_inference_memory_snapshot.pickle' are not of one job: neither says its rank, and "
+            "their names differ in more than a number; give one job at a time");
+}
+
 CLAIM(other_world_sizes_are_refused)
 {
     trace_record r = {0};
@@ -340,6 +373,8 @@ int main(void)
         cmocka_unit_test(an_export_a_rank_has_it_from_its_name),
         cmocka_unit_test(snapshots_lie_beside_timelines_of_the_same_ranks),
         cmocka_unit_test(two_files_of_one_rank_are_refused),
+        cmocka_unit_test(a_number_of_one_name_alone_is_no_rank),
+        cmocka_unit_test(names_that_differ_in_more_than_a_number_are_of_several_jobs),
         cmocka_unit_test(other_world_sizes_are_refused),
         cmocka_unit_test(other_members_of_the_group_of_all_are_refused),
         cmocka_unit_test(groups_of_some_ranks_may_be_others),

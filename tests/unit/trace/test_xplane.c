@@ -107,6 +107,34 @@ CLAIM(names_come_from_metadata_and_times_from_line_and_offset)
     dse_strbuf_free(&space);
 }
 
+CLAIM(a_gpu_s_streams_hold_its_kernels)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf space, plane, line, event, meta;
+    trace_record r = {0};
+
+    dse_strbuf_init(&space);
+    dse_strbuf_init(&plane);
+    pb_put_string(&plane, 2, "/device:GPU:0");
+    begin_line(&line, 3, "Stream #3(Compute)", 1000);
+    begin_event(&event, 1, 0, 2000);
+    put_part(&line, 4, &event);
+    put_part(&plane, 3, &line);
+    dse_strbuf_init(&meta);
+    pb_put_string(&meta, 2, "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32");
+    put_entry(&plane, 4, 1, &meta);
+    put_part(&space, 1, &plane);
+    put_host(&space, 1000);
+    assert_ok(trace_xplane_parse("a.xplane.pb", space.data, space.len, &r, &err), &err);
+    assert_int_equal(r.n_ranks, 1);
+    assert_int_equal(r.rank[0].kind, TRACE_XLA_GPU);
+    assert_int_equal(r.rank[0].n_events, 2);
+    assert_int_equal(r.rank[0].event[0].category, TRACE_KERNEL);
+    assert_int_equal(r.rank[0].event[1].category, TRACE_OTHER);
+    trace_record_free(&r);
+    dse_strbuf_free(&space);
+}
+
 CLAIM(statistics_of_an_event_lie_over_those_of_its_metadata)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -268,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_come_from_metadata_and_times_from_line_and_offset),
+        cmocka_unit_test(a_gpu_s_streams_hold_its_kernels),
         cmocka_unit_test(statistics_of_an_event_lie_over_those_of_its_metadata),
         cmocka_unit_test(what_is_53_days_from_the_device_is_left_out_with_a_warning),
         cmocka_unit_test(unknown_fields_and_wrong_wire_types_are_skipped),

@@ -1,0 +1,463 @@
+#include "metrics/glance.h"
+
+#include "base/array.h"
+#include "metrics/comm_size.h"
+#include "metrics/latency.h"
+#include "metrics/nest.h"
+#include "metrics/order.h"
+#include "metrics/parallel.h"
+#include "metrics/pick.h"
+#include "metrics/steps.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sums by name ---------------------------------------------------------------------------- */
+
+/* Rows over all ranks, found by a key that has all that tells them apart. */
+typedef struct {
+    trace_names keys;
+    size_t cap;
+    glance_row *row;
+} tally;
+
+static glance_row *row_of(tally *t, const char *key, const char *name, const char *of, dse_arena *a)
+{
+    uint32_t known = t->keys.n, id = trace_names_add(&t->keys, key, strlen(key));
+
+    DSE_ARENA_GROW(a, t->row, t->cap, (size_t)id + 1);
+    if (id == known)
+        t->row[id] = (glance_row){
+            .name = dse_arena_strdup(a, name), .of = dse_arena_strdup(a, of), .bus_bytes_per_s = (double)NAN};
+    return &t->row[id];
+}
+
+static void add_to(glance_row *row, int64_t ps)
+{
+    row->least_ps = !row->n || ps < row->least_ps ? ps : row->least_ps;
+    row->most_ps = ps > row->most_ps ? ps : row->most_ps;
+    row->n++;
+    row->ps += ps;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const glance_row *x = a, *y = b;
+    int order = METRIC_ORDER({y->ps, x->ps}, {(int64_t)y->n, (int64_t)x->n});
+
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static glance_rows rows_of(tally *t)
+{
+    glance_rows r = {.n = t->keys.n, .row = t->row};
+
+    for (size_t i = 0; i < r.n; i++)
+        r.ps += r.row[i].ps;
+    if (r.n)
+        qsort(r.row, r.n, sizeof *r.row, by_time);
+    trace_names_free(&t->keys);
+    return r;
+}
+
+/* ---- where the time goes --------------------------------------------------------------------- */
+
+static metric_spans within(const metric_spans *s, const metric_spans *window, dse_arena *a)
+{
+    return metric_spans_intersect(s, window, a);
+}
+
+static void divide(const metric_spans *compute, const metric_spans *comm, const metric_spans *copies,
+                   metric_span window, dse_arena *a, glance_device *d)
+{
+    metric_spans all = {1, &window}, work = within(compute, &all, a), moved, left;
+
+    d->window_ps = window.end > window.start ? window.end - window.start : 0;
+    if (!d->window_ps)
+        return;
+    moved = within(comm, &all, a);
+    moved = metric_spans_subtract(&moved, &work, a);
+    d->part_ps[GLANCE_COMPUTE] = metric_spans_length(&work);
+    d->part_ps[GLANCE_EXPOSED] = metric_spans_length(&moved);
+    work = metric_spans_unite(&work, &moved, a);
+    left = within(copies, &all, a);
+    left = metric_spans_subtract(&left, &work, a);
+    d->part_ps[GLANCE_COPIES] = metric_spans_length(&left);
+    d->part_ps[GLANCE_IDLE] = d->window_ps;
+    for (int p = 0; p < GLANCE_IDLE; p++)
+        d->part_ps[GLANCE_IDLE] -= d->part_ps[p];
+}
+
+static void set_steps(const metric_view *v, glance_device *d)
+{
+    double sum = 0;
+
+    d->n_steps = v->n_steps;
+    d->step_ps = d->least_ps = d->most_ps = (double)NAN;
+    for (uint32_t i = 0; i < v->n_steps; i++) {
+        double ps = (double)(v->step[i].span.end - v->step[i].span.start);
+
+        sum += ps;
+        d->least_ps = fmin(d->least_ps, ps); /* of NaN and a number, the number */
+        d->most_ps = fmax(d->most_ps, ps);
+    }
+    if (v->n_steps)
+        d->step_ps = sum / v->n_steps;
+}
+
+/* ---- why it was idle ------------------------------------------------------------------------- */
+
+/* Calls in which the host waits for the GPU. */
+static const metric_pick blocking = METRIC_PICK(
+    METRIC_LASTING, {.categories = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER,
+                     .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream|streamwait|"
+                              "eventquery"});
+
+/* The first GPU event from a time on, of kernels and memory operations by start; NULL. */
+static const trace_event *next_event(const trace_rank *r, const metric_events *list, int64_t at)
+{
+    size_t i;
+
+    METRIC_BISECT(i, 0, list->n, metric_start(&r->event[list->event[i]]) < at);
+    return i < list->n ? &r->event[list->event[i]] : NULL;
+}
+
+typedef struct {
+    uint64_t correlation;
+    const trace_event *event;
+} launch;
+
+METRIC_COMPARE(by_correlation, launch, {(int64_t)x->correlation, (int64_t)y->correlation},
+               {x->event->start_ps, y->event->start_ps})
+
+/* The calls of the runtime and the driver by correlation. */
+static launch *launches_of(const trace_rank *r, dse_arena *a, size_t *n)
+{
+    static const unsigned calls = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER;
+    launch *list;
+
+    *n = 0;
+    for (size_t i = 0; i < r->n_events; i++)
+        *n += r->event[i].correlation && (calls & 1u << r->event[i].category);
+    list = DSE_ARENA_NEW(a, launch, *n);
+    *n = 0;
+    for (size_t i = 0; i < r->n_events; i++)
+        if (r->event[i].correlation && (calls & 1u << r->event[i].category))
+            list[(*n)++] = (launch){r->event[i].correlation, &r->event[i]};
+    if (*n)
+        qsort(list, *n, sizeof *list, by_correlation);
+    return list;
+}
+
+static const trace_event *launch_of(const launch *list, size_t n, const trace_event *e)
+{
+    size_t i;
+
+    METRIC_BISECT(i, 0, n, list[i].correlation < e->correlation);
+    return e->correlation && i < n && list[i].correlation == e->correlation ? list[i].event : NULL;
+}
+
+static void find_causes(const metric_view *v, metric_span window, tally *by_call, dse_arena *a,
+                        glance_device *d)
+{
+    const trace_rank *r = v->rank;
+    metric_spans all = {1, &window}, idle = metric_spans_subtract(&all, &v->gpu_time, a);
+    metric_picked calls = metric_pick_of(r, NULL, &blocking, a);
+    metric_spans blocked;
+    size_t n;
+    launch *list;
+
+    if (!d->window_ps)
+        return;
+    metric_picked_sort(&calls, &blocking, a);
+    for (uint32_t i = 0; i < calls.list.n; i++) {
+        const trace_event *e = metric_picked_at(&calls, i);
+
+        add_to(row_of(by_call, METRIC_TEXT_OF(r, e), METRIC_TEXT_OF(r, e), "", a), e->dur_ps);
+    }
+    blocked = metric_picked_time(&calls, METRIC_ANY_CLASS, a);
+    list = launches_of(r, a, &n);
+    for (size_t i = 0; i < idle.n; i++) {
+        const metric_span *gap = &idle.span[i];
+        const int64_t length = gap->end - gap->start;
+        const trace_event *kernel = next_event(r, &v->kernels, gap->end),
+                          *copy = next_event(r, &v->memory_ops, gap->end), *next, *by;
+        int64_t launched, stopped;
+
+        d->gap_ps = length > d->gap_ps ? length : d->gap_ps;
+        next = !kernel || (copy && metric_start(copy) < metric_start(kernel)) ? copy : kernel;
+        by = next ? launch_of(list, n, next) : NULL;
+        if (!by) {
+            d->cause_ps[GLANCE_UNTOLD] += length;
+            continue;
+        }
+        launched = metric_end(by) < gap->end ? metric_end(by) : gap->end;
+        if (metric_start(by) <= gap->start) {
+            d->cause_ps[GLANCE_STREAM] += length;
+            continue;
+        }
+        stopped = metric_spans_within(&blocked, gap->start, launched);
+        d->cause_ps[GLANCE_BLOCKED] += stopped;
+        d->cause_ps[GLANCE_HOST] += launched - gap->start - stopped;
+        d->cause_ps[GLANCE_LAUNCH] += gap->end - launched;
+    }
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+static void add_kernels(const metric_view *v, tally *t, dse_arena *a)
+{
+    const trace_rank *r = v->rank;
+    uint32_t *place = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1); /* by name, plus 1 */
+
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *e = &r->event[v->kernels.event[i]];
+        uint32_t name = metric_kernel_name(r, e);
+
+        if (!place[name]) {
+            glance_row *row = row_of(t, r->names.text[name], r->names.text[name],
+                                     metric_work_name[metric_kernel_work(v, e)], a);
+            place[name] = (uint32_t)(row - t->row) + 1;
+        }
+        add_to(&t->row[place[name] - 1], e->dur_ps);
+    }
+}
+
+/* A row's bytes are those of all its copies whose size is given. */
+static void add_copies(const metric_view *v, tally *t, dse_arena *a)
+{
+    for (uint32_t i = 0; i < v->memory_ops.n; i++) {
+        const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
+        const trace_args *args = metric_args_of(v->rank, e);
+        const char *name = METRIC_TEXT_OF(v->rank, e);
+        glance_row *row = row_of(t, name, name, "", a);
+
+        add_to(row, e->dur_ps);
+        row->bytes += args && args->bytes != TRACE_UNKNOWN ? (double)args->bytes : 0;
+    }
+}
+
+glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a)
+{
+    tally t = {0};
+
+    for (size_t i = 0; i < kernels->n; i++) {
+        const glance_row *k = &kernels->row[i];
+        glance_row *row = row_of(&t, k->of, k->of, "", a);
+
+        row->n += k->n;
+        row->ps += k->ps;
+    }
+    return rows_of(&t);
+}
+
+/* Of a report of totals; these have no least and most. */
+static void add_totals(const trace_rank *r, tally *t, dse_arena *a)
+{
+    for (size_t i = 0; i < r->n_totals; i++) {
+        const char *name = r->names.text[r->total[i].name];
+        glance_row *row = row_of(t, name, name, metric_work_name[metric_work_of(name)], a);
+
+        row->n += r->total[i].count;
+        row->ps += r->total[i].total_ns * TRACE_PS_PER_NS;
+    }
+}
+
+/* Adds a call whose bus bandwidth is that of all calls of its row together. */
+static void add_call(tally *t, const char *type, const char *group, uint32_t members, double bytes,
+                     double factor, int64_t ps, dse_arena *a)
+{
+    const char *key = dse_arena_printf(a, "%s|%s|%u|%.0f", type, group, members, bytes);
+    glance_row *row = row_of(t, key, type, group, a);
+    double moved = isnan(row->bus_bytes_per_s) ? 0 : row->bus_bytes_per_s * (double)row->ps;
+
+    add_to(row, ps);
+    row->bytes = bytes;
+    row->members = members;
+    if (bytes > 0 && isfinite(factor) && row->ps > 0)
+        row->bus_bytes_per_s = (moved + bytes * factor * TRACE_PS_PER_S) / (double)row->ps;
+}
+
+static void add_collectives(const metric_view *v, tally *t, dse_arena *a)
+{
+    for (uint32_t i = 0; i < v->comm.n; i++) {
+        const trace_event *e = &v->rank->event[v->comm.event[i]];
+        metric_comm_type type = (metric_comm_type)v->comm_type[i];
+        metric_comm_size s = metric_comm_size_of(v->rank, e, type);
+        const trace_args *args = metric_args_of(v->rank, e);
+        metric_group g = args ? metric_group_of(v->rank, args) : (metric_group){0};
+
+        add_call(t, metric_comm_type_name[type], g.desc ? g.desc : "", s.group_size,
+                 s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0, metric_bus_factor(type, s.group_size),
+                 e->dur_ps, a);
+    }
+}
+
+static void look_at_gpu(const metric_view *v, tally *by_call, dse_arena *a, glance_device *d)
+{
+    metric_span window = v->n_steps ? metric_steps_window(v, false) : v->gpu_span;
+    metric_spans comm = metric_comm_kernel_time(v);
+
+    *d = (glance_device){
+        .rank = v->rank, .number = v->rank->rank, .span_ps = v->gpu_span.end - v->gpu_span.start};
+    set_steps(v, d);
+    divide(&v->compute_time, &comm, &v->memory_time, window, a, d);
+    find_causes(v, window, by_call, a, d);
+}
+
+/* ---- TPUs ------------------------------------------------------------------------------------ */
+
+static void look_at_tpu(const metric_view *v, const tpu_device *t, dse_arena *a, glance_device *d)
+{
+    *d = (glance_device){.rank = v->rank,
+                         .number = t->number,
+                         .span_ps = t->span.end - t->span.start,
+                         .step_ps = (double)NAN,
+                         .least_ps = (double)NAN,
+                         .most_ps = (double)NAN};
+    divide(&t->compute, &t->comm, &t->memory, t->span, a, d);
+    d->cause_ps[GLANCE_UNTOLD] = d->part_ps[GLANCE_IDLE];
+}
+
+/* Fusions have names of their own, so operations are summed by category. */
+static void add_operations(const metric_view *v, const tpu_device *d, tally *kernels, tally *calls,
+                           dse_arena *a)
+{
+    static const char *const works[] = {
+        [TPU_COMPUTE] = "compute", [TPU_COMMUNICATION] = "nccl", [TPU_MEMORY] = "memory"};
+
+    for (size_t i = 0; i < d->n; i++) {
+        const tpu_op *op = &d->op[i];
+        const trace_event *e = &v->rank->event[op->event];
+        const trace_args *args = metric_args_of(v->rank, e);
+        const char *category = args ? TRACE_NAME(v->rank, args->hlo_category) : NULL;
+        int64_t ps = op->span.end - op->span.start;
+        const char *name = category ? category : METRIC_TEXT_OF(v->rank, e);
+
+        add_to(row_of(kernels, name, name, works[op->work], a), ps);
+        if (op->work == TPU_COMMUNICATION)
+            add_call(calls, tpu_comm_name((tpu_comm)op->comm), "", op->group,
+                     op->bytes == TRACE_UNKNOWN ? 0 : (double)op->bytes,
+                     metric_bus_factor(tpu_comm_type((tpu_comm)op->comm), op->group), ps, a);
+    }
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* By names of functions, files of Python and markers of the first rank; the first row that any name meets.
+ * SGLang uses kernels of vLLM. */
+static const metric_name_class programs[] = {{0, "sglang"},
+                                             {1, "vllm"},
+                                             {1, METRIC_VLLM_PASS},
+                                             {2, "torchtitan"},
+                                             {3, "megatron/"},
+                                             {3, "megatron."},
+                                             {4, "deepspeed"},
+                                             {5, "torchrec"},
+                                             {6, "fsdp::|fullyshardeddataparallel"},
+                                             {7, "distributeddataparallel"}};
+
+static const char *program_of(const metric_context *x)
+{
+    static const char *const names[] = {"SGLang",    "vLLM",     "TorchTitan",   "Megatron-LM",
+                                        "DeepSpeed", "TorchRec", "PyTorch FSDP", "PyTorch DDP"};
+    const trace_names *said = x->n_views ? &x->view[0].rank->names : NULL;
+    uint8_t first = DSE_COUNT(names);
+
+    for (uint32_t k = 0; said && k < said->n; k++) {
+        const uint8_t class = METRIC_CLASS_OF_NAME(programs, said->text[k], DSE_COUNT(names));
+
+        first = class < first ? class : first;
+    }
+    return first < DSE_COUNT(names) ? names[first] : NULL;
+}
+
+glance glance_of(const metric_context *x)
+{
+    tally kernels = {0}, copies = {0}, calls = {0}, by_call = {0};
+    dse_arena *a = x->arena;
+    size_t n = 0;
+    glance g = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        n += x->view[i].tpu.n ? x->view[i].tpu.n : 1;
+    g.device = DSE_ARENA_NEW(a, glance_device, n);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+
+        for (uint32_t d = 0; d < v->tpu.n; d++) {
+            look_at_tpu(v, &v->tpu.device[d], a, &g.device[g.n_devices++]);
+            add_operations(v, &v->tpu.device[d], &kernels, &calls, a);
+            g.of_tpu = true;
+        }
+        add_totals(v->rank, &kernels, a);
+        if (!v->kernels.n && !v->memory_ops.n)
+            continue;
+        if (v->rank->n_devices && !g.gpu)
+            g.gpu = TRACE_NAME(v->rank, v->rank->device[0].name);
+        look_at_gpu(v, &by_call, a, &g.device[g.n_devices++]);
+        add_kernels(v, &kernels, a);
+        add_copies(v, &copies, a);
+        add_collectives(v, &calls, a);
+    }
+    g.kernels = rows_of(&kernels);
+    g.copies = rows_of(&copies);
+    g.collectives = rows_of(&calls);
+    g.blocking = rows_of(&by_call);
+    g.program = program_of(x);
+    return g;
+}
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+static const metric_pick operators = METRIC_PICK(METRIC_LASTING, {.categories = 1u << TRACE_CPU_OP}),
+                         modules = METRIC_PICK(METRIC_LASTING,
+                                               {.categories = 1u << TRACE_PYTHON, .names = "=^nn.Module: "});
+
+static metric_nest nest_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
+{
+    metric_picked p = metric_pick_of(r, NULL, pick, a);
+
+    return metric_nest_of(r, &p.list, a);
+}
+
+/* "FusedMoE" of "FusedMoE_7": modules of one class add up. */
+static const char *class_of_module(const char *module, dse_arena *a)
+{
+    const char *name = strchr(module, ' ') + 1, *end = name + strlen(name);
+
+    while (end > name && isdigit((unsigned char)end[-1]))
+        end--;
+    return end > name + 1 && end[-1] == '_' ? dse_arena_strndup(a, name, (size_t)(end - 1 - name)) : name;
+}
+
+/* Adds the kernels of a rank to the operators and modules around their launches. */
+static void add_operators(const metric_view *v, tally *t, dse_arena *a)
+{
+    const trace_rank *r = v->rank;
+    const metric_nest op = nest_of(r, &operators, a), module = nest_of(r, &modules, a);
+
+    for (uint32_t k = 0; k < v->kernels.n; k++) {
+        const trace_event *by = v->launch[k] == DSE_NONE ? NULL : &r->event[v->launch[k]];
+        const uint32_t o = by ? metric_nest_around(&op, by->lane, by->start_ps) : DSE_NONE,
+                       m = by ? metric_nest_at(&module, by->lane, by->start_ps) : DSE_NONE;
+        const char *name = o == DSE_NONE ? "(not recorded)" : METRIC_TEXT_OF(r, &r->event[op.item[o].event]),
+                   *of = m == DSE_NONE
+                             ? ""
+                             : class_of_module(METRIC_TEXT_OF(r, &r->event[module.item[m].event]), a);
+
+        add_to(row_of(t, dse_arena_printf(a, "%s|%s", name, of), name, of, a),
+               r->event[v->kernels.event[k]].dur_ps);
+    }
+}
+
+glance_rows glance_operators(const metric_context *x)
+{
+    tally t = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        add_operators(&x->view[i], &t, x->arena);
+    return rows_of(&t);
+}

@@ -1,0 +1,84 @@
+/* Names of kernels that were seen, where, and the kind of work they are. */
+#include "unit/unit.h"
+
+#include "base/array.h"
+#include "metrics/kinds.h"
+
+typedef struct {
+    const char *name, *source;
+    metric_work work;
+} seen;
+
+static const seen names[] = {
+    /* Matrix products. */
+    {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN", "hipBLASLt, SGLang on MI300X",
+     METRIC_WORK_GEMM},
+    {"Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", "rocBLAS (Tensile)", METRIC_WORK_GEMM},
+    {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>"
+     "(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8::Params)",
+     "cuBLAS on A100", METRIC_WORK_GEMM},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, "
+     "cutlass::epilogue::collective::CollectiveEpilogue<cutlass::layout::NoPermute, cute::Copy_Atom>>>",
+     "CUTLASS 3", METRIC_WORK_GEMM},
+    {"_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS_6layout9NoPermuteE", "CUTLASS, mangled", METRIC_WORK_GEMM},
+    {"void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm_xdl_cshuffle_v3<ck::tensor_operation::"
+     "element_wise::PassThrough>, ck::ThreadGroupTensorSliceTransfer_v4r1_transpose>",
+     "Composable Kernel", METRIC_WORK_GEMM},
+    {"nvjet_tst_64x8_64x16_4x1_v_bz_TNT", "cuBLAS on Hopper and Blackwell", METRIC_WORK_GEMM},
+    {"triton_tem_fused_addmm_3", "Inductor's template", METRIC_WORK_GEMM},
+    {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32", "cuDNN",
+     METRIC_WORK_GEMM},
+    /* None. */
+    {"sm80_xmma_pooling_coalescedC_NHWC_kMax_3_False_execute_kernel_cudnn", "cuDNN", METRIC_WORK_OTHER},
+    {"void deep_gemm::transpose_fp32<256u, 16u, 18u>(float const*, float*, unsigned int)", "DeepGEMM",
+     METRIC_WORK_MEMORY},
+    /* Attention. */
+    {"void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<cute::Copy_Traits>>", "FlashAttention 2",
+     METRIC_WORK_ATTENTION},
+    {"void cutlass::device_kernel<cutlass::fmha::kernel::Sm100FmhaFwdKernelTmaWarpspecialized<cute::C>>",
+     "CUTLASS on Blackwell", METRIC_WORK_ATTENTION},
+    {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", "PyTorch's memory-efficient attention",
+     METRIC_WORK_ATTENTION},
+    {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128", "cuDNN",
+     METRIC_WORK_ATTENTION},
+    {"_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillWithPagedKVCacheKernelI", "AITER, SGLang on MI300X",
+     METRIC_WORK_ATTENTION},
+    {"void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16>", "vLLM on MI300X",
+     METRIC_WORK_ATTENTION},
+    /* Communication. */
+    {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "RCCL", METRIC_WORK_COMM},
+    {"void aiter::cross_device_reduce_2stage<__hip_bfloat16, 8>(aiter::RankData*)", "AITER",
+     METRIC_WORK_COMM},
+    {"userbuffers_fp16_sum_inplace_gpu_rr_rs<8>", "TransformerEngine", METRIC_WORK_COMM},
+    {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>",
+     "PyTorch's symmetric memory", METRIC_WORK_COMM},
+    /* Copies and fills. */
+    {"__amd_rocclr_copyBuffer", "HIP", METRIC_WORK_MEMORY},
+    {"__amd_rocclr_fillBufferAligned", "HIP", METRIC_WORK_MEMORY},
+    {"void transformer_engine::detail::cast_transpose_fused_kernel<true, false>", "TransformerEngine",
+     METRIC_WORK_MEMORY},
+    {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<at::native::"
+     "direct_copy_kernel_cuda(at::TensorIteratorBase&)>>",
+     "PyTorch", METRIC_WORK_MEMORY},
+    /* Others. */
+    {"triton_red_fused__to_copy_mean_pow_0", "Inductor", METRIC_WORK_REDUCTION},
+    {"triton_per_fused_0", "Inductor", METRIC_WORK_REDUCTION},
+    {"void vllm::rms_norm_kernel<c10::BFloat16, 8, 2>", "vLLM", METRIC_WORK_REDUCTION},
+    {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64E", "AITER", METRIC_WORK_REDUCTION},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>", "PyTorch",
+     METRIC_WORK_ELEMENTWISE},
+};
+
+CLAIM(kernels_are_known_by_their_names)
+{
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
+        if (metric_work_of(names[i].name) != names[i].work)
+            fail_msg("%s (%s) is taken for %s, not for %s", names[i].name, names[i].source,
+                     metric_work_name[metric_work_of(names[i].name)], metric_work_name[names[i].work]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_known_by_their_names)};
+    return RUN_TESTS(tests);
+}
