@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "driver/external.h"
 #include "driver/log_tail.h"
+#include "driver/simulators.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,8 +47,7 @@ static void add_outcome(const lane *l, const exec_outcome *o, dse_strbuf *out)
 
 static drv_log_wants wants_of(const card_system *s)
 {
-    return (drv_log_wants){(uint32_t)card_system_npus(s), s->roofline_enabled,
-                           s->track_local_mem && s->trace_enabled};
+    return (drv_log_wants){(uint32_t)card_system_npus(s), s->roofline_enabled, drv_reports_memory(s)};
 }
 
 static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_error *err)

@@ -252,14 +252,23 @@ static void report_counts(lint *l, const char *prefix, const counts *c)
 
 void lint_workload(lint *l, const char *prefix, const char *groups)
 {
+    wl_reading how = {.numbered_groups = sim_versions[sim_version_find(l->values.version)].numbered_groups,
+                      .drop_absent = true};
     dse_error why = DSE_ERROR_INIT;
     wl_workload w;
     counts c = {0};
 
-    if (wl_chakra_read(prefix, groups, l->net.n_npus, l->arena, &w, &why) != DSE_OK) {
+    if (wl_chakra_read(prefix, groups, l->net.n_npus, &how, l->arena, &w, &why) != DSE_OK) {
         lint_add_failure(l, prefix, &why);
         return;
     }
+    if (how.n_dropped)
+        lint_add(l, LINT_WARNING, how.dropped_path, "",
+                 "%" PRIu64
+                 " dependencies on nodes that their files lack, of which the first is that of node "
+                 "%" PRIu64 " on node %" PRIu64
+                 ": ASTRA-sim ends with an exception; 'ccldse astrasim' drops them with a warning",
+                 how.n_dropped, how.dropped_node, how.dropped_on);
     for (uint32_t r = 0; r < w.n_ranks; r++)
         count_rank(l, &w, r, &c);
     count_rings(l, &w, &c);

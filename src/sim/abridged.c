@@ -521,7 +521,7 @@ static sim_fallback check_system(const sim_settings *set, const net_network *net
         return SIM_FALLBACK_SEVERAL_QUEUES;
     if (set->remote.kind != SIM_REMOTE_NONE && set->remote.kind != SIM_REMOTE_PER_NPU)
         return SIM_FALLBACK_SHARED_MEMORY;
-    return SIM_FALLBACK_NONE;
+    return set->customs ? SIM_FALLBACK_CUSTOM_COLLECTIVES : SIM_FALLBACK_NONE;
 }
 
 sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,

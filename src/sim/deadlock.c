@@ -24,19 +24,34 @@ static uint32_t unfit_dimension(const sim_engine *e, sim_collective coll, const 
     return 0;
 }
 
+/* The same of a group; NULL: of all ranks. */
+static uint32_t unfit_size(const sim_engine *e, const wl_group *g, sim_collective coll, const char **name)
+{
+    const sim_algorithm *a;
+
+    if (!g || g->n == e->net->n_npus)
+        return unfit_dimension(e, coll, name);
+    a = sim_group_implementation(e->set, coll)->algorithm;
+    *name = a->name;
+    return a->power_of_two && (g->n & (g->n - 1)) ? g->n : 0;
+}
+
 static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
 {
     const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
-    bool of_all = !g || g->n == e->net->n_npus;
     const char *name = NULL;
     sim_collective coll;
-    uint32_t unfit = of_all && sim_collective_of(n->coll, &coll) ? unfit_dimension(e, coll, &name) : 0;
+    uint32_t unfit = sim_collective_of(n->coll, &coll) ? unfit_size(e, g, coll, &name) : 0;
 
     dse_strbuf_addf(out, " (%s", wl_coll_type_name(n->coll));
     if (g)
         dse_strbuf_addf(out, " of %" PRIu32 " ranks%s%s%s", g->n, *g->name ? ", group '" : "", g->name,
                         *g->name ? "'" : "");
-    if (unfit)
+    if (e->rank[rank].custom.custom && e->rank[rank].coll_streams > 1)
+        dse_strbuf_adds(out,
+                        "; its algorithm, as Chakra files, is one chunk, and preferred-dataset-splits makes "
+                        "the collective wait for more: give 1)");
+    else if (unfit)
         dse_strbuf_addf(out, "; %s needs a power of two of ranks, not %" PRIu32 ")", name, unfit);
     else
         dse_strbuf_adds(out, "; the others are not in it, or enter their collectives in another order)");

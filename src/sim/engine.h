@@ -25,6 +25,7 @@ typedef enum {
 typedef enum {
     SIM_RE_NODE_DONE,  /* a node ends by itself: subject is the node */
     SIM_RE_BUNDLE,     /* a packet has passed the endpoint: subject is the stream; see sim_bundle_passed */
+    SIM_RE_CUSTOM,     /* a compute node of an algorithm as Chakra files ends: subject is the node */
     SIM_RE_BUS,        /* a side of the memory bus (subject) has done what value says */
     SIM_RE_REMOTE_NEXT /* the remote memory (subject) may serve the next request */
 } sim_rank_event_kind;
@@ -144,6 +145,11 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
                   dse_time delay);
 /* Runs the events that a rank has registered for one tick. */
 void sim_run_batch(sim_engine *e, uint32_t batch);
+
+/* A message with one of the workload's own tags: sends size bytes to peer, or receives them; then does
+ * `call`. */
+void sim_message_native(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, bool send,
+                        sim_call call);
 
 /* A message of a collective: sends size bytes to peer; posts the receive for what peer sends, and does `call`
  * when the message has arrived and is matched. */

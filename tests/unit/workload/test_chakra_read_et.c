@@ -18,7 +18,7 @@ static dse_status parse_bytes(const void *bytes, size_t n)
     memcpy(copy, bytes, n);
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    st = wl_chakra_parse_et("w.3.et", copy, n, 3, &arena, &trace, &err);
+    st = wl_chakra_parse_et("w.3.et", copy, n, 3, NULL, &arena, &trace, &err);
     free(copy);
     return st;
 }
