@@ -52,6 +52,11 @@ static const option options[] = {
     {"--astrasim-version", OPT_STRING, "NAME", "",
      "ASTRA-sim to behave as, if not what system.json says ('simulator-version', or else stage)",
      .choices = sim_version_names, FIELD(in.version)},
+    {"--order", OPT_FLAG, NULL, "false",
+     "give the collectives one order on all ranks, which ASTRA-sim does not: those of ranks that enter them "
+     "in "
+     "different orders then end; not by a program's name",
+     FIELD(in.order)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
      "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
@@ -96,6 +101,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         in.groups = NULL;
     in.backend = choose_backend(o, r);
     in.as_released = r->program != NULL;
+    in.order = in.order && !in.as_released;
     in.queues_per_dim = (uint32_t)o->queues;
     in.shortcuts = shortcuts_left(&o->shortcuts);
     in.links = o->links != NULL;
@@ -103,6 +109,11 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     report_unknown_keys(in.system, out.n_unknown_keys, out.unknown_key);
+    if (in.order)
+        report_warning(
+            "%" PRIu64
+            " collectives run in one order on all their ranks, as --order says; ASTRA-sim has none",
+            out.n_ordered);
     if (out.reading.n_dropped)
         report_warning("%" PRIu64
                        " dependencies on nodes that their files lack are dropped; the first is in %s: node "

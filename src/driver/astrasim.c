@@ -5,6 +5,7 @@
 #include "driver/custom.h"
 #include "driver/links.h"
 #include "driver/simulators.h"
+#include "sim/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +82,8 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
     out->reading =
         (wl_reading){.numbered_groups = out->version->numbered_groups, .drop_absent = !in->as_released};
     if ((st = wl_chakra_read(in->workload, in->groups, net.n_npus, &out->reading, a, &w, err)) != DSE_OK ||
-        (st = drv_custom_load(&system, &w, a, &settings, err)) != DSE_OK)
+        (st = drv_custom_load(&system, &w, a, &settings, err)) != DSE_OK ||
+        (in->order && (st = sim_order_collectives(&settings, &net, &w, a, &out->n_ordered, err)) != DSE_OK))
         return st;
     return sim_run(&settings, &net, &w, in->shortcuts, a, &out->result, record, err);
 }

@@ -18,6 +18,7 @@ typedef struct {
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;
+    bool order; /* give collectives one order (sim/order.h) */
     sim_shortcuts shortcuts;
     bool links; /* wanted: a network without congestion has none and is refused */
 } drv_astrasim_inputs;
@@ -26,6 +27,7 @@ typedef struct {
     sim_result result;
     const sim_version_row *version;
     bool log_memory;         /* the peak is reported */
+    uint64_t n_ordered;      /* collectives, with `order` */
     wl_reading reading;      /* what of the traces was left out; nothing, if as_released */
     uint32_t n_unknown_keys; /* of system.json, and the first of them */
     cfg_name unknown_key;

@@ -389,7 +389,7 @@ void sim_engine_free(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-static const sim_backend plain_backend = {
+const sim_backend sim_plain_backend = {
     .end_node = end_node_later,
     .start_collective = sim_coll_start,
     .start_message = exchange,
@@ -398,7 +398,7 @@ static const sim_backend plain_backend = {
     .receive = receive_collective,
 };
 
-static dse_status run(sim_engine *e)
+dse_status sim_engine_run(sim_engine *e)
 {
     dse_status st;
 
@@ -423,8 +423,9 @@ static dse_status run(sim_engine *e)
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
-    sim_engine e = {.backend = &plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
-    dse_status st = run(&e);
+    sim_engine e = {
+        .backend = &sim_plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
+    dse_status st = sim_engine_run(&e);
 
     if (st == DSE_OK && record)
         sim_fill_record(&e, NULL, record);

@@ -108,8 +108,15 @@ struct sim_engine {
     struct sim_remote *remote;     /* NULL without remote memory that serves one access at a time */
     struct sim_abridged *abridged; /* of the abridged engine; else NULL */
     struct sim_lockstep *lockstep; /* of the lockstep engine; else NULL */
+    struct sim_order *order;       /* of the run that orders collectives (order.h); else NULL */
     uint64_t n_nodes, n_undercharged, n_flat_rings;
 };
+
+extern const sim_backend sim_plain_backend;
+
+/* Runs the workload with the engine's backend, from the start; the caller has set what sim_engine_init wants,
+ * but for logical, and frees the engine. */
+dse_status sim_engine_run(sim_engine *e);
 
 /* sim_run by the plain engine: run.c decides which engine runs. */
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
