@@ -61,7 +61,8 @@ static kind *find_kind(struct sim_order *o, const kind_key *key)
 {
     uint64_t h = dse_hash_fold(key->group * UINT64_C(16) + key->coll, key->size) ^
                  dse_hash_words(key->name, strlen(key->name));
-    uint32_t id = dse_idtable_intern(&o->by_key, (uint32_t)h, kind_has_key, o->kind, key, (uint32_t)o->n_kinds);
+    uint32_t id =
+        dse_idtable_intern(&o->by_key, (uint32_t)h, kind_has_key, o->kind, key, (uint32_t)o->n_kinds);
 
     if (id == o->n_kinds) {
         DSE_ARENA_GROW(o->arena, o->kind, o->cap_kinds, o->n_kinds + 1);
@@ -176,8 +177,8 @@ static dse_status run(struct sim_order *o, const sim_settings *settings, const n
     sim_settings set = *settings;
     net_network net = *network;
     sim_backend backend = sim_plain_backend;
-    sim_engine e = {.backend = &backend, .set = &set, .net = &net, .w = o->w, .arena = o->arena, .err = err,
-                    .order = o};
+    sim_engine e = {
+        .backend = &backend, .set = &set, .net = &net, .w = o->w, .arena = o->arena, .err = err, .order = o};
     dse_status st;
 
     backend.start_collective = start_collective;
@@ -274,8 +275,8 @@ static dse_status link_ranks(const struct sim_order *o, wl_workload *w, dse_erro
     return st;
 }
 
-dse_status sim_order_collectives(const sim_settings *set, const net_network *net, wl_workload *w, dse_arena *a,
-                                 uint64_t *n_collectives, dse_error *err)
+dse_status sim_order_collectives(const sim_settings *set, const net_network *net, wl_workload *w,
+                                 dse_arena *a, uint64_t *n_collectives, dse_error *err)
 {
     struct sim_order o = {.arena = a, .w = w};
     dse_error why = DSE_ERROR_INIT;
