@@ -75,7 +75,7 @@ static bool is_same_collective(const sim_engine *e, uint32_t a, const wl_node *o
            !strcmp(of_a->name, of_b->name);
 }
 
-/* The first other member that is in another collective meanwhile: this is what a different order looks like. */
+/* The first other member that is in another collective meanwhile: what a different order looks like. */
 static void describe_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, const wl_group *g,
                                  dse_strbuf *out)
 {
