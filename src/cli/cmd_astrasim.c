@@ -109,6 +109,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     report_unknown_keys(in.system, out.n_unknown_keys, out.unknown_key);
+    if (out.by_hash_order)
+        report_warning("collectives as Chakra files: what becomes ready at once is issued by id, and by "
+                       "ASTRA-sim in the order of a hash table; with congestion its times may differ");
     if (in.order)
         report_warning(
             "%" PRIu64

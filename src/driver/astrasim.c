@@ -85,6 +85,7 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
         (st = drv_custom_load(&system, &w, a, &settings, err)) != DSE_OK ||
         (in->order && (st = sim_order_collectives(&settings, &net, &w, a, &out->n_ordered, err)) != DSE_OK))
         return st;
+    out->by_hash_order = settings.customs && net.congestion;
     return sim_run(&settings, &net, &w, in->shortcuts, a, &out->result, record, err);
 }
 

@@ -28,6 +28,7 @@ typedef struct {
     const sim_version_row *version;
     bool log_memory;         /* the peak is reported */
     uint64_t n_ordered;      /* collectives, with `order` */
+    bool by_hash_order;      /* algorithms as Chakra files, whose messages queue for links (sim/custom.h) */
     wl_reading reading;      /* what of the traces was left out; nothing, if as_released */
     uint32_t n_unknown_keys; /* of system.json, and the first of them */
     cfg_name unknown_key;
