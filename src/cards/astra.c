@@ -2,6 +2,8 @@
  * does, and written. */
 #include "cards/system.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +37,13 @@ const cfg_param *card_astra_find(const char *key, bool network)
     return NULL;
 }
 
-static dse_status read_astra_file(const cfg_doc *doc, bool network, bool released, card_system *out,
-                                  dse_error *err)
+bool card_astra_reads(const sim_version_row *v, const cfg_param *p)
+{
+    return v->has_custom_collectives || !strstr(p->key, "custom");
+}
+
+static dse_status read_astra_file(const cfg_doc *doc, bool network, bool released, const sim_version_row *v,
+                                  card_system *out, dse_error *err)
 {
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
@@ -45,7 +52,7 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
 
         if (card_system_in_network_file(p) != network)
             continue;
-        if (released && p->astra_lacks)
+        if ((released && p->astra_lacks) || !card_astra_reads(v, p))
             node = NULL;
         if (released && node && p->bare && node->kind == CFG_SCALAR)
             return cfg_fail(err, doc, node, "ASTRA-sim takes '%s' as a list alone; write [%s]", p->astra_key,
@@ -70,21 +77,24 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
     return DSE_OK;
 }
 
-static bool is_known(const char *key)
+static bool is_known(const char *key, const sim_version_row *v)
 {
+    const cfg_param *p = card_astra_find(key, false);
+
     for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
         if (!strcmp(ignored_keys[i], key))
             return true;
-    return card_astra_find(key, false) != NULL;
+    return p && card_astra_reads(v, p);
 }
 
-static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_error *err)
+static dse_status check_other_keys(const cfg_doc *doc, const sim_version_row *v, card_system *out,
+                                   dse_error *err)
 {
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const char *key = doc->root->key[i]->text;
         bool refused = false;
 
-        for (size_t k = 0; k < sizeof refused_keys / sizeof refused_keys[0]; k++) {
+        for (size_t k = 0; v->refuses_chakra_settings && k < DSE_COUNT(refused_keys); k++) {
             if (strcmp(refused_keys[k], key))
                 continue;
             refused = true;
@@ -93,7 +103,7 @@ static dse_status check_other_keys(const cfg_doc *doc, card_system *out, dse_err
                     err, doc, doc->root->key[i],
                     "'%s': collectives as Chakra traces crash the reference and are not simulated", key);
         }
-        if (!refused && !is_known(key) && !out->n_unknown_keys++)
+        if (!refused && !is_known(key, v) && !out->n_unknown_keys++)
             snprintf(out->unknown_key, CFG_NAME_MAX, "%.60s", key);
     }
     return DSE_OK;
@@ -112,10 +122,33 @@ static dse_status check_released_topologies(const cfg_doc *network, const card_s
     return DSE_OK;
 }
 
-static dse_status read_astra(const cfg_doc *system, const cfg_doc *network, bool released, card_system *out,
-                             dse_error *err)
+/* The version that a system.json names. */
+static dse_status find_version(const cfg_doc *system, bool released, cfg_name out, dse_error *err)
+{
+    const cfg_param *p = cfg_param_find(&card_system_table, "simulator.version");
+    const cfg_node *node = released ? NULL : cfg_get(system->root, p->astra_key);
+    card_system s = {0};
+    dse_status st =
+        node ? cfg_param_set(p, system, node, &s, err) : cfg_param_default(p, p->astra_fallback, &s, err);
+
+    memcpy(out, s.version, sizeof s.version);
+    return st;
+}
+
+const sim_version_row *card_astra_version(const cfg_doc *system)
+{
+    cfg_name name = "";
+
+    (void)find_version(system, false, name, NULL); /* who reads the file reports it */
+    return &sim_versions[sim_version_find(name)];
+}
+
+dse_status card_system_read_version(const cfg_doc *system, const cfg_doc *network, bool released,
+                                    const char *version, card_system *out, dse_error *err)
 {
     const cfg_doc *docs[] = {system, network};
+    const sim_version_row *v;
+    cfg_name name = "";
     dse_status st = DSE_OK;
 
     memset(out, 0, sizeof *out);
@@ -123,9 +156,15 @@ static dse_status read_astra(const cfg_doc *system, const cfg_doc *network, bool
     for (int i = 0; i < 2; i++)
         if (docs[i]->root->kind != CFG_MAP)
             return dse_fail_at(err, DSE_E_CONFIG, docs[i]->path, "the file must map keys to values");
+    if (!version && (st = find_version(system, released, name, err)) != DSE_OK)
+        return st;
+    v = &sim_versions[sim_version_find(version ? version : name)];
     for (int i = 0; st == DSE_OK && i < 2; i++)
-        st = read_astra_file(docs[i], i == 1, released, out, err);
-    return st == DSE_OK ? check_other_keys(system, out, err) : st;
+        st = read_astra_file(docs[i], i == 1, released, v, out, err);
+    snprintf(out->version, sizeof out->version, "%s", v->name);
+    if (st == DSE_OK)
+        st = check_other_keys(system, v, out, err);
+    return st == DSE_OK && released ? check_released_topologies(network, out, err) : st;
 }
 
 dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_settings *settings,
@@ -138,7 +177,7 @@ dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_sett
     memset(out, 0, sizeof *out);
     if (network->root->kind != CFG_MAP)
         return dse_fail_at(err, DSE_E_CONFIG, network->path, "the file must map keys to values");
-    st = read_astra_file(network, true, false, out, err);
+    st = read_astra_file(network, true, false, &sim_versions[SIM_STAGE], out, err);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         if (strncmp(settings->item[i].path, "network.", 8) != 0)
             return dse_fail(err, DSE_E_CONFIG,
@@ -155,15 +194,13 @@ dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_sett
 dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                   dse_error *err)
 {
-    return read_astra(system, network, false, out, err);
+    return card_system_read_version(system, network, false, NULL, out, err);
 }
 
 dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                      dse_error *err)
 {
-    dse_status st = read_astra(system, network, true, out, err);
-
-    return st == DSE_OK ? check_released_topologies(network, out, err) : st;
+    return card_system_read_version(system, network, true, NULL, out, err);
 }
 
 void card_system_write_astra_system(const card_system *s, dse_strbuf *out)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static dse_status check_implementation(const char *name, dse_error *err)
@@ -78,6 +79,10 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
     .key = "network." key_, .type = (type_), FIELD(f), .fallback = "", .omit_default = true, OURS(key_, "")
 #define MEASURED(name, kind)                                                                                 \
     REACHED("measured_" name, CFG_T_DOUBLE_LIST, measured[kind]), QUANTITY(DSE_UNIT_NS, 1, "ns", 1, 1e15)
+/* An algorithm as Chakra files. */
+#define CUSTOM(f, kind, name)                                                                                \
+    .key = "collectives." #f "_custom", WORDS, FIELD(custom[kind]), .bare = true, .fallback = "",            \
+    .omit_default = true, ASTRA(name "-implementation-custom", "")
 #define IMPLEMENTATIONS(f, kind, name)                                                                       \
     .key = "collectives." #f, WORDS, .check = check_implementation, FIELD(collective[kind]), .fallback = "", \
     .help = "the same for " name, ASTRA(name "-implementation", "")
@@ -229,6 +234,18 @@ static const cfg_param rows[] = {
     {IMPLEMENTATIONS(all_gather, SIM_ALL_GATHER, "all-gather")},
     {IMPLEMENTATIONS(reduce_scatter, SIM_REDUCE_SCATTER, "reduce-scatter")},
     {IMPLEMENTATIONS(all_to_all, SIM_ALL_TO_ALL, "all-to-all")},
+    {CUSTOM(all_reduce, SIM_ALL_REDUCE, "all-reduce"),
+     .help =
+         "simulator.version master: an algorithm for every all-reduce, as Chakra files of sends, receives "
+         "and compute nodes: rank r of a group runs <value>.<r>.et"},
+    {CUSTOM(all_gather, SIM_ALL_GATHER, "all-gather"), .help = "the same for all-gather"},
+    {CUSTOM(reduce_scatter, SIM_REDUCE_SCATTER, "reduce-scatter"), .help = "the same for reduce-scatter"},
+    {CUSTOM(all_to_all, SIM_ALL_TO_ALL, "all-to-all"), .help = "the same for all-to-all"},
+    {.key = "collectives.custom_by_node",
+     TEXT(custom_by_node),
+     .help = "the same for nodes of the workload: a YAML file that maps ids of nodes to such values; before "
+             "the four above",
+     ASTRA("per-node-custom-implementation", "")},
 
     {.key = "compute.peak_perf",
      .type = CFG_T_DOUBLE,
@@ -327,6 +344,12 @@ static const cfg_param rows[] = {
     LAW(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
     HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
 
+    {.key = "simulator.version",
+     CHOICE(version, sim_version_names, "stage"),
+     .omit_default = true,
+     .help =
+         "ASTRA-sim whose behaviour is simulated: its branch stage (af2492b), or its branch master (518bd51)",
+     OURS("simulator-version", "stage")},
     {.key = "scheduler.scheduling_policy",
      CHOICE(scheduling_policy, policies, "LIFO"),
      .help = "which collective's chunks go first; without effect, as a rank runs one collective at a time",
@@ -614,6 +637,33 @@ static dse_status build_implementations(const card_system *s, sim_collective kin
     return DSE_OK;
 }
 
+/* Of algorithms as Chakra files: one for each collective, and in versions that have them alone. */
+static dse_status check_custom(const card_system *s, const card_places *in, dse_error *err)
+{
+    const bool has = sim_versions[sim_version_find(s->version)].has_custom_collectives;
+    const cfg_param *p =
+        *s->custom_by_node ? cfg_param_find(&card_system_table, "collectives.custom_by_node") : NULL;
+    uint32_t most = 1;
+
+    for (int i = 0; most == 1 && i < SIM_N_COLLECTIVES; i++) {
+        char key[CFG_NAME_MAX];
+
+        if (!s->custom[i].n)
+            continue;
+        snprintf(key, sizeof key, "%s_custom", card_collective_keys[i]);
+        p = cfg_param_find(&card_system_table, key);
+        most = s->custom[i].n;
+    }
+    if (most > 1)
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, p->key).text,
+                           "%s is one prefix of paths, which covers all dimensions", p->astra_key);
+    if (p && !has)
+        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, p->key).text,
+                           "%s is of another version of ASTRA-sim; give simulator.version master",
+                           p->astra_key);
+    return DSE_OK;
+}
+
 static double given_or(double value, double fallback) { return isnan(value) ? fallback : value; }
 
 static sim_law law_of(const card_system *s, wl_kernel_class c)
@@ -635,6 +685,7 @@ static dse_status build(const card_system *s, const card_places *in, net_network
     dse_status st = card_network_build(s, in, net, err);
 
     *set = (sim_settings){
+        .version = sim_version_find(s->version),
         .local_bw_aware = !strcmp(s->collective_optimization, "localBWAware"),
         .splits = (uint32_t)s->splits,
         .active_chunks = (uint32_t)s->active_chunks,
@@ -659,8 +710,12 @@ static dse_status build(const card_system *s, const card_places *in, net_network
     };
     for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
         set->law[i] = law_of(s, (wl_kernel_class)i);
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        set->may_be_custom[i] = s->custom[i].n || *s->custom_by_node;
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
         st = build_implementations(s, (sim_collective)i, net->n_dims, in, &set->implementations[i], err);
+    if (st == DSE_OK)
+        st = check_custom(s, in, err);
     if (st == DSE_OK && s->roofline_enabled && isnan(s->peak_perf))
         st = dse_fail(err, DSE_E_CONFIG, "compute.peak_perf (peak-perf) is missing; the roofline needs it");
     if (st == DSE_OK && isnan(s->memory_bandwidth))

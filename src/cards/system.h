@@ -36,7 +36,12 @@ typedef struct {
     int64_t measured_npus;
     double measured_pair, measured_bandwidth;              /* fraction, GiB/s */
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
+    cfg_name version;                                      /* of ASTRA-sim: sim_version_row.name */
     cfg_name_list all, collective[SIM_N_COLLECTIVES];      /* implementations by dimension */
+    /* Algorithms as Chakra files, of versions that have them: a prefix of paths, as a list of one; a YAML
+     * file that maps ids of nodes to prefixes. Empty: none. */
+    cfg_name_list custom[SIM_N_COLLECTIVES];
+    cfg_name custom_by_node;
     double peak_perf;                                      /* TFLOPS, 10^12; NaN: not given */
     double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
@@ -71,7 +76,7 @@ dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, ca
 /* A system that was written by cfg_table_write_json before, whatever it was read from. */
 dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_error *err);
 
-/* ASTRA-sim's files. */
+/* ASTRA-sim's files, for the version that they name, or the first. */
 dse_status card_system_read_astra(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                   dse_error *err);
 
@@ -84,6 +89,15 @@ dse_status card_system_read_astra_network(const cfg_doc *network, const cfg_sett
  * lists where it wants lists. */
 dse_status card_system_read_released(const cfg_doc *system, const cfg_doc *network, card_system *out,
                                      dse_error *err);
+
+/* Either of the two, for a version; NULL: as above. */
+dse_status card_system_read_version(const cfg_doc *system, const cfg_doc *network, bool released,
+                                    const char *version, card_system *out, dse_error *err);
+
+/* The version whose system.json a document is, by what it says; the first if that is not understood. Whether
+ * that reads the key of a parameter. */
+const sim_version_row *card_astra_version(const cfg_doc *system);
+bool card_astra_reads(const sim_version_row *v, const cfg_param *p);
 
 /* Whether a value of system.json is a `false` that ASTRA-sim takes for true: it compares a switch with the
  * number 0, and to nlohmann's JSON false is unequal to that. Refused, as either reading would surprise. */

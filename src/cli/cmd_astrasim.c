@@ -6,6 +6,7 @@
 #include "driver/links.h"
 #include "driver/simulators.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +49,14 @@ static const option options[] = {
     {"--backend", OPT_STRING, "NAME", "",
      "model of the network, if not what network.yml says ('backend', or else congestion_unaware)",
      .choices = backends, FIELD(in.backend)},
+    {"--astrasim-version", OPT_STRING, "NAME", "",
+     "ASTRA-sim to behave as, if not what system.json says ('simulator-version', or else stage)",
+     .choices = sim_version_names, FIELD(in.version)},
+    {"--order", OPT_FLAG, NULL, "false",
+     "give the collectives one order on all ranks, which ASTRA-sim does not: those of ranks that enter them "
+     "in "
+     "different orders then end; not by a program's name",
+     FIELD(in.order)},
     {"--trace", OPT_STRING, "FILE", "", "write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--links-csv", OPT_STRING, "FILE", "",
      "write what every link carried as CSV, the busiest first; with congestion only", FIELD(links)},
@@ -60,7 +69,7 @@ static dse_status write_outputs(const astrasim_options *o, const drv_astrasim_ou
     const char *path = dse_arena_printf(r->arena, "%s/log.log", o->logging_folder);
     dse_status st;
 
-    drv_astrasim_log(&out->result, out->log_memory, r->out);
+    drv_astrasim_log(out, r->out);
     if ((st = dse_mkdirs(o->logging_folder, err)) != DSE_OK ||
         (st = dse_write_text(path, r->out, err)) != DSE_OK ||
         (o->trace && (st = trace_ticks_save_csv(record, o->trace, err)) != DSE_OK) || !o->links)
@@ -92,6 +101,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         in.groups = NULL;
     in.backend = choose_backend(o, r);
     in.as_released = r->program != NULL;
+    in.order = in.order && !in.as_released;
     in.queues_per_dim = (uint32_t)o->queues;
     in.shortcuts = shortcuts_left(&o->shortcuts);
     in.links = o->links != NULL;
@@ -99,6 +109,20 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     report_unknown_keys(in.system, out.n_unknown_keys, out.unknown_key);
+    if (out.by_hash_order)
+        report_warning("collectives as Chakra files: what becomes ready at once is issued by id, and by "
+                       "ASTRA-sim in the order of a hash table; with congestion its times may differ");
+    if (in.order)
+        report_warning(
+            "%" PRIu64
+            " collectives run in one order on all their ranks, as --order says; ASTRA-sim has none",
+            out.n_ordered);
+    if (out.reading.n_dropped)
+        report_warning("%" PRIu64
+                       " dependencies on nodes that their files lack are dropped; the first is in %s: node "
+                       "%" PRIu64 " depends on node %" PRIu64,
+                       out.reading.n_dropped, out.reading.dropped_path, out.reading.dropped_node,
+                       out.reading.dropped_on);
     return write_outputs(o, &out, &record, r, err);
 }
 
@@ -106,14 +130,16 @@ const command command_astrasim = {
     .name = "astrasim",
     .summary = "run Chakra traces, with ASTRA-sim's options and ASTRA-sim's log lines",
     .details =
-        "Stands in for " DRV_UNAWARE_PROGRAM " and " DRV_AWARE_PROGRAM " (branch stage, af2492b): "
+        "Stands in for " DRV_UNAWARE_PROGRAM " and " DRV_AWARE_PROGRAM " (branch stage, af2492b; with "
+        "--astrasim-version master branch master, 518bd51): "
         "the same options, the same log lines with the same numbers; peak memory in bytes. Ranks that finish "
         "in one tick are in ascending order; with --no-memo as there. The time in a line's prefix is always "
         "the same, so that equal runs print equal bytes. Options it does not know are skipped, as there. A "
         "link to ccldse with the name of either program behaves as that program: the network is that of the "
         "name, whatever --backend and network.yml say, and what the program cannot do, as several dimensions "
         "with congestion, is refused. By its own name it takes all that cards can have ('ccldse systems "
-        "--keys') but what makes the programs crash, as a Ring of two alone with congestion. With "
+        "--keys') but what makes the programs crash, as a Ring of two alone with congestion, and it drops "
+        "dependencies on nodes that a trace lacks. With "
         "congestion_aware messages queue for links; with congestion_unaware each has a fixed delay.",
     .example = "ccldse astrasim --workload-configuration workloads/w/w --comm-group-configuration "
                "workloads/w/w.json --system-configuration system.json --network-configuration network.yml "

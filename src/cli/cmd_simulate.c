@@ -45,6 +45,7 @@ static const option options[] = {
     OPTION_GROUP(sizing_group, sizing),
     OPTION_SET,
     OPTION_ENGINE("native"),
+    OPTION_ASTRASIM_VERSION,
     OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
@@ -251,7 +252,8 @@ static dse_status choose_engine(const simulate_options *o, dse_arena *a, const d
 /* Loads the cards, and refuses options that do not go with them. */
 static dse_status load(const simulate_options *o, dse_arena *a, drv_study *study, dse_error *err)
 {
-    dse_status st = one_point_load(o->model, o->system, &o->sizing, &o->set, a, study, err);
+    const option_list set = external_settings(&o->external, &o->set, a);
+    dse_status st = one_point_load(o->model, o->system, &o->sizing, &set, a, study, err);
 
     if (st != DSE_OK)
         return st;

@@ -43,6 +43,7 @@ static const option options[] = {
     {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
      FIELD(dry_run)},
     OPTION_ENGINE("native"),
+    OPTION_ASTRASIM_VERSION,
     OPTION_GROUP(external_group, external),
     {"--prune", OPT_FLAG, NULL, "false",
      "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
@@ -372,12 +373,14 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
                        .begin = progress_begin,
                        .progress = progress_show,
                        .user = &screen};
+    points_options which = o->points;
     dse_status st;
 
+    which.set = external_settings(&o->external, &which.set, r->arena);
     if ((st = external_choose(&o->external, true, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
-        (st = points_list(&o->points, r->arena, &space, &points, err)) != DSE_OK)
+        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK)
         return st;
     if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
         return st;

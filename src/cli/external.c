@@ -13,7 +13,7 @@ const char *const external_engines[] = {"native", DRV_EXTERNAL_ENGINE, NULL};
 
 static const option options[] = {
     {"--stage-cmd", OPT_STRING, "COMMAND", "",
-     "STAGE, for example \"python3 stage/main.py\"; split into words as a shell does", FIELD(tools.stage)},
+     "STAGE, as \"python3 stage/main.py\"; split into words as by a shell", FIELD(tools.stage)},
     {"--astrasim-bin", OPT_STRING, "COMMAND", "", "ASTRA-sim, for example bin/" DRV_UNAWARE_PROGRAM,
      FIELD(tools.simulator[DRV_UNAWARE])},
     {"--astrasim-aware-bin", OPT_STRING, "COMMAND", "",
@@ -23,11 +23,22 @@ static const option options[] = {
      "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none", .min = 0, .max = 1e8,
      FIELD(tools.timeout_seconds)},
     {"--discard-workloads", OPT_FLAG, NULL, "false",
-     "remove a point's traces, and ASTRA-sim's of its memory, once simulated",
-     FIELD(tools.discard_workloads)},
+     "remove a point's traces and ASTRA-sim's of memory once simulated", FIELD(tools.discard_workloads)},
 };
 
 OPTION_ROWS(external_group)
+
+option_list external_settings(const external_options *o, const option_list *set, dse_arena *a)
+{
+    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 1);
+    option_list all = {set->n, item};
+
+    for (size_t i = 0; i < set->n; i++)
+        item[i] = set->item[i];
+    if (o->version)
+        item[all.n++] = dse_arena_printf(a, "simulator.version=%s", o->version);
+    return all;
+}
 
 dse_status external_choose(const external_options *o, bool needs_stage, dse_arena *a,
                            const drv_external **tools, dse_error *err)

@@ -7,6 +7,7 @@
 
 typedef struct {
     const char *engine;
+    const char *version; /* of ASTRA-sim; NULL: the cards' */
     drv_external_options tools;
 } external_options;
 
@@ -17,6 +18,15 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
     {"--engine", OPT_STRING, "NAME", default_engine, "who simulates, this program or the tools named below", \
      .choices = external_engines, FIELD(external.engine)}
 option_group external_group;
+
+/* The row that says the version of ASTRA-sim, which is a setting of the system; and the settings of the
+ * command line with it. */
+#define OPTION_ASTRASIM_VERSION                                                                              \
+    {                                                                                                        \
+        "--astrasim-version", OPT_STRING, "NAME", "", "ASTRA-sim's branch, if not the card's",               \
+            .choices = sim_version_names, FIELD(external.version)                                            \
+    }
+option_list external_settings(const external_options *o, const option_list *set, dse_arena *a);
 
 /* *tools is NULL for the native engine. `needs_stage`: STAGE must be given. DSE_E_USAGE: options that do
  * not go together. */

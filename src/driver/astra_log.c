@@ -220,7 +220,8 @@ static bool read_real(rest *r, drv_log_value *out)
         out->decimals = v.decimals;
     }
     skip_blanks(r);
-    skip_one_of(r, "%$");
+    if (r->at < r->end && (*r->at == '%' || *r->at == '$'))
+        out->sign = *r->at++;
     return true;
 }
 

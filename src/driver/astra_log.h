@@ -33,6 +33,7 @@ typedef struct {
     double real;      /* percent, operations per byte; memory in its unit */
     uint8_t decimals; /* as printed, unless it is a count */
     uint8_t unit;     /* memory: 0 bytes (exact), 1 KB, ... 4 TB (rounded) */
+    char sign;        /* behind it: '%', '$', or none */
 } drv_log_value;
 
 typedef struct {
@@ -45,7 +46,7 @@ typedef struct {
 typedef struct {
     uint32_t n_ranks;
     bool utilisation; /* the roofline is enabled */
-    bool memory;      /* track-local-mem and trace-enabled */
+    bool memory;      /* the peak is reported (drv_reports_memory) */
 } drv_log_wants;
 
 /* Either rank 0 alone or every rank reports. DSE_E_SYNTAX, with name:line: a statistic has no number, has one

@@ -4,6 +4,7 @@
 
 #include "cards/system.h"
 #include "sim/sim.h"
+#include "workload/chakra.h"
 
 typedef struct {
     const char *workload; /* prefix of the traces */
@@ -13,16 +14,22 @@ typedef struct {
     /* Behave as the released program of that backend: the network file has only that program's keys, and
      * systems that it cannot simulate are refused (net_released_check). */
     bool as_released;
+    const char *version; /* a sim_version_row's name; NULL: the system file's, or else the first */
     uint32_t queues_per_dim;
     double injection_scale; /* of the endpoint delay, if the file gives one */
     bool rendezvous;
+    bool order; /* give collectives one order (sim/order.h) */
     sim_shortcuts shortcuts;
     bool links; /* wanted: a network without congestion has none and is refused */
 } drv_astrasim_inputs;
 
 typedef struct {
     sim_result result;
-    bool log_memory;         /* trace-enabled and track-local-mem: the peak is reported */
+    const sim_version_row *version;
+    bool log_memory;         /* the peak is reported */
+    uint64_t n_ordered;      /* collectives, with `order` */
+    bool by_hash_order;      /* algorithms as Chakra files, whose messages queue for links (sim/custom.h) */
+    wl_reading reading;      /* what of the traces was left out; nothing, if as_released */
     uint32_t n_unknown_keys; /* of system.json, and the first of them */
     cfg_name unknown_key;
 } drv_astrasim_output;
@@ -33,6 +40,6 @@ dse_status drv_astrasim_run(const drv_astrasim_inputs *in, dse_arena *a, drv_ast
 
 /* The lines that the reference logs when a rank finishes, in the order of finishing. Memory is in bytes. Each
  * line has the reference's prefix with a fixed time, so that equal runs give equal bytes. */
-void drv_astrasim_log(const sim_result *r, bool memory, dse_strbuf *out);
+void drv_astrasim_log(const drv_astrasim_output *o, dse_strbuf *out);
 
 #endif

@@ -347,10 +347,49 @@ static void check_stage(doctor *d, drv_check check)
         add_probe(d, check, argv, read_stage_answer);
 }
 
+#define MAX_PROGRAM_BYTES ((size_t)512 << 20)
+
+/* Between any zeros. */
+static bool has_text(const dse_strbuf *bytes, const char *text)
+{
+    for (const char *at = bytes->data; at < bytes->data + bytes->len; at += strlen(at) + 1)
+        if (strstr(at, text))
+            return true;
+    return false;
+}
+
+/* Which ASTRA-sim a program is, as far as texts in it show; "" if they do not, as of a script. */
+static const char *branch_of(const char *program)
+{
+    static const struct {
+        const char *text, *branch;
+    } marks[] = {{"--astrasim-version", ", as any branch"}, /* this program */
+                 {"Total compute-communication overlap", ", branch master"},
+                 {"Average compute utilization", ", branch stage"}};
+    const char *out = "";
+    char path[900];
+    dse_strbuf bytes;
+
+    if (!strchr(program, '/') && exec_find(program, path, sizeof path))
+        program = path;
+    dse_strbuf_init(&bytes);
+    if (dse_read_file(program, MAX_PROGRAM_BYTES, &bytes, NULL) == DSE_OK)
+        for (size_t i = sizeof marks / sizeof marks[0]; i-- > 0;)
+            if (has_text(&bytes, marks[i].text))
+                out = marks[i].branch;
+    dse_strbuf_free(&bytes);
+    return out;
+}
+
 static void read_astrasim_answer(doctor *d, drv_check check, const char *text)
 {
+    const char *program = "";
+
     (void)text;
-    found(d, check, DRV_THERE, "%s starts", d->finding[check].found);
+    for (uint32_t i = 0; i < d->n_probes; i++)
+        if (d->probe[i].check == check)
+            program = d->probe[i].argv[0];
+    found(d, check, DRV_THERE, "%s starts%s", d->finding[check].found, branch_of(program));
 }
 
 static void check_simulator(doctor *d, drv_check check, drv_simulator which)

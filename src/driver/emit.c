@@ -27,6 +27,7 @@ static const char script_body[] =
 static dse_status write_script(const card_system *s, bool in_bytes, const char *path, dse_arena *a,
                                dse_error *err)
 {
+    const sim_version version = sim_version_find(s->version);
     dse_error why = DSE_ERROR_INIT;
     dse_strbuf out = dse_strbuf_in(a);
 
@@ -36,6 +37,8 @@ static dse_status write_script(const card_system *s, bool in_bytes, const char *
                         drv_simulators[drv_simulator_of(s)].program);
     else
         dse_strbuf_addf(&out, "ccldse astrasim\n# %s.\n", why.text);
+    if (version != SIM_STAGE)
+        dse_strbuf_addf(&out, "# ASTRA-sim is to be of %s.\n", sim_versions[version].branch);
     if (in_bytes)
         dse_strbuf_adds(
             &out,
@@ -51,10 +54,29 @@ static dse_status write_file(const char *folder, const char *name, const dse_str
     return dse_write_text(dse_arena_printf(a, "%s/%s", folder, name), text, err);
 }
 
+/* Those that run the files do so in another folder. */
+static dse_status check_paths(const card_system *s, dse_error *err)
+{
+    const char *path = *s->custom_by_node ? s->custom_by_node : "/";
+
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        if (s->custom[i].n && *s->custom[i].v[0] != '/')
+            path = s->custom[i].v[0];
+    return *path == '/'
+               ? DSE_OK
+               : dse_fail(err, DSE_E_CONFIG,
+                          "collectives as Chakra files '%s': ASTRA-sim runs in another folder; give an "
+                          "absolute path",
+                          path);
+}
+
 dse_status drv_emit_system(const card_system *s, const char *folder, dse_arena *a, dse_error *err)
 {
     dse_strbuf system = dse_strbuf_in(a), network = dse_strbuf_in(a), memory = dse_strbuf_in(a);
-    dse_status st;
+    dse_status st = check_paths(s, err);
+
+    if (st != DSE_OK)
+        return st;
 
     card_system_write_astra_system(s, &system);
     card_system_write_astra_network(s, &network);

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "driver/external.h"
 #include "driver/log_tail.h"
+#include "driver/simulators.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,8 +47,7 @@ static void add_outcome(const lane *l, const exec_outcome *o, dse_strbuf *out)
 
 static drv_log_wants wants_of(const card_system *s)
 {
-    return (drv_log_wants){(uint32_t)card_system_npus(s), s->roofline_enabled,
-                           s->track_local_mem && s->trace_enabled};
+    return (drv_log_wants){(uint32_t)card_system_npus(s), s->roofline_enabled, drv_reports_memory(s)};
 }
 
 static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_error *err)
@@ -63,6 +63,21 @@ static dse_status read_log(const char *path, lane *l, drv_astra_log *log, dse_er
     return st;
 }
 
+/* Whether the log is that of the version which the system names, as far as it shows. */
+static dse_status check_version(const card_system *s, const drv_astra_log *log, dse_error *err)
+{
+    const sim_version_row *wanted = &sim_versions[sim_version_find(s->version)];
+    const char sign = log->rank0[DRV_LOG_COMPUTE_UTIL].sign;
+
+    for (int i = 0; i < SIM_N_VERSIONS; i++)
+        if (&sim_versions[i] != wanted && sim_versions[i].utilisation_sign == sign)
+            return dse_fail(
+                err, DSE_E_CHILD,
+                "ASTRA-sim is of %s, and not of %s, which the system wants; give --astrasim-version %s",
+                sim_versions[i].branch, wanted->branch, sim_versions[i].name);
+    return DSE_OK;
+}
+
 /* From what ASTRA-sim printed or, if that has no statistics, from its own log file. */
 static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
 {
@@ -72,7 +87,7 @@ static dse_status read_statistics(lane *l, drv_astra_log *log, dse_error *err)
         st = read_log(l->point.own_log, l, log, err);
     if (st == DSE_OK && !log->n_reporting)
         st = dse_fail(err, DSE_E_CHILD, "ASTRA-sim reports no statistics");
-    return st;
+    return st == DSE_OK ? check_version(&l->point.system, log, err) : st;
 }
 
 /* ---- results ------------------------------------------------------------------------------- */

@@ -16,6 +16,12 @@ drv_simulator drv_simulator_of(const card_system *s)
     return i;
 }
 
+bool drv_reports_memory(const card_system *s)
+{
+    return s->track_local_mem &&
+           (s->trace_enabled || sim_versions[sim_version_find(s->version)].prints_memory_untraced);
+}
+
 dse_status drv_simulator_check(const card_system *s, dse_error *err)
 {
     net_network net;

@@ -20,6 +20,9 @@ extern const drv_simulator_row drv_simulators[DRV_N_SIMULATORS];
 /* The program that a system needs. */
 drv_simulator drv_simulator_of(const card_system *s);
 
+/* Whether it reports the peak memory. */
+bool drv_reports_memory(const card_system *s);
+
 /* Whether that program can simulate the system: DSE_E_CONFIG, DSE_E_RANGE with the reason if it cannot, or if
  * the system is invalid. */
 dse_status drv_simulator_check(const card_system *s, dse_error *err);

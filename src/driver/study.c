@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "cards/hf.h"
 #include "cards/locate.h"
+#include "driver/custom.h"
 #include "driver/training.h"
 
 #include <assert.h>
@@ -461,6 +462,8 @@ dse_status drv_point_simulate(const drv_study *s, const wl_workload *w, dse_aren
     net_network net;
     dse_status st = card_system_build(&s->system, &net, &settings, err);
 
+    if (st == DSE_OK)
+        st = drv_custom_load(&s->system, w, a, &settings, err);
     return st == DSE_OK ? sim_run(&settings, &net, w, s->shortcuts, a, out, record, err) : st;
 }
 

@@ -60,13 +60,18 @@ static void key_of_ours(lint *l, const cfg_doc *doc, const cfg_param *p, const c
 static bool astra_keys(lint *l, const cfg_doc *doc, bool network, card_system *values)
 {
     const lint_rows *others = network ? &lint_network_keys : &lint_system_keys;
+    const sim_version_row *version = card_astra_version(doc);
     bool usable = true;
 
     for (uint32_t i = 0; i < doc->root->n; i++) {
         const cfg_node *key = doc->root->key[i], *value = doc->root->item[i];
-        const cfg_param *p = card_astra_find(key->text, network);
+        const cfg_param *known = card_astra_find(key->text, network);
+        const cfg_param *p = known && (network || card_astra_reads(version, known)) ? known : NULL;
         const lint_row *row = p ? lint_find(&lint_parameters, p->key) : lint_find(others, key->text);
         dse_error why = DSE_ERROR_INIT;
+
+        if (known != p || (row && row->effect == LINT_REFUSED && !version->refuses_chakra_settings))
+            row = &lint_of_another_version;
 
         if (row)
             lint_row_key(l, doc, row, key->text, key, value, p ? p->unit_name : "", p ? p->help : "");

@@ -330,16 +330,18 @@ void lint_complete_system(lint *l, const card_places *in, const char *path, cons
     if (has_implementations(s))
         lint_add(l, LINT_NOTE, path, "",
                  "the implementations are for collectives over all %" PRIu32
-                 " NPUs; a smaller group runs as a flat ring in listed order, in one phase, with an endpoint "
+                 " NPUs; a smaller group runs %s in listed order, in one phase, with an endpoint "
                  "delay of 10 ns",
-                 net.n_npus);
+                 net.n_npus,
+                 lint_version(s)->groups_by_algorithm ? "the one of a list of one name, or else a flat ring,"
+                                                      : "as a flat ring");
     if (card_system_released_check(s, &why) != DSE_OK)
         lint_add(l, LINT_NOTE, path, "", "%s", why.text);
     if (!s->roofline_enabled && !s->replay_only)
         lint_add(l, LINT_NOTE, path, "",
                  "without the roofline a compute node lasts as long as its trace says, and 1 ns if that says "
                  "nothing, as STAGE's do");
-    if (s->track_local_mem && !s->trace_enabled)
+    if (s->track_local_mem && !s->trace_enabled && !lint_version(s)->prints_memory_untraced)
         lint_add(l, LINT_NOTE, path, "",
                  "local memory is tracked, but ASTRA-sim prints the peak only if tracing (trace-enabled) is "
                  "on, too");

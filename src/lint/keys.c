@@ -93,9 +93,6 @@ const uint32_t lint_n_dependencies = sizeof lint_dependencies / sizeof lint_depe
 #define AS_CHAKRA                                                                                            \
     LINT_REFUSED, "", "a collective as a Chakra trace", NULL,                                                \
         "crashes ASTRA-sim, and is refused here; give the implementation by its name"
-#define AS_CUSTOM                                                                                            \
-    LINT_NEVER_READ, "", "a collective as a Chakra trace, in other versions of ASTRA-sim", NULL,             \
-        "never read in this version of ASTRA-sim; give the implementation by its name"
 
 static const lint_row system_keys[] = {
     {"intra-dimension-scheduling", LINT_NEVER_READ, "", "which chunk goes first in a dimension: FIFO or SCF",
@@ -113,12 +110,17 @@ static const lint_row system_keys[] = {
     {"all-reduce-implementation-chakra", AS_CHAKRA},
     {"all-gather-implementation-chakra", AS_CHAKRA},
     {"all-to-all-implementation-chakra", AS_CHAKRA},
-    {"all-reduce-implementation-custom", AS_CUSTOM},
-    {"all-gather-implementation-custom", AS_CUSTOM},
-    {"reduce-scatter-implementation-custom", AS_CUSTOM},
-    {"all-to-all-implementation-custom", AS_CUSTOM},
 };
 ROWS(lint_system_keys, system_keys);
+
+const lint_row lint_of_another_version = {
+    "",
+    LINT_NEVER_READ,
+    "",
+    "a collective as a Chakra trace, in other versions of ASTRA-sim",
+    NULL,
+    "never read in this version of ASTRA-sim; give the implementation by its name, or another version by "
+    "simulator-version"};
 
 /* ---- network files ------------------------------------------------------------------------- */
 

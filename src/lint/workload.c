@@ -26,12 +26,22 @@ bool lint_is_group_file(const cfg_doc *doc)
     return doc->root->n > 0;
 }
 
-static const char *group_meaning(uint32_t n, uint32_t n_npus)
+/* How groups smaller than the system run. */
+static const char *small_groups(const lint *l)
+{
+    return lint_version(&l->values)->groups_by_algorithm
+               ? "run the algorithm of a list of one name, or else flat rings"
+               : "run as flat rings";
+}
+
+static const char *group_meaning(const lint *l, uint32_t n, uint32_t n_npus)
 {
     if (n == 1)
         return "a group of one: a collective in it never ends, and is refused";
     if (!n_npus)
         return "a communicator group, in the order of its ring";
+    if (n < n_npus && lint_version(&l->values)->groups_by_algorithm)
+        return "in this order the algorithm of a list of one name, or else a flat ring";
     return n < n_npus ? "a flat ring in this order, whatever the implementations say"
                       : "all NPUs: the implementations, dimension by dimension";
 }
@@ -86,15 +96,14 @@ void lint_groups(lint *l, const cfg_doc *doc)
 
         n_lonely += list->n == 1;
         n_small += list->n > 1 && list->n < n_npus;
-        lint_add_key(l, key->text, key, list, "ranks", group_meaning(list->n, n_npus),
+        lint_add_key(l, key->text, key, list, "ranks", group_meaning(l, list->n, n_npus),
                      list->n < 2 ? LINT_REFUSED : LINT_USED);
         check_ranks(l, doc, key, list, n_npus);
     }
     if (n_small)
         lint_add(l, LINT_NOTE, doc->path, "",
-                 "%" PRIu32 " of %" PRIu32 " groups are smaller than the %" PRIu32
-                 " NPUs and run as flat rings",
-                 n_small, doc->root->n, n_npus);
+                 "%" PRIu32 " of %" PRIu32 " groups are smaller than the %" PRIu32 " NPUs and %s", n_small,
+                 doc->root->n, n_npus, small_groups(l));
     if (n_lonely) /* STAGE writes them and uses none */
         lint_add(l, LINT_NOTE, doc->path, "",
                  "%" PRIu32 " of %" PRIu32
@@ -195,9 +204,9 @@ static void report_collectives(lint *l, const char *prefix, const counts *c)
         if (!c->all[i] && !c->small[i])
             continue;
         lint_add(l, LINT_NOTE, prefix, "",
-                 "%" PRIu64 " nodes %s over all %" PRIu32 " NPUs, %" PRIu64
-                 " in smaller groups, which are flat rings",
-                 c->all[i], name, l->net.n_npus, c->small[i]);
+                 "%" PRIu64 " nodes %s over all %" PRIu32 " NPUs, %" PRIu64 " in smaller groups, which %s",
+                 c->all[i], name, l->net.n_npus, c->small[i],
+                 lint_version(&l->values)->groups_by_algorithm ? small_groups(l) : "are flat rings");
         if (i == SIM_N_COLLECTIVES)
             continue;
         is_listed = l->values.collective[i].n > 0;
@@ -205,7 +214,8 @@ static void report_collectives(lint *l, const char *prefix, const counts *c)
             lint_add(l, LINT_WARNING, l->net_path, given_name(l, card_collective_keys[i]),
                      "no implementation, but the workload has an %s over all NPUs, which cannot run; add one",
                      name);
-        else if (!c->all[i] && is_listed)
+        else if (!c->all[i] && is_listed &&
+                 !(lint_version(&l->values)->groups_by_algorithm && l->values.collective[i].n == 1))
             lint_add(l, LINT_WARNING, l->net_path, given_name(l, card_collective_keys[i]),
                      "without effect on this workload's %s, none of which is over all %" PRIu32
                      " NPUs: smaller groups are flat rings",
@@ -252,14 +262,22 @@ static void report_counts(lint *l, const char *prefix, const counts *c)
 
 void lint_workload(lint *l, const char *prefix, const char *groups)
 {
+    wl_reading how = {.numbered_groups = lint_version(&l->values)->numbered_groups, .drop_absent = true};
     dse_error why = DSE_ERROR_INIT;
     wl_workload w;
     counts c = {0};
 
-    if (wl_chakra_read(prefix, groups, l->net.n_npus, l->arena, &w, &why) != DSE_OK) {
+    if (wl_chakra_read(prefix, groups, l->net.n_npus, &how, l->arena, &w, &why) != DSE_OK) {
         lint_add_failure(l, prefix, &why);
         return;
     }
+    if (how.n_dropped)
+        lint_add(l, LINT_WARNING, how.dropped_path, "",
+                 "%" PRIu64
+                 " dependencies on nodes that their files lack, of which the first is that of node "
+                 "%" PRIu64 " on node %" PRIu64
+                 ": ASTRA-sim ends with an exception; 'ccldse astrasim' drops them with a warning",
+                 how.n_dropped, how.dropped_node, how.dropped_on);
     for (uint32_t r = 0; r < w.n_ranks; r++)
         count_rank(l, &w, r, &c);
     count_rings(l, &w, &c);

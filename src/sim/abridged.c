@@ -178,6 +178,67 @@ static void exchange(sim_engine *e, uint32_t class, uint32_t node)
 
 /* ---- collectives --------------------------------------------------------------------------------- */
 
+/* Whether the messages between any two members of a group take equally long, by one dimension. */
+static bool is_uniform_group(const net_network *net, const wl_group *g)
+{
+    const uint64_t large = UINT64_C(1) << 40;
+    const dse_time least = net_delay(net, g->rank[0], g->rank[1], 1);
+    const dse_time most = net_delay(net, g->rank[0], g->rank[1], large);
+
+    for (uint32_t i = 0; i < g->n; i++)
+        for (uint32_t k = 0; k < g->n; k++)
+            if (i != k && (net_differ_in_several(net, g->rank[i], g->rank[k]) ||
+                           net_delay(net, g->rank[i], g->rank[k], 1) != least ||
+                           net_delay(net, g->rank[i], g->rank[k], large) != most))
+                return false;
+    return true;
+}
+
+/* The same of all groups whose ring the circle is. */
+static bool is_uniform(const sim_engine *e, sim_circle *c)
+{
+    const sim_classes *classes = &e->abridged->classes;
+    const wl_workload *w = classes->full;
+
+    if (c->is_checked)
+        return c->is_uniform;
+    c->is_checked = c->is_uniform = true;
+    for (uint32_t p = 0; p < c->n_places; p++) {
+        for (uint32_t r = 0; c->is_uniform && r < w->n_ranks; r++) {
+            const wl_group *g = &w->group[w->rank[r].group[c->place[p].slot]];
+
+            if (classes->of[r] == c->place[p].class && g->rank[0] == r)
+                c->is_uniform = is_uniform_group(e->net, g);
+        }
+    }
+    return c->is_uniform;
+}
+
+/* The cost of what is no ring, of ranks that begin together. */
+static uint32_t add_cost_together(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node,
+                                  const sim_cut *cut)
+{
+    const wl_node *n = &e->rank[class].graph->graph->node[node];
+    struct sim_abridged *x = e->abridged;
+    sim_lockstep_cost cost;
+
+    if (!is_uniform(e, c))
+        return DSE_NONE;
+    if (!x->lockstep)
+        x->lockstep = sim_lockstep_new(e);
+    if (!sim_lockstep_run(x->lockstep, e, class, node, cut, &cost))
+        return DSE_NONE;
+    DSE_ARENA_GROW(e->arena, c->cost, c->cap_costs, c->n_costs + 1);
+    c->cost[c->n_costs] = (sim_circle_cost){.coll = n->coll,
+                                            .size = n->comm_size,
+                                            .n_chunks = cut->n_chunks,
+                                            .longest = UNKNOWN,
+                                            .is_together = true,
+                                            .ticks = cost.ticks,
+                                            .n_messages = cost.n_messages};
+    return (uint32_t)c->n_costs++;
+}
+
 /* The cost of the node's collective on the circle; DSE_NONE: the engine has given up. */
 static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, uint32_t node)
 {
@@ -189,8 +250,12 @@ static uint32_t find_circle_cost(sim_engine *e, sim_circle *c, uint32_t class, u
         i++;
     if (i < c->n_costs)
         return i;
-    i = sim_coll_cut(e, class, node, &cut) ? sim_circle_add_cost(e, c, n->coll, n->comm_size, &cut)
-                                           : DSE_NONE;
+    if (!sim_coll_cut(e, class, node, &cut))
+        i = DSE_NONE;
+    else if (cut.how->algorithm == &sim_algorithm_ring)
+        i = sim_circle_add_cost(e, c, n->coll, n->comm_size, &cut);
+    else
+        i = add_cost_together(e, c, class, node, &cut);
     if (i == DSE_NONE)
         give_up(e, SIM_FALLBACK_NO_CLOSED_FORM);
     return i;
@@ -217,6 +282,36 @@ static void end_on_circle(sim_engine *e, sim_circle *c)
     }
 }
 
+/* The order of what ends a rank's collective within its tick is not known. */
+static void end_together(sim_engine *e, sim_circle *c)
+{
+    struct sim_abridged *x = e->abridged;
+    const sim_circle_cost *cost = &c->cost[c->current];
+    const dse_time end = c->begin[0] + cost->ticks;
+
+    for (uint32_t k = 0; k < c->n_places; k++) {
+        if (c->begin[k] != c->begin[0]) {
+            give_up(e, SIM_FALLBACK_SCATTERED_BEGIN);
+            return;
+        }
+    }
+    if (end < c->begin[0]) {
+        give_up(e, SIM_FALLBACK_ERROR);
+        return;
+    }
+    for (uint32_t k = 0; k < c->n_places; k++) {
+        const uint32_t class = c->place[k].class;
+
+        x->collective_until[class] = end;
+        x->n_messages += cost->n_messages * x->classes.n_alike[class];
+        push(e, (node_end){.at = end,
+                           .since = UNKNOWN,
+                           .class = class,
+                           .node = e->rank[class].coll_node,
+                           .by = DSE_NONE});
+    }
+}
+
 static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32_t class, uint32_t node)
 {
     uint32_t cost = find_circle_cost(e, c, class, node);
@@ -238,7 +333,9 @@ static void begin_on_circle(sim_engine *e, sim_circle *c, uint32_t place, uint32
     if (++c->n_here < c->n_places)
         return;
     c->n_here = 0;
-    if (sim_circle_run(c))
+    if (c->cost[cost].is_together)
+        end_together(e, c);
+    else if (sim_circle_run(c))
         end_on_circle(e, c);
     else
         give_up(e, SIM_FALLBACK_NO_CLOSED_FORM);
@@ -521,7 +618,7 @@ static sim_fallback check_system(const sim_settings *set, const net_network *net
         return SIM_FALLBACK_SEVERAL_QUEUES;
     if (set->remote.kind != SIM_REMOTE_NONE && set->remote.kind != SIM_REMOTE_PER_NPU)
         return SIM_FALLBACK_SHARED_MEMORY;
-    return SIM_FALLBACK_NONE;
+    return set->customs ? SIM_FALLBACK_CUSTOM_COLLECTIVES : SIM_FALLBACK_NONE;
 }
 
 sim_fallback sim_run_abridged(const sim_settings *settings, const net_network *net, const wl_workload *w,

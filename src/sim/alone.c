@@ -93,11 +93,12 @@ static bool run_groups(const sim_settings *set, const net_network *net, const si
 {
     wl_group group = {.name = "group", .n = groups->n};
     sim_engine engine = {.arena = a, .net = net, .set = set}; /* all that the costs of a circle read of it */
-    sim_cut cut = {.group = &group, .is_ring = true};
+    sim_cut cut = {.group = &group};
     sim_chunks chunks;
 
     if (!sim_collective_of(collective, &cut.collective))
         return false;
+    cut.how = sim_group_implementation(set, cut.collective);
     chunks = sim_cut_chunks(set, net->n_npus, cut.collective, bytes);
     cut.chunk_bytes = chunks.bytes;
     cut.n_chunks = chunks.n;

@@ -173,13 +173,14 @@ static uint64_t places(const sim_bounds *b, sim_queue_use use)
 static sim_sum group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, sim_chunks c)
 {
     const sim_ring ring = {.n = g->n, .stride = g->stride};
+    const sim_implementation *how = sim_group_implementation(b->set, coll);
     uint64_t at_once = places(b, sim_group_queue_use(b->set, coll));
     sim_phase phase;
     const phase_of p = {b, g, &phase, SIM_GROUP_ENDPOINT_DELAY};
     sim_sum one;
 
-    if (sim_group_phase(&ring, coll, c.bytes, &phase))
-        return 0;
+    if (sim_group_phase(how, &ring, coll, c.bytes, &phase) || how->algorithm != &sim_algorithm_ring)
+        return 0; /* nothing is known of other algorithms in a group, which is a bound, too */
     one = phase_time(&p);
     if (!b->net->congestion)
         return times(one, (c.n + at_once - 1) / at_once);
@@ -239,7 +240,7 @@ sim_sum bound_collective(sim_bounds *b, const bound_groups *g, uint32_t coll, ui
     sim_collective c;
     sim_chunks chunks;
 
-    if (!sim_collective_of(coll, &c) || g->n < 2)
+    if (!sim_collective_of(coll, &c) || g->n < 2 || b->set->may_be_custom[c])
         return 0;
     chunks = sim_cut_chunks(b->set, b->net->n_npus, c, bytes);
     if (!chunks.bytes)

@@ -85,7 +85,8 @@ static bool fill_cost(sim_engine *e, const sim_circle *circle, const sim_cut *cu
     dse_time reduction, most;
     sim_phase p;
 
-    if (sim_group_phase(&ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
+    if (cut->how->algorithm != &sim_algorithm_ring ||
+        sim_group_phase(cut->how, &ring, cut->collective, cut->chunk_bytes, &p) || !p.message_bytes)
         return false;
     n_reduced = sim_ring_reductions(&p);
     reduction = n_reduced ? sim_reduction_ticks(e->set, p.message_bytes) : 0;

@@ -27,6 +27,11 @@ typedef struct {
     dse_time longest; /* how far ahead its other events are registered at most */
     dse_time *offset; /* per place: delay of messages from the first place to it; [n_places]: once round */
     bool even;        /* all messages have the same delay */
+    /* Of an algorithm that is no ring, for ranks that begin together alone (lockstep.h); of the rest only
+     * `longest` is used then. */
+    bool is_together;
+    dse_time ticks;
+    uint64_t n_messages; /* that a rank sends */
 } sim_circle_cost;
 
 typedef struct {
@@ -34,6 +39,7 @@ typedef struct {
     sim_circle_place *place; /* in the direction of the messages */
     size_t n_costs, cap_costs;
     sim_circle_cost *cost;
+    bool is_checked, is_uniform; /* all members of its groups have equal delays (abridged.c) */
 
     /* The collective under way. */
     uint32_t n_here;  /* places whose ranks have begun */

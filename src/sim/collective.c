@@ -171,14 +171,18 @@ uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, s
     return n;
 }
 
-const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p)
+const sim_implementation *sim_group_implementation(const sim_settings *set, sim_collective coll)
 {
-    static const sim_implementation how = {&sim_algorithm_ring, false, 0};
+    static const sim_implementation ring = {&sim_algorithm_ring, false, 0};
+    const sim_implementations *list = &set->implementations[coll];
 
-    *p = (sim_phase){.algorithm = &sim_algorithm_ring,
-                     .coll = (uint8_t)coll,
-                     .bytes = bytes,
-                     .fast_endpoint = true,
-                     .ring = *ring};
-    return sim_algorithm_ring.plan(&how, true, 0, p);
+    return sim_settings_version(set)->groups_by_algorithm && list->n_dims == 1 ? &list->dim[0] : &ring;
+}
+
+const char *sim_group_phase(const sim_implementation *how, const sim_ring *ring, sim_collective coll,
+                            uint64_t bytes, sim_phase *p)
+{
+    *p = (sim_phase){
+        .algorithm = how->algorithm, .coll = (uint8_t)coll, .bytes = bytes, .in_group = true, .ring = *ring};
+    return how->algorithm->plan(how, true, 0, p);
 }

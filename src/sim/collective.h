@@ -36,7 +36,7 @@ typedef struct {
     const sim_algorithm *algorithm;
     uint8_t coll; /* sim_collective that this phase performs */
     bool clockwise;
-    bool fast_endpoint;   /* a group's ring: the endpoint takes 10 ticks whatever the settings say */
+    bool in_group;        /* smaller than the system: the endpoint takes 10 ticks whatever the settings say */
     uint32_t lane;        /* queue */
     uint64_t bytes;       /* what comes in */
     uint64_t final_bytes; /* what goes on to the next phase */
@@ -112,7 +112,7 @@ dse_status sim_logical_init(const sim_implementations *impl, const net_network *
 dse_status sim_logicals_init(const sim_settings *set, const net_network *net,
                              sim_logical out[SIM_N_COLLECTIVES], dse_error *err);
 
-extern const sim_algorithm sim_algorithm_ring; /* also what every group smaller than the system runs */
+extern const sim_algorithm sim_algorithm_ring;
 extern const sim_algorithm sim_algorithm_halving_doubling;
 
 /* Converts a Chakra collective (wl_coll_type). False: it cannot be simulated. */
@@ -135,7 +135,7 @@ typedef struct {
 } sim_queues;
 
 sim_queues sim_queues_for(const sim_settings *set, sim_queue_use use);           /* of each dimension */
-sim_queue_use sim_group_queue_use(const sim_settings *set, sim_collective coll); /* by a group's ring */
+sim_queue_use sim_group_queue_use(const sim_settings *set, sim_collective coll); /* by a group's phase */
 
 /* Chunks that may be at work at once in a queue. */
 static inline uint32_t sim_queue_places(const sim_settings *set)
@@ -154,9 +154,14 @@ typedef struct {
 uint32_t sim_order_phases(const sim_settings *set, const sim_logical *logical, sim_collective coll,
                           uint32_t involved, sim_dim_phase out[2 * NET_MAX_DIMS]);
 
-/* Plans a phase of a group's ring, except for this rank's place in it and the queue. Returns NULL, or why it
- * cannot run. */
-const char *sim_group_phase(const sim_ring *ring, sim_collective coll, uint64_t bytes, sim_phase *p);
+/* What a group smaller than the system runs: a ring, or the algorithm that the settings have for every
+ * dimension (sim_version_row.groups_by_algorithm). */
+const sim_implementation *sim_group_implementation(const sim_settings *set, sim_collective coll);
+
+/* Plans the phase of a group smaller than the system, except for this rank's place in it and the queue.
+ * Returns NULL, or why it cannot run. */
+const char *sim_group_phase(const sim_implementation *how, const sim_ring *ring, sim_collective coll,
+                            uint64_t bytes, sim_phase *p);
 
 /* Packets that a rank reduces in a planned phase of a ring: those of the first turn. An all-reduce gathers
  * after that. */

@@ -4,6 +4,7 @@
 #include "sim/figures.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define MAX_RANKS_DESCRIBED 2
 #define MAX_RANKS_NAMED     34 /* in all, the others as rank:node: as many as fit the message */
@@ -24,41 +25,16 @@ static uint32_t unfit_dimension(const sim_engine *e, sim_collective coll, const 
     return 0;
 }
 
-static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
+/* The same of a group; NULL: of all ranks. */
+static uint32_t unfit_size(const sim_engine *e, const wl_group *g, sim_collective coll, const char **name)
 {
-    const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
-    bool of_all = !g || g->n == e->net->n_npus;
-    const char *name = NULL;
-    sim_collective coll;
-    uint32_t unfit = of_all && sim_collective_of(n->coll, &coll) ? unfit_dimension(e, coll, &name) : 0;
+    const sim_algorithm *a;
 
-    dse_strbuf_addf(out, " (%s", wl_coll_type_name(n->coll));
-    if (g)
-        dse_strbuf_addf(out, " of %" PRIu32 " ranks%s%s%s", g->n, *g->name ? ", group '" : "", g->name,
-                        *g->name ? "'" : "");
-    if (unfit)
-        dse_strbuf_addf(out, "; %s needs a power of two of ranks, not %" PRIu32 ")", name, unfit);
-    else
-        dse_strbuf_adds(out, "; the others are not in it, or enter their collectives in another order)");
-}
-
-static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse_strbuf *out)
-{
-    const wl_node *n = &e->rank[rank].graph->graph->node[node];
-
-    dse_strbuf_adds(out, sim_where(e, rank, node).text);
-    if (n->type == WL_NODE_RECV || n->type == WL_NODE_SEND) {
-        const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
-
-        dse_strbuf_addf(out,
-                        n->type == WL_NODE_RECV ? " (a message of %" PRIu64 " bytes with tag %" PRIu32
-                                                  " that rank %" PRIu32 " never sends)"
-                                                : " (sends %" PRIu64 " bytes with tag %" PRIu32
-                                                  " to rank %" PRIu32 ", which never receives them)",
-                        n->comm_size, p->tag, p->peer);
-    } else if (n->type == WL_NODE_COLL) {
-        describe_collective(e, rank, n, out);
-    }
+    if (!g || g->n == e->net->n_npus)
+        return unfit_dimension(e, coll, name);
+    a = sim_group_implementation(e->set, coll)->algorithm;
+    *name = a->name;
+    return a->power_of_two && (g->n & (g->n - 1)) ? g->n : 0;
 }
 
 /* The node that holds up the rank: a collective or a send, of which it runs one at a time, before a receive,
@@ -87,6 +63,79 @@ static uint32_t waiting_node(const sim_engine *e, uint32_t rank, bool *issued)
         if (r->start[g->by_id[i]] == DSE_TIME_NONE && !r->left[g->by_id[i]])
             return g->by_id[i];
     return DSE_NONE;
+}
+
+static bool is_same_collective(const sim_engine *e, uint32_t a, const wl_node *of_a, uint32_t b,
+                               const wl_node *of_b)
+{
+    const uint32_t group_a = of_a->slot == DSE_NONE ? 0 : e->w->rank[a].group[of_a->slot];
+    const uint32_t group_b = of_b->slot == DSE_NONE ? 0 : e->w->rank[b].group[of_b->slot];
+
+    return group_a == group_b && of_a->coll == of_b->coll && of_a->comm_size == of_b->comm_size &&
+           !strcmp(of_a->name, of_b->name);
+}
+
+/* The first other member that is in another collective meanwhile: what a different order looks like. */
+static void describe_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, const wl_group *g,
+                                 dse_strbuf *out)
+{
+    for (uint32_t i = 0; i < (g ? g->n : e->w->n_ranks); i++) {
+        const uint32_t other = g ? g->rank[i] : i;
+        bool issued;
+        const uint32_t node = e->rank[other].finished ? DSE_NONE : waiting_node(e, other, &issued);
+        const wl_node *of_other = node == DSE_NONE ? NULL : &e->rank[other].graph->graph->node[node];
+
+        if (!of_other || !issued || of_other->type != WL_NODE_COLL ||
+            is_same_collective(e, rank, n, other, of_other))
+            continue;
+        dse_strbuf_addf(out, ": %s", sim_where(e, other, node).text);
+        if (of_other->slot != DSE_NONE)
+            dse_strbuf_addf(out, " of group '%s'", e->w->group[e->w->rank[other].group[of_other->slot]].name);
+        return;
+    }
+}
+
+static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
+{
+    const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    const char *name = NULL;
+    sim_collective coll;
+    uint32_t unfit = sim_collective_of(n->coll, &coll) ? unfit_size(e, g, coll, &name) : 0;
+
+    dse_strbuf_addf(out, " (%s", wl_coll_type_name(n->coll));
+    if (g)
+        dse_strbuf_addf(out, " of %" PRIu32 " ranks%s%s%s", g->n, *g->name ? ", group '" : "", g->name,
+                        *g->name ? "'" : "");
+    if (e->rank[rank].custom.custom && e->rank[rank].coll_streams > 1)
+        dse_strbuf_adds(out,
+                        "; its algorithm, as Chakra files, is one chunk, and preferred-dataset-splits makes "
+                        "the collective wait for more: give 1)");
+    else if (unfit)
+        dse_strbuf_addf(out, "; %s needs a power of two of ranks, not %" PRIu32 ")", name, unfit);
+    else {
+        dse_strbuf_adds(out, "; the others are not in it, or enter their collectives in another order");
+        describe_other_order(e, rank, n, g, out);
+        dse_strbuf_addc(out, ')');
+    }
+}
+
+static void describe_node(const sim_engine *e, uint32_t rank, uint32_t node, dse_strbuf *out)
+{
+    const wl_node *n = &e->rank[rank].graph->graph->node[node];
+
+    dse_strbuf_adds(out, sim_where(e, rank, node).text);
+    if (n->type == WL_NODE_RECV || n->type == WL_NODE_SEND) {
+        const wl_p2p *p = &e->w->rank[rank].p2p[n->slot];
+
+        dse_strbuf_addf(out,
+                        n->type == WL_NODE_RECV ? " (a message of %" PRIu64 " bytes with tag %" PRIu32
+                                                  " that rank %" PRIu32 " never sends)"
+                                                : " (sends %" PRIu64 " bytes with tag %" PRIu32
+                                                  " to rank %" PRIu32 ", which never receives them)",
+                        n->comm_size, p->tag, p->peer);
+    } else if (n->type == WL_NODE_COLL) {
+        describe_collective(e, rank, n, out);
+    }
 }
 
 /* In full, or as "rank:id". */

@@ -10,7 +10,8 @@ static const char *plan_direct(const sim_implementation *how, bool dim_last, uin
 
     sim_algorithm_ring.plan(how, dim_last, tree, p);
     p->width = how->window && (uint32_t)how->window < peers ? (uint32_t)how->window : peers;
-    p->cycle = p->width;
+    /* In a group the reference counts as many reductions as a ring of windows has. */
+    p->cycle = p->in_group ? peers * p->width : p->width;
     if (p->coll == SIM_ALL_TO_ALL)
         p->steps = peers;
     return NULL;

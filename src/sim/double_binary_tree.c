@@ -41,6 +41,9 @@ static const char *plan_tree(const sim_implementation *how, bool dim_last, uint3
 
     (void)how;
     p->final_bytes = p->bytes;
+    if (p->in_group)
+        return "doubleBinaryTree crashes in a group smaller than the system; use ring, direct or "
+               "halvingDoubling, or list an implementation for each of several dimensions";
     if (n & (n - 1))
         return "doubleBinaryTree needs a power of two of ranks in its dimension";
     /* In the last dimension of the implementation list the reference counts the tree from the first NPU: with

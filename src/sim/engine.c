@@ -101,9 +101,10 @@ static void call(sim_engine *e, const sim_call *c);
 /* The workload's own messages and those of collectives have separate ranges of tags. */
 typedef enum { TAG_NATIVE = 0, TAG_COLLECTIVE = SIM_TAG_SPAN } tag_kind;
 
+/* Signed, as in the reference: a tag of 2^31 and more, as of a group numbered above 2147, is negative. */
 static int32_t final_tag(uint32_t tag, tag_kind kind)
 {
-    return (int32_t)(tag % SIM_TAG_SPAN + (uint32_t)kind);
+    return (int32_t)tag % (int32_t)SIM_TAG_SPAN + (int32_t)kind;
 }
 
 /* Without congestion a message takes the network's delay; with it, it goes from link to link. */
@@ -190,6 +191,16 @@ static void receive_collective(sim_engine *e, uint32_t rank, uint32_t peer, uint
     start_message(e, rank, (sim_message_key){final_tag(tag, TAG_COLLECTIVE), peer, rank, size}, false, c);
 }
 
+void sim_message_native(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, bool send,
+                        sim_call c)
+{
+    int32_t t = final_tag(tag, TAG_NATIVE);
+
+    start_message(e, rank,
+                  send ? (sim_message_key){t, rank, peer, size} : (sim_message_key){t, peer, rank, size},
+                  send, c);
+}
+
 static void exchange(sim_engine *e, uint32_t rank, uint32_t node)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
@@ -222,6 +233,7 @@ static void call(sim_engine *e, const sim_call *c)
     case SIM_CALL_NOTHING: break;
     case SIM_CALL_STREAM: sim_stream_received(e, c->subject); break;
     case SIM_CALL_NODE: sim_node_done(e, c->rank, c->subject); break;
+    case SIM_CALL_CUSTOM: sim_custom_node_done(e, c->rank, c->subject); break;
     case SIM_CALL_RENDEZVOUS_SEND: resume(e, c->subject, true); break;
     case SIM_CALL_RENDEZVOUS_RECV: resume(e, c->subject, false); break;
     }
@@ -250,6 +262,7 @@ static void run_rank_event(sim_engine *e, uint32_t rank, sim_rank_event ev)
     switch ((sim_rank_event_kind)ev.kind) {
     case SIM_RE_NODE_DONE: sim_node_done(e, rank, ev.subject); break;
     case SIM_RE_BUNDLE: sim_bundle_passed(e, rank, ev.subject, ev.value); break;
+    case SIM_RE_CUSTOM: sim_custom_node_done(e, rank, ev.subject); break;
     case SIM_RE_BUS: sim_bus_event(e, rank, ev.subject, ev.value); break;
     case SIM_RE_REMOTE_NEXT: sim_remote_next(e, ev.subject); break;
     }
@@ -376,7 +389,7 @@ void sim_engine_free(sim_engine *e)
         sim_bus_free(e, r);
 }
 
-static const sim_backend plain_backend = {
+const sim_backend sim_plain_backend = {
     .end_node = end_node_later,
     .start_collective = sim_coll_start,
     .start_message = exchange,
@@ -385,7 +398,7 @@ static const sim_backend plain_backend = {
     .receive = receive_collective,
 };
 
-static dse_status run(sim_engine *e)
+dse_status sim_engine_run(sim_engine *e)
 {
     dse_status st;
 
@@ -410,8 +423,9 @@ static dse_status run(sim_engine *e)
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
                          dse_arena *a, sim_result *out, trace_ticks *record, dse_error *err)
 {
-    sim_engine e = {.backend = &plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
-    dse_status st = run(&e);
+    sim_engine e = {
+        .backend = &sim_plain_backend, .set = settings, .net = net, .w = w, .arena = a, .err = err};
+    dse_status st = sim_engine_run(&e);
 
     if (st == DSE_OK && record)
         sim_fill_record(&e, NULL, record);

@@ -25,6 +25,7 @@ typedef enum {
 typedef enum {
     SIM_RE_NODE_DONE,  /* a node ends by itself: subject is the node */
     SIM_RE_BUNDLE,     /* a packet has passed the endpoint: subject is the stream; see sim_bundle_passed */
+    SIM_RE_CUSTOM,     /* a compute node of an algorithm as Chakra files ends: subject is the node */
     SIM_RE_BUS,        /* a side of the memory bus (subject) has done what value says */
     SIM_RE_REMOTE_NEXT /* the remote memory (subject) may serve the next request */
 } sim_rank_event_kind;
@@ -107,8 +108,15 @@ struct sim_engine {
     struct sim_remote *remote;     /* NULL without remote memory that serves one access at a time */
     struct sim_abridged *abridged; /* of the abridged engine; else NULL */
     struct sim_lockstep *lockstep; /* of the lockstep engine; else NULL */
+    struct sim_order *order;       /* of the run that orders collectives (order.h); else NULL */
     uint64_t n_nodes, n_undercharged, n_flat_rings;
 };
+
+extern const sim_backend sim_plain_backend;
+
+/* Runs the workload with the engine's backend, from the start; the caller has set what sim_engine_init wants,
+ * but for logical, and frees the engine. */
+dse_status sim_engine_run(sim_engine *e);
 
 /* sim_run by the plain engine: run.c decides which engine runs. */
 dse_status sim_run_plain(const sim_settings *settings, const net_network *net, const wl_workload *w,
@@ -144,6 +152,11 @@ void sim_register(sim_engine *e, uint32_t rank, sim_rank_event_kind kind, uint32
                   dse_time delay);
 /* Runs the events that a rank has registered for one tick. */
 void sim_run_batch(sim_engine *e, uint32_t batch);
+
+/* A message with one of the workload's own tags: sends size bytes to peer, or receives them; then does
+ * `call`. */
+void sim_message_native(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, bool send,
+                        sim_call call);
 
 /* A message of a collective: sends size bytes to peer; posts the receive for what peer sends, and does `call`
  * when the message has arrived and is matched. */

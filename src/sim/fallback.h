@@ -13,6 +13,7 @@
     X(SHARED_BUS, "shared_bus", "packets share the memory bus of an endpoint")                               \
     X(SEVERAL_QUEUES, "several_queues", "a dimension has several queues")                                    \
     X(SHARED_MEMORY, "shared_memory", "ranks share a remote memory")                                         \
+    X(CUSTOM_COLLECTIVES, "custom_collectives", "Chakra files say how collectives run")                      \
     /* of the workload */                                                                                    \
     X(NOT_A_MEMBER, "not_a_member", "a rank has a collective in a group that does not list it once")         \
     X(IDLE_MEMBER, "idle_member", "a member of a group takes no part in it")                                 \

@@ -93,7 +93,9 @@ static void add_collective(const estimate *x, const wl_node *n, uint32_t members
     if (members < x->net->n_npus) {
         const sim_ring ring = {.n = members};
 
-        if (members > 1 && !sim_group_phase(&ring, coll, c.bytes, &p))
+        const sim_implementation *how = sim_group_implementation(x->set, coll);
+
+        if (members > 1 && !sim_group_phase(how, &ring, coll, c.bytes, &p))
             add_phase(&p, at_once, c, of);
         return;
     }

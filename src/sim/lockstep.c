@@ -24,6 +24,12 @@ struct sim_lockstep {
     bool order_matters, ended;
     dse_time end;
     uint64_t n_messages;
+    /* Of a group smaller than the system: members 0, 1, ..., of which the simulated one is the first. */
+    wl_group group;
+    size_t cap_members;
+    wl_rank rank;
+    size_t cap_slots;
+    uint32_t from, to;   /* members between whom a message takes as long as between any two */
     stream_ticks *ticks; /* per stream */
     size_t cap_ticks;
 };
@@ -43,7 +49,10 @@ static void send(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uin
 /* In lockstep the peer sends it now. */
 static void receive(sim_engine *e, uint32_t rank, uint32_t peer, uint64_t size, uint32_t tag, sim_call call)
 {
-    dse_time delay = peer == rank ? 0 : net_delay(e->net, peer, rank, size);
+    const sim_lockstep *l = e->lockstep;
+    const bool in_group = l->workload.group == &l->group;
+    dse_time delay =
+        peer == rank ? 0 : net_delay(e->net, in_group ? l->from : peer, in_group ? l->to : rank, size);
 
     (void)tag;
     if (!delay || e->now + delay < e->now)
@@ -102,6 +111,9 @@ uint64_t sim_lockstep_events(const sim_lockstep *l) { return l ? l->engine.queue
 /* Whether all ranks of each dimension see the same network and do the same. */
 static bool all_alike(const sim_engine *e, const sim_cut *cut)
 {
+    if (cut->how)
+        return cut->how->algorithm->all_alike &&
+               !(cut->how->algorithm->power_of_two && (cut->group->n & (cut->group->n - 1)));
     if (!e->set->endpoint_delay)
         return false;
     for (uint32_t i = 0; i < cut->logical->n_dims; i++) {
@@ -149,6 +161,27 @@ static void run_event(sim_lockstep *l, dse_event ev)
     sim_run_batch(e, ev.subject);
 }
 
+/* Has the simulated rank be the first of members 0, 1, ... in whatever group it is. */
+static void stand_in(sim_lockstep *l, const sim_engine *of, uint32_t rank, const wl_group *g)
+{
+    const uint32_t n_slots = wl_rank_graph(of->w, rank)->n_group_slots;
+
+    DSE_ARENA_GROW(of->arena, l->group.rank, l->cap_members, g->n);
+    DSE_ARENA_GROW(of->arena, l->rank.group, l->cap_slots, n_slots);
+    for (uint32_t i = 0; i < g->n; i++)
+        l->group.rank[i] = i;
+    memset(l->rank.group, 0, n_slots * sizeof *l->rank.group);
+    l->group.n = g->n;
+    l->group.name = g->name;
+    l->rank.graph = of->w->rank[rank].graph;
+    l->rank.id_base = of->w->rank[rank].id_base;
+    l->rank.p2p = of->w->rank[rank].p2p;
+    l->from = g->rank[0];
+    l->to = g->rank[1];
+    l->workload.group = &l->group;
+    l->workload.rank = &l->rank;
+}
+
 bool sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank, uint32_t node, const sim_cut *cut,
                       sim_lockstep_cost *out)
 {
@@ -159,6 +192,9 @@ bool sim_lockstep_run(sim_lockstep *l, const sim_engine *of, uint32_t rank, uint
     if (!all_alike(of, cut) || e->status != DSE_OK || l->order_matters)
         return false;
     l->workload.rank = &of->w->rank[rank];
+    l->workload.group = of->w->group;
+    if (cut->how)
+        stand_in(l, of, rank, cut->group);
     e->rank[0].graph = of->rank[rank].graph;
     l->ended = false;
     l->n_messages = 0;

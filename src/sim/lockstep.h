@@ -1,4 +1,4 @@
-/* sim_lockstep -- a collective of all ranks that begin in one tick. Private to sim/.
+/* sim_lockstep -- a collective of all ranks, or of a group's, that begin in one tick. Private to sim/.
  *
  * Where every rank of each dimension sees the same network and does the same, all of them act in the same
  * ticks: what a rank sends to the one after it, it gets at the same time from the one before. So one rank is
@@ -19,7 +19,8 @@ typedef struct {
 sim_lockstep *sim_lockstep_new(const sim_engine *e);
 void sim_lockstep_free(sim_lockstep *l);
 
-/* A collective node as `rank` of the engine has it. False: not all ranks would act alike, or the order of
+/* A collective node as `rank` of the engine has it. Of a group smaller than the system the messages between
+ * any two members must take equally long. False: not all ranks would act alike, or the order of
  * what happens in one tick could make a difference. */
 bool sim_lockstep_run(sim_lockstep *l, const sim_engine *e, uint32_t rank, uint32_t node, const sim_cut *cut,
                       sim_lockstep_cost *out);

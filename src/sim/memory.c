@@ -22,6 +22,7 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
 {
     sim_rank *r = &e->rank[rank];
     const wl_graph *g = r->graph->graph;
+    const bool skips_empty = sim_settings_version(e->set)->skips_empty_tensors;
 
     if (!r->graph->all_have_io && !g->node[node].has_io) {
         sim_fail(
@@ -33,7 +34,7 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
     for (uint32_t k = g->inputs.start[node]; k < g->inputs.start[node + 1]; k++) {
         sim_tensor *t = &r->tensor[g->inputs.item[k].tensor];
 
-        if (needs_shard(g, node, g->inputs.item[k].tensor))
+        if (needs_shard(g, node, g->inputs.item[k].tensor) || (skips_empty && !g->inputs.item[k].size))
             continue;
         if (t->write_start == DSE_TIME_NONE)
             *t = (sim_tensor){0, DSE_TIME_NONE, g->inputs.item[k].size, DSE_NONE};
@@ -43,6 +44,8 @@ void sim_memory_record(sim_engine *e, uint32_t rank, uint32_t node)
     for (uint32_t k = g->outputs.start[node]; k < g->outputs.start[node + 1]; k++) {
         sim_tensor *t = &r->tensor[g->outputs.item[k].tensor];
 
+        if (skips_empty && !g->outputs.item[k].size)
+            continue;
         if (t->write_start != DSE_TIME_NONE) {
             sim_fail(e, DSE_E_WORKLOAD,
                      "%s writes the tensor '%.100s', which has been written or read before",
@@ -70,10 +73,11 @@ static const sim_tensor *next_write(change_list *l)
         uint32_t node = l->r->issued[l->node], n = g->outputs.start[node + 1] - g->outputs.start[node];
 
         while (l->item < n) {
-            const sim_tensor *t = &l->r->tensor[g->outputs.item[g->outputs.start[node] + l->item++].tensor];
+            const wl_io *io = &g->outputs.item[g->outputs.start[node] + l->item++];
 
-            if (t->write_start)
-                return t;
+            /* What is empty changes nothing, and may not be tracked. */
+            if (io->size && l->r->tensor[io->tensor].write_start)
+                return &l->r->tensor[io->tensor];
         }
     }
     return NULL;

@@ -22,6 +22,7 @@ typedef enum {
     SIM_CALL_NOTHING,
     SIM_CALL_STREAM,          /* a chunk of a collective received: subject is the stream */
     SIM_CALL_NODE,            /* a send or receive node is done: subject is the node */
+    SIM_CALL_CUSTOM,          /* the same of an algorithm as Chakra files (custom.h) */
     SIM_CALL_RENDEZVOUS_SEND, /* the receiver is ready: subject is the postponed send */
     SIM_CALL_RENDEZVOUS_RECV  /* the sender knows: subject is the postponed receive */
 } sim_call_kind;

@@ -10,9 +10,10 @@
 #include "sim/stream.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_GROUP_STREAM 1000000u
+#define STREAMS_OF_GROUP 1000000u
 
 /* ---- ready nodes --------------------------------------------------------------------------- */
 
@@ -254,7 +255,19 @@ void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_sl
     for (uint32_t i = 0; i < lanes; i++)
         r->lane[i] = (sim_lane){.waiting = DSE_LIST_EMPTY, .last_came = DSE_TIME_NONE};
     for (uint32_t i = 0; i < n_group_slots; i++)
-        r->group_streams[i] = FIRST_GROUP_STREAM;
+        r->group_streams[i] = STREAMS_OF_GROUP;
+}
+
+/* The tags of a group begin at its number, if groups have one; modulo 2^32, as in the reference. */
+static void number_groups(sim_engine *e, uint32_t rank, uint32_t n_group_slots)
+{
+    if (!sim_settings_version(e->set)->tags_by_group)
+        return;
+    for (uint32_t i = 0; i < n_group_slots; i++) {
+        const char *name = e->w->group[e->w->rank[rank].group[i]].name;
+
+        e->rank[rank].group_streams[i] = (uint32_t)strtoul(name, NULL, 10) * STREAMS_OF_GROUP;
+    }
 }
 
 static void init_rank(sim_engine *e, uint32_t rank)
@@ -270,6 +283,9 @@ static void init_rank(sim_engine *e, uint32_t rank)
     r->issued = DSE_ARENA_NEW(e->arena, uint32_t, n);
     r->freed = DSE_ARENA_NEW(e->arena, uint32_t, n);
     sim_rank_init_collectives(e, rank, g->n_group_slots);
+    number_groups(e, rank, g->n_group_slots);
+    if (e->set->customs)
+        r->choice = DSE_ARENA_NEW(e->arena, sim_choice, (size_t)g->n_group_slots * SIM_N_COLLECTIVES);
     for (int u = 0; u < SIM_N_UNITS; u++) {
         r->ready[u].place = DSE_ARENA_NEW(e->arena, uint32_t, r->graph->n_of_unit[u]);
     }

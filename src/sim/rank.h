@@ -3,6 +3,7 @@
 #define DSE_SIM_RANK_H
 
 #include "base/list.h"
+#include "sim/custom.h"
 #include "sim/kernel_time.h"
 #include "workload/graph.h"
 
@@ -52,6 +53,12 @@ typedef struct {
     uint32_t last_reader; /* node */
 } sim_tensor;
 
+/* The algorithm as Chakra files that a group runs a kind of collective by. */
+typedef struct {
+    bool is_made;
+    const sim_custom *custom; /* NULL: by none */
+} sim_choice;
+
 typedef struct {
     const sim_graph *graph;
     uint32_t *left;        /* per node: parents that have not finished */
@@ -77,6 +84,8 @@ typedef struct {
     sim_lane *lane;          /* per queue: n_dims * queues_per_dim */
     uint32_t *next_queue;    /* [dimension * SIM_N_QUEUE_USES + use]: the queue that the next chunk takes */
     struct sim_bus *bus;     /* NULL without a shared memory bus */
+    sim_choice *choice;      /* [group slot * SIM_N_COLLECTIVES + collective]; NULL: no such algorithms */
+    sim_custom_run custom;   /* the one under way */
     uint32_t *trees;         /* per collective and dimension: double-binary-tree phases made so far */
 } sim_rank;
 

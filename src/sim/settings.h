@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/time.h"
 #include "network/network.h"
+#include "sim/version.h"
 #include "workload/kernel.h"
 
 /* The collectives a dimension list is given for; the order is that of the settings' arrays. */
@@ -71,7 +72,10 @@ typedef struct {
 } sim_law;
 
 typedef struct {
+    sim_version version;
     sim_implementations implementations[SIM_N_COLLECTIVES];
+    const struct sim_customs *customs;     /* algorithms as Chakra files (custom.h); NULL: none */
+    bool may_be_custom[SIM_N_COLLECTIVES]; /* by such files, whether or not they are in `customs` yet */
     bool local_bw_aware;    /* all-reduce as reduce-scatter up, all-gather down the dimensions */
     uint32_t splits;        /* chunks a collective is cut into */
     uint32_t active_chunks; /* chunks at work at once in a dimension */
@@ -97,6 +101,11 @@ typedef struct {
     bool rendezvous; /* messages wait for a handshake of 8192 bytes */
     sim_remote_memory remote;
 } sim_settings;
+
+static inline const sim_version_row *sim_settings_version(const sim_settings *s)
+{
+    return &sim_versions[s->version];
+}
 
 /* The law of a class, or that of its general class if it has none. */
 static inline const sim_law *sim_settings_law(const sim_settings *s, wl_kernel_class c)

@@ -20,6 +20,10 @@ typedef struct {
     dse_time gpu, comm; /* union of the intervals of compute and of communication nodes */
     dse_time cpu, remote_memory, invalid;
     bool has_gpu, has_comm, has_cpu, has_remote_memory, has_invalid; /* such nodes exist */
+    /* Of versions that print the overlap: gpu + comm - wall, modulo 2^64 as there; 0 without both of them. If
+     * the rank ran anything else the version prints no statistics: lacks_statistics. */
+    dse_time overlap;
+    bool lacks_statistics;
     dse_time finished;     /* tick of the report, and the fixed cost of a step */
     dse_time exposed_comm; /* the report's tick less the time of compute; wraps below 0 as in the reference */
     bool has_utilisation;  /* with the roofline only: */

@@ -90,6 +90,11 @@ void sim_stats_collect(sim_engine *e, uint32_t rank, sim_rank_stats *out)
     out->comm = total(&busy[KIND_COMM]);
     out->remote_memory = total(&busy[KIND_REMOTE_MEMORY]);
     out->invalid = total(&busy[KIND_INVALID]);
+    if (sim_settings_version(e->set)->prints_overlap) {
+        out->lacks_statistics = out->has_cpu || out->has_remote_memory || out->has_invalid;
+        if (out->has_gpu && out->has_comm && !out->lacks_statistics)
+            out->overlap = out->gpu + out->comm - (out->wall - e->set->step_overhead);
+    }
     if (e->set->roofline) {
         out->has_utilisation = true;
         out->compute_bound = (double)compute_bound / (double)compute;

@@ -15,7 +15,7 @@
 
 /* ---- pool ---------------------------------------------------------------------------------- */
 
-static sim_stream *stream_at(sim_engine *e, uint32_t id)
+sim_stream *sim_stream_at(sim_engine *e, uint32_t id)
 {
     return (sim_stream *)(void *)(e->streams + (size_t)id * e->stream_stride);
 }
@@ -24,7 +24,7 @@ static sim_stream *new_stream(sim_engine *e)
 {
     uint32_t id = dse_slot_take((void **)&e->streams, &e->cap_streams, &e->n_streams, &e->free_stream,
                                 e->stream_stride, offsetof(sim_stream, next));
-    sim_stream *s = stream_at(e, id);
+    sim_stream *s = sim_stream_at(e, id);
 
     memset(s, 0, sizeof *s);
     s->id = id;
@@ -64,7 +64,7 @@ static void lane_start(sim_engine *e, uint32_t rank, uint32_t which)
 
     while (lane->waiting.head != DSE_NONE && lane->running < sim_queue_places(e->set) &&
            e->status == DSE_OK) {
-        sim_stream *s = stream_at(e, lane->waiting.head);
+        sim_stream *s = sim_stream_at(e, lane->waiting.head);
 
         lane->waiting.head = s->next;
         lane->running++;
@@ -110,13 +110,13 @@ void sim_stream_next_phase(sim_engine *e, sim_stream *s)
      * has one place less until this call returns. */
     if (++r->coll_finished == r->coll_streams)
         e->backend->collective_ended(e, rank);
-    free_stream(e, stream_at(e, id));
+    free_stream(e, sim_stream_at(e, id));
     lane_leave(e, rank, lane);
 }
 
 void sim_stream_received(sim_engine *e, uint32_t stream)
 {
-    sim_stream *s = stream_at(e, stream);
+    sim_stream *s = sim_stream_at(e, stream);
 
     sim_stream_phase(s)->algorithm->receive(e, s);
 }
@@ -125,7 +125,7 @@ void sim_bundle(sim_engine *e, sim_stream *s, uint64_t bytes, bool reduce, sim_w
 {
     uint64_t value = reduce ? sim_reduction_ticks(e->set, bytes) : SIM_NO_REDUCTION;
 
-    if (sim_stream_phase(s)->fast_endpoint)
+    if (sim_stream_phase(s)->in_group)
         sim_register(e, s->rank, SIM_RE_BUNDLE, s->id, value, SIM_GROUP_ENDPOINT_DELAY);
     else if (e->set->bus.shared)
         sim_bus_enter(e, s->rank, s->id, bytes, value, way);
@@ -138,7 +138,7 @@ void sim_bundle_passed(sim_engine *e, uint32_t rank, uint32_t stream, uint64_t v
     if (value != SIM_NO_REDUCTION)
         sim_register(e, rank, SIM_RE_BUNDLE, stream, SIM_NO_REDUCTION, value);
     else
-        sim_stream_phase(stream_at(e, stream))->algorithm->ready(e, stream_at(e, stream));
+        sim_stream_phase(sim_stream_at(e, stream))->algorithm->ready(e, sim_stream_at(e, stream));
 }
 
 /* ---- planning ------------------------------------------------------------------------------ */
@@ -189,15 +189,16 @@ static void plan_dimensions(sim_engine *e, sim_stream *s, const sim_cut *cut)
         add_phase(e, s, cut, &phase[i], &bytes);
 }
 
-/* A group smaller than the system is a ring in its listed order, on the queues of dimension 0. */
-static void plan_ring(sim_engine *e, sim_stream *s, const sim_cut *cut)
+/* A group smaller than the system is a ring in its listed order, on the queues of dimension 0, whatever
+ * algorithm it runs. */
+static void plan_group(sim_engine *e, sim_stream *s, const sim_cut *cut)
 {
     sim_ring ring = {.n = cut->group->n, .member = cut->group->rank};
     sim_phase *p = &s->phases[s->n_phases++];
 
     while (ring.member[ring.index] != s->rank)
         ring.index++;
-    check_plan(e, s, 0, ring.n, sim_group_phase(&ring, cut->collective, cut->chunk_bytes, p));
+    check_plan(e, s, 0, ring.n, sim_group_phase(cut->how, &ring, cut->collective, cut->chunk_bytes, p));
     take_queue(e, s->rank, 0, sim_group_queue_use(e->set, cut->collective), p);
 }
 
@@ -230,30 +231,33 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out)
 {
     const wl_node *n = &e->rank[rank].graph->graph->node[node];
     const wl_group *group = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    const sim_version_row *version = sim_settings_version(e->set);
     uint32_t involved = group ? UINT32_MAX : n->involved_dims;
     sim_collective coll;
 
     if (!sim_collective_of(n->coll, &coll))
         return sim_fail(e, DSE_E_WORKLOAD, "%s: the collective %s cannot be simulated",
                         sim_where(e, rank, node).text, wl_coll_type_name(n->coll));
+    *out = (sim_cut){.group = group, .logical = &e->logical[coll], .collective = coll};
+    if ((out->custom = sim_custom_of(e, rank, node, coll)))
+        return cut_chunks(e, rank, node, n->comm_size, out);
     if (group && group->n == 1)
         return sim_fail(e, DSE_E_SIM, "%s: group '%s' has one member; its collectives never end",
                         sim_where(e, rank, node).text, group->name);
-    *out = (sim_cut){.group = group, .logical = &e->logical[coll], .collective = coll};
     if (!group && n->n_involved_dims < out->logical->n_dims)
-        return sim_fail(e, DSE_E_WORKLOAD,
-                        "%s: involve_dims has %u entries, but the collective goes over %" PRIu32
-                        " dimensions",
-                        sim_where(e, rank, node).text, n->n_involved_dims, out->logical->n_dims);
+        return sim_fail(
+            e, DSE_E_WORKLOAD, "%s: %s has %u entries, but the collective goes over %" PRIu32 " dimensions",
+            sim_where(e, rank, node).text, version->dims_attribute, n->n_involved_dims, out->logical->n_dims);
     for (uint32_t dim = 0; dim < out->logical->n_dims; dim++)
         out->involved |= (involved >> dim & 1u) << dim;
-    out->is_ring = group && group->n < e->net->n_npus;
-    out->is_flat = out->is_ring && !is_ring_by_choice(out);
-    if (!out->is_ring && !out->involved)
-        return sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s)",
+    if (group && group->n < e->net->n_npus)
+        out->how = sim_group_implementation(e->set, coll);
+    out->is_flat = out->how && out->how->algorithm == &sim_algorithm_ring && !is_ring_by_choice(out);
+    if (out->how ? version->groups_by_algorithm && !out->logical->n_dims : !out->involved)
+        return sim_fail(e, DSE_E_SIM, "%s: no network dimension takes part in the %s (%s%s)",
                         sim_where(e, rank, node).text, wl_coll_type_name(n->coll),
-                        out->logical->n_dims ? "involve_dims is all false"
-                                             : "the system has no implementation for it");
+                        out->logical->n_dims ? version->dims_attribute : "",
+                        out->logical->n_dims ? " is all false" : "the system has no implementation for it");
     return cut_chunks(e, rank, node, n->comm_size, out);
 }
 
@@ -280,14 +284,17 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
     r->coll_node = node;
     r->coll_streams = (uint32_t)cut.n_chunks;
     r->coll_finished = 0;
-    for (uint64_t i = 0; i < cut.n_chunks && e->status == DSE_OK; i++) {
+    /* An algorithm as Chakra files is one chunk, but the collective waits for all that it is cut into. */
+    for (uint64_t i = 0; i < (cut.custom ? 1 : cut.n_chunks) && e->status == DSE_OK; i++) {
         sim_stream *s = new_stream(e);
         uint32_t id, lane;
 
         s->rank = rank;
         s->tag = sim_take_tags(r, r->graph->graph->node[node].slot, 1);
-        if (cut.is_ring)
-            plan_ring(e, s, &cut);
+        if (cut.custom)
+            sim_custom_plan(e, s, cut.custom, cut.group);
+        else if (cut.how)
+            plan_group(e, s, &cut);
         else
             plan_dimensions(e, s, &cut);
         if (e->status != DSE_OK)
@@ -295,7 +302,7 @@ void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node)
         id = s->id;
         lane = sim_stream_phase(s)->lane;
         begin_phase(s);
-        lane_append(e, stream_at(e, id));
+        lane_append(e, sim_stream_at(e, id));
         lane_start(e, rank, lane);
         lane_came(e, rank, lane, 0);
     }

@@ -12,8 +12,9 @@ typedef struct {
     const sim_logical *logical; /* whose implementations and trees are used */
     uint32_t involved;          /* bit per dimension */
     sim_collective collective;
-    bool is_ring; /* of a group smaller than the system, whatever its implementation */
-    bool is_flat; /* is_ring, and the system's implementation is another */
+    const sim_custom *custom;      /* as Chakra files say; then there is nothing else here but the chunks */
+    const sim_implementation *how; /* of a group smaller than the system; NULL: of the whole system */
+    bool is_flat;                  /* such a group's ring, and the system's implementation is another */
     uint64_t chunk_bytes, n_chunks;
 } sim_cut;
 
@@ -24,6 +25,7 @@ bool sim_coll_cut(sim_engine *e, uint32_t rank, uint32_t node, sim_cut *out);
 uint32_t sim_take_tags(sim_rank *r, uint32_t group_slot, uint32_t n);
 /* Starts the chunks of a collective node on this rank. */
 void sim_coll_start(sim_engine *e, uint32_t rank, uint32_t node);
+sim_stream *sim_stream_at(sim_engine *e, uint32_t stream);
 void sim_stream_received(sim_engine *e, uint32_t stream); /* a packet has been received */
 void sim_stream_next_phase(sim_engine *e, sim_stream *s); /* an algorithm has finished its phase */
 

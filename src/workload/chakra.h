@@ -37,12 +37,25 @@ void wl_groups_write(const wl_workload *w, dse_strbuf *out);
 dse_status wl_groups_parse(const char *path, const char *text, size_t n, uint32_t n_ranks, dse_arena *a,
                            wl_workload *w, dse_error *err);
 
+/* How traces are read where readers differ, and what was left out. Zeros: as ASTRA-sim's branch stage. */
+typedef struct {
+    /* Groups have numbers above 0. A collective of group "" or "0", or of none, is of no group, and goes over
+     * the dimensions of its attribute involved_dim, or the first four; with a group the attribute has no
+     * effect. Otherwise the attribute is involve_dims, and comes before the group. */
+    bool numbered_groups;
+    bool drop_absent; /* dependencies on nodes that the file lacks are left out; otherwise they are refused */
+
+    uint64_t n_dropped; /* such dependencies so far, and the first of them */
+    const char *dropped_path;
+    uint64_t dropped_node, dropped_on;
+} wl_reading;
+
 /* Reads <prefix>.<rank>.et (or .json, if that exists instead) for n_ranks ranks and the group file;
  * groups_path NULL: only the group of all ranks exists. Ranks whose files say the same but for ids, groups,
- * peers and tags share a graph (chakra_alike.h). DSE_E_IO, DSE_E_SYNTAX, DSE_E_WORKLOAD; the message names
- * file and node. */
-dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
-                          wl_workload *out, dse_error *err);
+ * peers and tags share a graph (chakra_alike.h). `how` may be NULL, here and below. DSE_E_IO, DSE_E_SYNTAX,
+ * DSE_E_WORKLOAD; the message names file and node. */
+dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, wl_reading *how,
+                          dse_arena *a, wl_workload *out, dse_error *err);
 
 /* One rank's trace from memory: its graph, and the names of the groups its slots mean. For tests and
  * fuzzing; wl_chakra_read is built of it. */
@@ -56,9 +69,9 @@ typedef struct {
 } wl_trace;
 
 dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size_t n, uint32_t rank,
-                              dse_arena *a, wl_trace *out, dse_error *err);
-dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, dse_arena *a,
-                                wl_trace *out, dse_error *err);
+                              wl_reading *how, dse_arena *a, wl_trace *out, dse_error *err);
+dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, wl_reading *how,
+                                dse_arena *a, wl_trace *out, dse_error *err);
 
 /* Of zlib, which reads compressed traces, as it says at run time. */
 const char *wl_zlib_version(void);

@@ -11,17 +11,27 @@
         s, sizeof s - 1                                                                                      \
     }
 const struct wl_fact_name wl_fact_names[WL_N_FACTS] = {
-    [WL_FACT_NUM_OPS] = NAME("num_ops"),     [WL_FACT_TENSOR_SIZE] = NAME("tensor_size"),
-    [WL_FACT_COMM_SIZE] = NAME("comm_size"), [WL_FACT_COMM_TAG] = NAME("comm_tag"),
-    [WL_FACT_COMM_SRC] = NAME("comm_src"),   [WL_FACT_COMM_DST] = NAME("comm_dst"),
-    [WL_FACT_IS_CPU_OP] = NAME("is_cpu_op"), [WL_FACT_COMM_TYPE] = NAME("comm_type"),
-    [WL_FACT_PG_NAME] = NAME("pg_name"),     [WL_FACT_INVOLVE_DIMS] = NAME("involve_dims"),
-    [WL_FACT_INPUTS] = NAME("inputs"),       [WL_FACT_OUTPUTS] = NAME("outputs"),
+    [WL_FACT_NUM_OPS] = NAME("num_ops"),
+    [WL_FACT_TENSOR_SIZE] = NAME("tensor_size"),
+    [WL_FACT_COMM_SIZE] = NAME("comm_size"),
+    [WL_FACT_COMM_TAG] = NAME("comm_tag"),
+    [WL_FACT_COMM_SRC] = NAME("comm_src"),
+    [WL_FACT_COMM_DST] = NAME("comm_dst"),
+    [WL_FACT_IS_CPU_OP] = NAME("is_cpu_op"),
+    [WL_FACT_COMM_TYPE] = NAME("comm_type"),
+    [WL_FACT_PG_NAME] = NAME("pg_name"),
+    [WL_FACT_INVOLVE_DIMS] = NAME("involve_dims"),
+    [WL_FACT_INPUTS] = NAME("inputs"),
+    [WL_FACT_OUTPUTS] = NAME("outputs"),
+    [WL_FACT_INVOLVED_DIM] = NAME("involved_dim"),
 };
 
-void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, dse_arena *a, dse_error *err)
+void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, wl_reading *how, dse_arena *a,
+                     dse_error *err)
 {
-    *b = (wl_builder){.path = path, .rank = rank, .arena = a, .err = err};
+    *b = (wl_builder){.path = path, .rank = rank, .how = how, .arena = a, .err = err};
+    if (!how)
+        b->how = DSE_ARENA_NEW(a, wl_reading, 1);
 }
 
 void wl_builder_free(wl_builder *b)
@@ -187,6 +197,25 @@ static dse_status bind_message(wl_builder *b, uint64_t id, wl_node *node, const 
     return DSE_OK;
 }
 
+#define ASSUMED_DIMS 4 /* that a collective without a group and without its attribute goes over */
+
+/* Whom a collective is of: the slot of a group, or the dimensions of the network. */
+static void bind_collective(wl_builder *b, wl_node *node, const wl_node_facts *f)
+{
+    const char *group = f->group ? f->group : "";
+    const bool has_dims = has(f, wl_builder_dims(b));
+
+    if (!b->how->numbered_groups) {
+        if (!has_dims)
+            node->slot = group_slot(b, group);
+    } else if (*group && strcmp(group, "0") != 0) {
+        node->slot = group_slot(b, group);
+    } else if (!has_dims) {
+        node->involved_dims = (1u << ASSUMED_DIMS) - 1;
+        node->n_involved_dims = WL_MAX_INVOLVED_DIMS;
+    }
+}
+
 dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const wl_node_facts *f)
 {
     const uint64_t *value = f->value, coll = value[WL_FACT_COMM_TYPE];
@@ -205,8 +234,8 @@ dse_status wl_builder_end_node(wl_builder *b, uint64_t id, wl_node node, const w
     node.slot = DSE_NONE;
     if (!node.name)
         node.name = "";
-    if (node.type == WL_NODE_COLL && !has(f, WL_FACT_INVOLVE_DIMS))
-        node.slot = group_slot(b, f->group ? f->group : "");
+    if (node.type == WL_NODE_COLL)
+        bind_collective(b, &node, f);
     else if (node.type == WL_NODE_SEND || node.type == WL_NODE_RECV)
         st = bind_message(b, id, &node, f);
     if (st != DSE_OK)
@@ -231,28 +260,41 @@ static dse_status index_ids(wl_builder *b, dse_idtable *t)
     return DSE_OK;
 }
 
+static void note_dropped(wl_reading *how, const char *path, uint64_t node, uint64_t on)
+{
+    if (!how->n_dropped++) {
+        how->dropped_path = path;
+        how->dropped_node = node;
+        how->dropped_on = on;
+    }
+}
+
 /* Dependencies by id become dependencies by index. */
 static dse_status resolve_deps(wl_builder *b, const dse_idtable *t, int kind, wl_csr *out)
 {
     size_t n = b->deps[kind].n;
+    uint32_t kept = 0;
 
     out->start = DSE_ARENA_RAW(b->arena, uint32_t, b->n_nodes + 1);
     out->item = DSE_ARENA_RAW(b->arena, uint32_t, n);
     for (size_t i = 0; i < b->n_nodes; i++) {
         uint32_t end = i + 1 < b->n_nodes ? b->deps[kind].start[i + 1] : (uint32_t)n;
 
-        out->start[i] = b->deps[kind].start[i];
-        for (uint32_t k = out->start[i]; k < end; k++) {
+        out->start[i] = kept;
+        for (uint32_t k = b->deps[kind].start[i]; k < end; k++) {
             const uint64_t *on = &b->deps[kind].item[k];
             const dse_idslot *slot = dse_idtable_find(t, (uint32_t)dse_hash_u64(*on), node_has_id, b->id, on);
 
-            if (slot->id == DSE_NONE)
+            if (slot->id != DSE_NONE)
+                out->item[kept++] = slot->id;
+            else if (b->how->drop_absent)
+                note_dropped(b->how, b->path, b->id[i], *on);
+            else
                 return wl_builder_fail(b, b->id[i], "depends on node %" PRIu64 ", which is not in the file",
                                        *on);
-            out->item[k] = slot->id;
         }
     }
-    out->start[b->n_nodes] = (uint32_t)n;
+    out->start[b->n_nodes] = kept;
     return DSE_OK;
 }
 

@@ -8,6 +8,7 @@
 typedef struct {
     const char *path;
     uint32_t rank;
+    wl_reading *how; /* not NULL */
     dse_arena *arena;
     dse_error *err;
 
@@ -50,6 +51,7 @@ typedef enum {
     WL_N_INTEGER_FACTS,
     WL_FACT_PG_NAME = WL_N_INTEGER_FACTS,
     WL_FACT_INVOLVE_DIMS,
+    WL_FACT_INVOLVED_DIM, /* the same, under the name that wl_reading.numbered_groups goes with */
     WL_FACT_INPUTS,
     WL_FACT_OUTPUTS,
     WL_N_FACTS
@@ -66,8 +68,16 @@ typedef struct {
     const char *group; /* NULL: not named */
 } wl_node_facts;
 
-void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, dse_arena *a, dse_error *err);
+/* `how` may be NULL; it outlives the builder. */
+void wl_builder_init(wl_builder *b, const char *path, uint32_t rank, wl_reading *how, dse_arena *a,
+                     dse_error *err);
 void wl_builder_free(wl_builder *b);
+
+/* Which of the two attributes gives the dimensions of a collective. */
+static inline wl_fact wl_builder_dims(const wl_builder *b)
+{
+    return b->how->numbered_groups ? WL_FACT_INVOLVED_DIM : WL_FACT_INVOLVE_DIMS;
+}
 
 /* Opens a node; dependencies and tensors added next are its own, until wl_builder_end_node. */
 dse_status wl_builder_begin_node(wl_builder *b);

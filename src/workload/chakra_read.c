@@ -1,6 +1,7 @@
 /* A workload from files: one trace per rank, and the communicator groups. */
 #include "base/fs.h"
 #include "base/idtable.h"
+#include "base/units.h"
 #include "config/doc.h"
 #include "workload/chakra_alike.h"
 
@@ -15,6 +16,7 @@
 /* What the ranks' files are read with, one after the other. */
 typedef struct {
     const char *prefix;
+    wl_reading *how;
     wl_workload *w;
     dse_idtable group_by_name;
     dse_strbuf text; /* the file at hand */
@@ -95,17 +97,19 @@ static dse_status parse_rank(reader *r, const char *path, bool json, uint32_t ra
 {
     const unsigned char *bytes = (const unsigned char *)r->text.data;
     size_t n = r->text.len;
+    const uint64_t dropped = r->how->n_dropped;
     dse_status st;
 
     if (json)
-        st = wl_chakra_parse_json(path, r->text.data, n, rank, r->arena, out, r->err);
+        st = wl_chakra_parse_json(path, r->text.data, n, rank, r->how, r->arena, out, r->err);
     else
-        st = wl_chakra_parse_et(path, bytes, n, rank, r->arena, out, r->err);
+        st = wl_chakra_parse_et(path, bytes, n, rank, r->how, r->arena, out, r->err);
     if (st != DSE_OK)
         return st;
     r->w->rank[rank].graph = r->w->n_graphs;
     r->w->graph[r->w->n_graphs++] = out->graph;
-    if (!json && rank + 1 < r->w->n_ranks)
+    /* wl_alike_add wants the file's dependencies to be the graph's. */
+    if (!json && rank + 1 < r->w->n_ranks && r->how->n_dropped == dropped)
         wl_alike_add(&r->alike, (pb_range){bytes, bytes + n}, out, r->w->rank[rank].graph);
     return DSE_OK;
 }
@@ -209,6 +213,22 @@ static dse_status read_groups(const char *path, uint32_t n_ranks, dse_arena *a, 
     return st;
 }
 
+/* Without leading zeros, so that numbers are equal where names are. */
+static dse_status check_numbers(const wl_workload *w, const char *path, dse_error *err)
+{
+    for (uint32_t i = 1; i < w->n_groups; i++) {
+        const char *name = w->group[i].name;
+        int64_t v = 0;
+
+        if (*name < '1' || *name > '9' || dse_parse_int(name, &v, NULL) != DSE_OK || v > INT32_MAX)
+            return dse_fail_at(err, DSE_E_CONFIG, path,
+                               "group '%.60s': the newest ASTRA-sim takes whole numbers above 0 as names of "
+                               "groups, and ends with an assertion otherwise",
+                               name);
+    }
+    return DSE_OK;
+}
+
 /* ---- binding ------------------------------------------------------------------------------- */
 
 static bool is_member(const wl_group *g, uint32_t rank)
@@ -273,10 +293,11 @@ static dse_status index_groups(const wl_workload *w, const char *path, dse_idtab
     return DSE_OK;
 }
 
-dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, dse_arena *a,
-                          wl_workload *out, dse_error *err)
+dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t n_ranks, wl_reading *how,
+                          dse_arena *a, wl_workload *out, dse_error *err)
 {
-    reader r = {.prefix = prefix, .w = out, .arena = a, .err = err};
+    wl_reading as_stage = {0};
+    reader r = {.prefix = prefix, .how = how ? how : &as_stage, .w = out, .arena = a, .err = err};
     dse_status st;
 
     *out = (wl_workload){.n_ranks = n_ranks};
@@ -287,6 +308,8 @@ dse_status wl_chakra_read(const char *prefix, const char *groups_path, uint32_t 
     st = read_groups(groups_path, n_ranks, a, out, err);
     if (st == DSE_OK)
         st = index_groups(out, groups_path, &r.group_by_name, err);
+    if (st == DSE_OK && r.how->numbered_groups)
+        st = check_numbers(out, groups_path, err);
     for (uint32_t rank = 0; st == DSE_OK && rank < n_ranks; rank++) {
         wl_trace t;
 

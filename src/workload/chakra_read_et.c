@@ -109,7 +109,8 @@ static dse_status read_involved_dims(reader *r, const attribute *a)
     int got;
 
     if (a->field != ATTR_BOOL_LIST)
-        return wl_builder_fail(&r->b, r->id, "involve_dims is not a list of booleans");
+        return wl_builder_fail(&r->b, r->id, "%s is not a list of booleans",
+                               wl_fact_names[wl_builder_dims(&r->b)].text);
     while ((got = pb_get_field(&list, &f)) > 0) {
         pb_range values = f.bytes;
         uint64_t v = f.value;
@@ -120,8 +121,9 @@ static dse_status read_involved_dims(reader *r, const attribute *a)
         while (more) {
             if (f.wire == PB_BYTES && !pb_get_varint(&values, &v))
                 return malformed(r, values.p, "a malformed list");
-            if (r->node.n_involved_dims == 16)
-                return wl_builder_fail(&r->b, r->id, "involve_dims has more than 16 entries");
+            if (r->node.n_involved_dims == WL_MAX_INVOLVED_DIMS)
+                return wl_builder_fail(&r->b, r->id, "%s has more than %d entries",
+                                       wl_fact_names[wl_builder_dims(&r->b)].text, WL_MAX_INVOLVED_DIMS);
             r->node.involved_dims |= (uint16_t)((v != 0) << r->node.n_involved_dims++);
             more = f.wire == PB_BYTES && values.p < values.end;
         }
@@ -161,7 +163,9 @@ static dse_status set_attribute(reader *r, pb_range bytes)
     switch (which) {
     case WL_FACT_INPUTS:
     case WL_FACT_OUTPUTS: return read_tensors(r, &a, which == WL_FACT_OUTPUTS);
-    case WL_FACT_INVOLVE_DIMS: return read_involved_dims(r, &a);
+    case WL_FACT_INVOLVE_DIMS:
+    case WL_FACT_INVOLVED_DIM:
+        return which == (int)wl_builder_dims(&r->b) ? read_involved_dims(r, &a) : DSE_OK;
     case WL_FACT_PG_NAME:
         if (a.field != ATTR_STRING)
             return wl_builder_fail(&r->b, r->id, "pg_name is not a string");
@@ -269,13 +273,13 @@ static dse_status check_metadata(reader *r, pb_range bytes)
 }
 
 dse_status wl_chakra_parse_et(const char *path, const unsigned char *bytes, size_t n, uint32_t rank,
-                              dse_arena *a, wl_trace *out, dse_error *err)
+                              wl_reading *how, dse_arena *a, wl_trace *out, dse_error *err)
 {
     reader r = {.begin = bytes};
     pb_range file = {bytes, bytes + n}, message;
     dse_status st;
 
-    wl_builder_init(&r.b, path, rank, a, err);
+    wl_builder_init(&r.b, path, rank, how, a, err);
     if (!next_message(&r, &file, &message, &st)) {
         if (st == DSE_OK)
             st = dse_fail_at(err, DSE_E_SYNTAX, path, "the file is empty");

@@ -173,8 +173,8 @@ static bool read_node(reader *r, const cfg_node *at)
            is_done(r, wl_builder_end_node(&r->b, r->id, node, &f));
 }
 
-dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, dse_arena *a,
-                                wl_trace *out, dse_error *err)
+dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, uint32_t rank, wl_reading *how,
+                                dse_arena *a, wl_trace *out, dse_error *err)
 {
     reader r = {0};
     const cfg_node *list;
@@ -185,7 +185,7 @@ dse_status wl_chakra_parse_json(const char *path, const char *text, size_t n, ui
     list = either(r.doc.root, "nodes", "workload_graph");
     if (!list || list->kind != CFG_LIST)
         return dse_fail_at(err, DSE_E_SYNTAX, path, "a trace in JSON has a list 'nodes' or 'workload_graph'");
-    wl_builder_init(&r.b, path, rank, a, err);
+    wl_builder_init(&r.b, path, rank, how, a, err);
     for (uint32_t i = 0; i < list->n && read_node(&r, list->item[i]); i++)
         ;
     if (r.status == DSE_OK)

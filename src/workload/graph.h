@@ -51,6 +51,8 @@ typedef enum {
     WL_N_TENSOR_KINDS
 } wl_tensor_kind;
 
+#define WL_MAX_INVOLVED_DIMS 16
+
 typedef struct {
     const char *name;
     uint64_t id;      /* of a send or receive: 0, the rank's binding has it; else less the rank's id_base */
@@ -62,7 +64,7 @@ typedef struct {
     uint32_t slot;          /* COLL: communicator-group slot of the rank; DSE_NONE: by involved_dims.
                              SEND, RECV: point-to-point slot of the rank */
     uint16_t involved_dims; /* COLL without a group: bit d: dimension d takes part */
-    uint8_t n_involved_dims;
+    uint8_t n_involved_dims; /* at most WL_MAX_INVOLVED_DIMS */
     uint8_t type; /* wl_node_type */
     uint8_t coll; /* COLL: wl_coll_type */
     bool is_cpu_op;

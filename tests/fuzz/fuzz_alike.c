@@ -13,8 +13,8 @@ static void compare(wl_alike *alike, pb_range file, const wl_trace *first, dse_a
     if (graph == DSE_NONE)
         return;
     ENSURE(graph == 0);
-    ENSURE(fuzz_ok(wl_chakra_parse_et("w.1.et", file.p, (size_t)(file.end - file.p), 1, a, &parsed, &err),
-                   &err));
+    ENSURE(fuzz_ok(
+        wl_chakra_parse_et("w.1.et", file.p, (size_t)(file.end - file.p), 1, NULL, a, &parsed, &err), &err));
     ENSURE(same_trace(&parsed, &found));
 }
 
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     dse_arena_init(&arena);
     wl_alike_init(&alike);
-    if (fuzz_ok(wl_chakra_parse_et("w.0.et", data + 3, n, 0, &arena, &first, &err), &err)) {
+    if (fuzz_ok(wl_chakra_parse_et("w.0.et", data + 3, n, 0, NULL, &arena, &first, &err), &err)) {
         wl_alike_add(&alike, (pb_range){data + 3, data + 3 + n}, &first, 0);
         compare(&alike, (pb_range){data + 3 + n, data + size}, &first, &arena);
     }

@@ -91,7 +91,8 @@ static void run(net_network *net, sim_settings *set, dse_arena *a)
     wl_trace trace;
 
     if (net->n_npus > MAX_NPUS || set->splits > MAX_SPLITS ||
-        !fuzz_ok(wl_chakra_parse_json("w.json", workload, sizeof workload - 1, 0, a, &trace, &err), &err))
+        !fuzz_ok(wl_chakra_parse_json("w.json", workload, sizeof workload - 1, 0, NULL, a, &trace, &err),
+                 &err))
         return;
     for (uint32_t r = 0; r < net->n_npus; r++) {
         everybody[r] = r;

@@ -62,8 +62,8 @@ static void write_and_read(const wl_workload *w, dse_arena *a)
             wl_chakra_write(w, schemas[i], rank, &text);
             if (schemas[i] != &wl_schema_v004 || !wl_rank_graph(w, rank)->n_nodes)
                 continue;
-            st =
-                wl_chakra_parse_et("w.et", (const unsigned char *)text.data, text.len, rank, a, &trace, &err);
+            st = wl_chakra_parse_et("w.et", (const unsigned char *)text.data, text.len, rank, NULL, a, &trace,
+                                    &err);
             ENSURE(fuzz_ok(st, &err));
         }
     }

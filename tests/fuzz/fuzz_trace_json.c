@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > FUZZ_MAX_BYTES)
         return 0;
     dse_arena_init(&arena);
-    if (fuzz_ok(wl_chakra_parse_json("w.0.json", (const char *)data, size, 0, &arena, &trace, &err), &err))
+    if (fuzz_ok(wl_chakra_parse_json("w.0.json", (const char *)data, size, 0, NULL, &arena, &trace, &err),
+                &err))
         fuzz_simulate(&trace, &arena);
     dse_arena_free(&arena);
     return 0;

@@ -26,6 +26,7 @@ int64_t number(const cfg_node *n)
 typedef enum { INTEGER, PERCENT, RATIO } figure_type;
 
 #define NO_FLAG     SIZE_MAX
+#define UNLESS_0    (SIZE_MAX - 1)
 #define AT(member)  offsetof(sim_rank_stats, member)
 #define ALWAYS(m)   AT(m), NO_FLAG
 #define IF(flag, m) AT(m), AT(flag)
@@ -43,6 +44,8 @@ static const struct {
     {"finished_cycles", INTEGER, ALWAYS(finished)},
     {"cpu_time", INTEGER, IF(has_cpu, cpu)},
     {"remote_mem_time", INTEGER, IF(has_remote_memory, remote_memory)},
+    {"invalid_time", INTEGER, IF(has_invalid, invalid)},
+    {"comp_comm_overlap", INTEGER, AT(overlap), UNLESS_0},
     {"compute_bound_pct", PERCENT, IF(has_utilisation, compute_bound)},
     {"compute_util_pct", PERCENT, IF(has_utilisation, compute_util)},
     {"mem_util_pct", PERCENT, IF(has_utilisation, memory_util)},
@@ -58,6 +61,8 @@ static uint64_t integer_of(const sim_rank_stats *s, size_t i)
 
 static bool is_present(const sim_rank_stats *s, size_t i)
 {
+    if (figures[i].flag == UNLESS_0)
+        return integer_of(s, i) > 0;
     return figures[i].flag == NO_FLAG || *(const bool *)((const char *)s + figures[i].flag);
 }
 
@@ -185,17 +190,31 @@ static const struct {
     {"`!connected(id)' failed", DSE_E_RANGE},                        /* a Ring of two NPUs */
     {"STAGE: AssertionError at convert_chakra.py:450", DSE_E_RANGE}, /* a pipeline stage without a layer */
     {"unordered_map::at", DSE_E_WORKLOAD},                           /* a rank that is not in its group */
+    {"communicator group 1 not found", DSE_E_WORKLOAD},
+    {"`id > 0' failed", DSE_E_CONFIG}, /* a group 0 */
+    {"Cannot access et file", DSE_E_IO},
+    {"`src != dest' failed", DSE_E_WORKLOAD}, /* a message to oneself */
+    {"recordWrites", DSE_E_WORKLOAD},         /* a tensor that is written twice */
 };
 
 void check_failure(run *r, const char *upstream, const dse_error *err)
 {
     const char *unfinished = strstr(upstream, "exit code 0 but ");
     dse_status kind = DSE_E_SIM;
+    const cfg_node *finished = at(at(r->doc.root, "expect"), "finished_sys");
     uint32_t waiting, ranks, n, of;
 
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         if (strstr(upstream, refusals[i].said))
             kind = refusals[i].kind;
+    if (!strcmp(upstream, "; exit code 1")) /* without a word: a node that needs a remote memory */
+        kind = DSE_E_WORKLOAD;
+    if (strstr(upstream, "what():  stoi")) /* of a group file, or of a node */
+        kind = err->status == DSE_E_CONFIG ? DSE_E_CONFIG : DSE_E_WORKLOAD;
+    if (strstr(upstream, "unreleased nodes") && finished &&
+        sscanf(err->text, "deadlock at tick %*u: %" SCNu32 " of %" SCNu32, &waiting, &ranks) == 2 &&
+        waiting + finished->n != ranks)
+        PROBLEM(r, "%s\n    upstream: %" PRIu32 " ranks have finished", err->text, finished->n);
     if (err->status != kind)
         PROBLEM(r, "failed with status %d, expected %d: %s: %s\n    upstream: %.200s", (int)err->status,
                 (int)kind, err->where, err->text, upstream);

@@ -13,7 +13,10 @@ typedef struct {
     dse_arena *arena, *scratch; /* of the case, of one simulation */
     const char *folder;         /* for traces */
     const char *trace_folder;
-    bool ticks_compared;
+    const char
+        *newest; /* folder of the data of the newest tools, of which this case is; NULL: of the others */
+    bool ticks_compared, skipped;
+    bool as_expected; /* upstream's error shows in the result */
     cfg_doc operators;
     dse_strbuf problems;
 } run;

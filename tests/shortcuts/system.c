@@ -154,6 +154,7 @@ static void write_rest(rng *r, drawn_case *c, const draw_limits *limits)
     ADD(c, ", track_local_mem: %s", yes_no(r, 70));
     ADD(c, ", roofline_enabled: %s", yes_no(r, 88));
     ADD(c, ", replay_only: %s}\n", yes_no(r, limits->full_size ? 0 : 3));
+    ADD(c, "simulator: {version: %s}\n", rng_percent(r, 30) ? "master" : "stage");
 }
 
 /* What ASTRA-sim takes on its command line and in remote_memory.json. */

@@ -32,7 +32,7 @@ static uint32_t find_cost(sim_collective coll, uint64_t chunk_bytes, uint64_t n_
     wl_group group = {.name = "g", .n = t.n_members};
     sim_cut cut = {.group = &group,
                    .collective = coll,
-                   .is_ring = true,
+                   .how = sim_group_implementation(&world.set, coll),
                    .chunk_bytes = chunk_bytes,
                    .n_chunks = n_chunks};
 

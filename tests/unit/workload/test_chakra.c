@@ -113,8 +113,9 @@ CLAIM(what_is_written_as_protobuf_reads_back_the_same)
 
         dse_strbuf_init(&b);
         wl_chakra_write(&w, &wl_schema_v004, rank, &b);
-        assert_ok(wl_chakra_parse_et("w.et", (const unsigned char *)b.data, b.len, rank, &arena, &t, &err),
-                  &err);
+        assert_ok(
+            wl_chakra_parse_et("w.et", (const unsigned char *)b.data, b.len, rank, NULL, &arena, &t, &err),
+            &err);
         assert_reads_back(rank, &t);
         dse_strbuf_free(&b);
     }
@@ -130,7 +131,7 @@ CLAIM(what_is_written_as_json_reads_back_the_same)
 
         dse_strbuf_init(&b);
         wl_chakra_write(&w, &wl_schema_json, rank, &b);
-        assert_ok(wl_chakra_parse_json("w.json", b.data, b.len, rank, &arena, &t, &err), &err);
+        assert_ok(wl_chakra_parse_json("w.json", b.data, b.len, rank, NULL, &arena, &t, &err), &err);
         assert_reads_back(rank, &t);
         dse_strbuf_free(&b);
     }
@@ -153,7 +154,7 @@ CLAIM(a_workload_written_to_files_reads_back_the_same)
     wl_groups_write(&w, &b);
     unit_write(groups, b.data, b.len);
     dse_strbuf_free(&b);
-    assert_ok(wl_chakra_read(prefix, groups, w.n_ranks, &arena, &again, &err), &err);
+    assert_ok(wl_chakra_read(prefix, groups, w.n_ranks, NULL, &arena, &again, &err), &err);
     assert_int_equal(again.n_graphs, w.n_graphs); /* one a stage, as when they were made */
     assert_int_equal(again.n_groups, w.n_groups);
     for (uint32_t i = 0; i < w.n_groups; i++) {
@@ -311,7 +312,7 @@ CLAIM(names_in_json_are_escaped)
     err = (dse_error)DSE_ERROR_INIT;
     dse_strbuf_init(&b);
     wl_chakra_write(&w, &wl_schema_json, 0, &b);
-    assert_ok(wl_chakra_parse_json("w.json", b.data, b.len, 0, &arena, &t, &err), &err);
+    assert_ok(wl_chakra_parse_json("w.json", b.data, b.len, 0, NULL, &arena, &t, &err), &err);
     assert_string_equal(t.graph.node[0].name, node.name);
     assert_string_equal(t.graph.tensor[0].name, tensor.name);
     dse_strbuf_clear(&b);

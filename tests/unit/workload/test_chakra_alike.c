@@ -82,7 +82,7 @@ static void know(const dse_strbuf *file)
     pb_range bytes = bytes_of(file);
     wl_trace t;
 
-    assert_ok(wl_chakra_parse_et("w.0.et", bytes.p, file->len, 0, &arena, &t, &err), &err);
+    assert_ok(wl_chakra_parse_et("w.0.et", bytes.p, file->len, 0, NULL, &arena, &t, &err), &err);
     graphs[n_graphs] = t.graph;
     wl_alike_add(&alike, bytes, &t, n_graphs++);
 }
@@ -96,7 +96,7 @@ static uint32_t find(const dse_strbuf *file, uint32_t rank)
 
     if (graph != DSE_NONE) {
         assert_ptr_equal(found.graph.node, graphs[graph].node); /* shared, not copied */
-        assert_ok(wl_chakra_parse_et("w.1.et", bytes.p, file->len, rank, &arena, &parsed, &err), &err);
+        assert_ok(wl_chakra_parse_et("w.1.et", bytes.p, file->len, rank, NULL, &arena, &parsed, &err), &err);
         assert_true(same_trace(&parsed, &found));
     }
     return graph;

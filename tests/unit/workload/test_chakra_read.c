@@ -22,7 +22,7 @@ static dse_status read_all(const char *groups_path, uint32_t n_ranks)
 {
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    return wl_chakra_read(prefix, groups_path, n_ranks, &arena, &w, &err);
+    return wl_chakra_read(prefix, groups_path, n_ranks, NULL, &arena, &w, &err);
 }
 
 static void end(void)
@@ -142,7 +142,7 @@ CLAIM(a_path_too_long_is_refused)
     longer[sizeof longer - 1] = '\0';
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    assert_says(wl_chakra_read(longer, NULL, 1, &arena, &w, &err), &err, DSE_E_IO, "is too long");
+    assert_says(wl_chakra_read(longer, NULL, 1, NULL, &arena, &w, &err), &err, DSE_E_IO, "is too long");
     dse_arena_free(&arena);
 }
 

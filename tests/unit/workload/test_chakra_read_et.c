@@ -7,6 +7,7 @@ static dse_arena arena;
 static dse_error err;
 static wl_trace trace;
 static dse_strbuf file, node;
+static wl_reading *how; /* NULL: as branch stage */
 
 /* Parses what was written into `file` as the trace of rank 3. */
 static dse_status parse_bytes(const void *bytes, size_t n)
@@ -18,7 +19,7 @@ static dse_status parse_bytes(const void *bytes, size_t n)
     memcpy(copy, bytes, n);
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    st = wl_chakra_parse_et("w.3.et", copy, n, 3, &arena, &trace, &err);
+    st = wl_chakra_parse_et("w.3.et", copy, n, 3, how, &arena, &trace, &err);
     free(copy);
     return st;
 }
@@ -127,16 +128,18 @@ CLAIM(a_collective_without_a_group_is_of_all_ranks)
     done();
 }
 
-static void put_involve_dims(const char *list, size_t n)
+static void put_dims(const char *name, const char *list, size_t n)
 {
     dse_strbuf a;
 
     dse_strbuf_init(&a);
-    pb_put_string(&a, 1, "involve_dims");
+    pb_put_string(&a, 1, name);
     pb_put_bytes(&a, ET_BOOL_LIST, list, n);
     pb_put_bytes(&node, ET_ATTR, a.data, a.len);
     dse_strbuf_free(&a);
 }
+
+static void put_involve_dims(const char *list, size_t n) { put_dims("involve_dims", list, n); }
 
 /* BoolList is {repeated bool values = 1}: packed 0a 03 01 00 01, or one tag each 08 01 08 00 08 01. */
 CLAIM(involved_dimensions_may_be_packed_or_not)
@@ -158,6 +161,61 @@ CLAIM(involved_dimensions_may_be_packed_or_not)
         assert_int_equal(trace.graph.node[0].involved_dims, 5); /* bits 0 and 2 */
         done();
     }
+}
+
+/* Dimensions 0 and 2 by the one attribute, the first four without; the other attribute has no effect, and neither
+ * has with a group. */
+CLAIM(with_numbered_groups_a_collective_without_one_goes_over_dimensions)
+{
+    static const struct {
+        const char *group, *attribute;
+        uint32_t n_dims, dims;
+    } cases[] = {{NULL, "involved_dim", 3, 5}, {"0", "involved_dim", 3, 5}, {"", "involve_dims", 16, 15},
+                 {"7", "involved_dim", 3, 5}, {"7", "involve_dims", 0, 0}};
+    wl_reading numbered = {.numbered_groups = true};
+
+    how = &numbered;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const bool has_group = cases[i].group && *cases[i].group == '7';
+
+        et_begin(&file, &node);
+        et_coll(&node, 1, "c", WL_ALL_REDUCE, 8, cases[i].group);
+        put_dims(cases[i].attribute, "\x0a\x03\x01\x00\x01", 5);
+        et_message(&file, &node);
+        assert_ok(parse(), &err);
+        assert_int_equal(trace.graph.node[0].slot, has_group ? 0 : DSE_NONE);
+        assert_int_equal(trace.graph.node[0].n_involved_dims, cases[i].n_dims);
+        assert_int_equal(trace.graph.node[0].involved_dims, cases[i].dims);
+        if (has_group)
+            assert_string_equal(trace.group_name[0], "7");
+        done();
+    }
+    how = NULL;
+}
+
+CLAIM(dependencies_on_absent_nodes_are_dropped_where_that_is_asked_for)
+{
+    wl_reading drop = {.drop_absent = true};
+
+    how = &drop;
+    et_begin(&file, &node);
+    et_comp(&node, 5, "a", 1, 1);
+    et_dep(&node, 4711);
+    et_message(&file, &node);
+    et_comp(&node, 6, "b", 1, 1);
+    et_dep(&node, 4712);
+    et_dep(&node, 5);
+    et_message(&file, &node);
+    assert_ok(parse(), &err);
+    assert_int_equal(wl_n_parents(&trace.graph, 0), 0);
+    assert_int_equal(wl_n_parents(&trace.graph, 1), 1);
+    assert_int_equal(trace.graph.data_deps.item[0], 0);
+    assert_int_equal(drop.n_dropped, 2);
+    assert_int_equal(drop.dropped_node, 5);
+    assert_int_equal(drop.dropped_on, 4711);
+    assert_string_equal(drop.dropped_path, "w.3.et");
+    done();
+    how = NULL;
 }
 
 CLAIM(too_many_involved_dimensions_are_refused)
@@ -589,6 +647,8 @@ int main(void)
         cmocka_unit_test(groups_and_tensors_of_one_name_are_one),
         cmocka_unit_test(a_collective_without_a_group_is_of_all_ranks),
         cmocka_unit_test(involved_dimensions_may_be_packed_or_not),
+        cmocka_unit_test(with_numbered_groups_a_collective_without_one_goes_over_dimensions),
+        cmocka_unit_test(dependencies_on_absent_nodes_are_dropped_where_that_is_asked_for),
         cmocka_unit_test(too_many_involved_dimensions_are_refused),
         cmocka_unit_test(integers_are_taken_in_any_of_protobuf_s_types),
         cmocka_unit_test(of_two_attributes_of_one_name_the_first_counts),

@@ -10,7 +10,7 @@ static dse_status parse(const char *text)
 {
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
-    return wl_chakra_parse_json("w.3.json", text, strlen(text), 3, &arena, &trace, &err);
+    return wl_chakra_parse_json("w.3.json", text, strlen(text), 3, NULL, &arena, &trace, &err);
 }
 
 static void refuse(const char *text, dse_status status, const char *where, const char *message)

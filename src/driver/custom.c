@@ -1,0 +1,102 @@
+#include "driver/custom.h"
+
+#include "base/units.h"
+#include "sim/collective.h"
+#include "workload/chakra.h"
+
+#include <string.h>
+
+/* An algorithm, and for how many places of a group it is needed. */
+typedef struct {
+    sim_custom custom;
+    uint32_t n_places;
+} algorithm;
+
+typedef struct {
+    algorithm **item; /* they stay where they are */
+    size_t n, cap;
+    dse_arena *arena;
+} algorithms;
+
+static algorithm *find(algorithms *all, const char *prefix)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (!strcmp(all->item[i]->custom.prefix, prefix))
+            return all->item[i];
+    DSE_ARENA_GROW(all->arena, all->item, all->cap, all->n + 1);
+    all->item[all->n] = DSE_ARENA_NEW(all->arena, algorithm, 1);
+    all->item[all->n]->custom.prefix = prefix;
+    return all->item[all->n++];
+}
+
+/* The YAML file that maps ids of nodes to prefixes. */
+static dse_status read_nodes(const char *path, algorithms *all, sim_customs *out, dse_error *err)
+{
+    cfg_doc doc;
+    dse_status st = cfg_load(path, all->arena, &doc, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (doc.root->kind != CFG_MAP)
+        return dse_fail_at(err, DSE_E_CONFIG, path,
+                           "the file must map ids of nodes to prefixes of Chakra files");
+    out->n_nodes = doc.root->n;
+    out->node = DSE_ARENA_NEW(all->arena, struct sim_custom_node, doc.root->n);
+    for (uint32_t i = 0; i < doc.root->n; i++) {
+        const cfg_node *prefix = doc.root->item[i];
+        int64_t id;
+
+        if ((st = cfg_int(&doc, doc.root->key[i], "the id of a node", INT32_MIN, INT32_MAX, &id, err)) !=
+            DSE_OK)
+            return st;
+        if (prefix->kind != CFG_SCALAR || !*prefix->text)
+            return cfg_fail(err, &doc, prefix, "a prefix of Chakra files is expected here");
+        out->node[i] = (struct sim_custom_node){(int32_t)id, &find(all, prefix->text)->custom};
+    }
+    return DSE_OK;
+}
+
+/* Counts the places of the algorithms that the rank's collectives run. */
+static void count_places(const wl_workload *w, uint32_t rank, const sim_customs *c, algorithms *all)
+{
+    const wl_graph *g = wl_rank_graph(w, rank);
+
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const wl_node *n = &g->node[i];
+        const uint32_t places = n->slot == DSE_NONE ? w->n_ranks : w->group[w->rank[rank].group[n->slot]].n;
+        const sim_custom *custom;
+        sim_collective coll;
+        algorithm *a;
+
+        if (n->type != WL_NODE_COLL || !sim_collective_of(n->coll, &coll) ||
+            !(custom = sim_custom_choose(c, wl_node_id(w, rank, i), coll)))
+            continue;
+        a = find(all, custom->prefix);
+        a->n_places = places > a->n_places ? places : a->n_places;
+    }
+}
+
+dse_status drv_custom_load(const card_system *s, const wl_workload *w, dse_arena *a, sim_settings *set,
+                           dse_error *err)
+{
+    algorithms all = {.arena = a};
+    sim_customs *customs = DSE_ARENA_NEW(a, sim_customs, 1);
+    wl_reading how = {.numbered_groups = sim_settings_version(set)->numbered_groups};
+    dse_status st = DSE_OK;
+
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        if (s->custom[i].n)
+            customs->of[i] = &find(&all, s->custom[i].v[0])->custom;
+    if (*s->custom_by_node)
+        st = read_nodes(s->custom_by_node, &all, customs, err);
+    for (uint32_t rank = 0; st == DSE_OK && all.n && rank < w->n_ranks; rank++)
+        count_places(w, rank, customs, &all);
+    for (size_t i = 0; st == DSE_OK && i < all.n; i++) {
+        if (!all.item[i]->n_places)
+            continue;
+        set->customs = customs;
+        st = wl_chakra_read(all.item[i]->custom.prefix, NULL, all.item[i]->n_places, &how, a,
+                            &all.item[i]->custom.w, err);
+    }
+    return st;
+}
