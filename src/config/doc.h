@@ -3,8 +3,8 @@
  * Scalars keep the text of the source: the caller decides what a value means (a number, a rate, a name),
  * and can name file, line and column in its errors. Mappings keep the order of the file;
  * a key that stands twice is refused. YAML tags and several documents in one file are refused too: no card
- * needs them. An alias is the node of its anchor again, so a tree may share nodes; aliases that stand for more
- * than a million values are refused, as is one within its own anchor. Nesting deeper than CFG_MAX_DEPTH,
+ * needs them. An alias is the node of its anchor again, so a tree may share nodes; aliases that stand for
+ * more than a million values are refused, as is one within its own anchor. Nesting deeper than CFG_MAX_DEPTH,
  * aliases written out, is refused; so are files over CFG_MAX_BYTES by cfg_load. A caller that parses from
  * memory sets its own limit: a trace in JSON may be larger than a card (up to 2 GiB).
  *
