@@ -3,6 +3,7 @@
 #include "cli/exit.h"
 #include "cli/metrics.h"
 #include "report/tree.h"
+#include "whatif/compat.h"
 #include "whatif/question.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #define GOOD_REPLAY 0.03
 
 typedef struct {
-    const char *trace, *step, *overlap;
+    const char *trace, *step, *overlap, *emit, *compat, *marker;
     option_list scale;
     double host;
     int64_t dp, max_ranks, jobs;
@@ -46,6 +47,15 @@ static const option options[] = {
      FIELD(step)},
     {"--replicate", OPT_FLAG, NULL, "false", "ranks that were not recorded did what the recorded ones do",
      FIELD(replicate)},
+    {"--emit", OPT_STRING, "DIR", "",
+     "write what 'ccldse astrasim' and ASTRA-sim run: Chakra traces and groups", FIELD(emit)},
+    {"--compat", OPT_STRING, "MODE", "",
+     "with --emit: the conversion of CCL-Bench, flaws included: collectives and gaps in a chain, a chain for "
+     "each group, all kernels by rank or by stream alone; of TPUs",
+     .choices = whatif_compat_names, FIELD(compat)},
+    {"--marker", OPT_STRING, "TEXT", "jit_train_step",
+     "with --compat tpu-...: in the names of what a step begins with; --step is its number, from 0",
+     FIELD(marker)},
     {"--max-ranks", OPT_INT, "N", "", "the first N ranks only", .min = 1, .max = 1e9, FIELD(max_ranks)},
     {"--jobs", OPT_INT, "N", "", "files read at a time; as many as there are cores unless given", .min = 1,
      .max = 4096, FIELD(jobs)},
@@ -282,22 +292,111 @@ static void print(const job *j, report_tree *t)
     }
 }
 
+/* ---- conversions of others ------------------------------------------------------------------- */
+
+/* The trace of each rank; of one that is not recorded that of the first, if asked for. */
+static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
+{
+    const drv_recording *rec = &j->recording;
+    const trace_rank *first = rec->view[0].rank;
+    uint32_t n = j->o->replicate ? first->world_size : 0;
+    const char **path;
+
+    for (uint32_t i = 0; i < rec->n_views; i++)
+        n = rec->view[i].rank->rank >= n ? rec->view[i].rank->rank + 1 : n;
+    path = DSE_ARENA_NEW(j->r->arena, const char *, n);
+    for (uint32_t i = 0; i < rec->n_views; i++)
+        path[rec->view[i].rank->rank] = rec->view[i].rank->path;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!path[i] && !j->o->replicate)
+            return dse_fail_at(err, DSE_E_ABSENT, j->o->trace,
+                               "rank %u is not recorded; --replicate takes it to do the same as rank %u", i,
+                               first->rank);
+        path[i] = path[i] ? path[i] : first->path;
+    }
+    c->n_ranks = n;
+    c->path = path;
+    return DSE_OK;
+}
+
+static void add_graphs(const whatif_compat_result *v, report_node *list)
+{
+    for (uint32_t i = 0; i < v->n_ranks; i++) {
+        uint64_t bytes = 0, us = 0;
+        uint32_t n = 0;
+
+        for (uint32_t k = 0; k < v->et[i].n; k++) {
+            bytes += v->et[i].node[k].bytes;
+            us += v->et[i].node[k].duration_us;
+            n += v->et[i].node[k].type == WL_NODE_COLL;
+        }
+        report_row(list, V_AS("rank", V_COUNT("rank", i)), V_AS("nodes", V_COUNT("nodes", v->et[i].n)),
+                   V_AS("collectives", V_COUNT("collectives", n)), V_AS("bytes", V_COUNT("bytes", bytes)),
+                   V_AS("computation", V_TIME("computation_ns", us * 1000)));
+    }
+}
+
+static dse_status emit_compat(job *j, dse_error *err)
+{
+    whatif_compat_job c = {.mode = (whatif_compat)option_place(whatif_compat_names, j->o->compat),
+                           .n_ranks = 1,
+                           .path = &(const char *){j->recording.view[0].rank->path},
+                           .marker = j->o->marker,
+                           .iteration =
+                               j->from.step >= 0 && j->from.step < UINT32_MAX ? (uint32_t)j->from.step : 1};
+    whatif_compat_result v;
+    report_tree t;
+    dse_status st = c.mode < WHATIF_COMPAT_TPU_GAP ? list_ranks(j, &c, err) : DSE_OK;
+
+    if (st != DSE_OK || (st = whatif_compat_convert(&c, j->r->arena, &v, err)) != DSE_OK ||
+        (st = whatif_compat_write(&v, j->o->emit, err)) != DSE_OK)
+        return st;
+    report_tree_begin(&t);
+    report_put(&t.root, V_TEXT("folder", j->o->emit), V_TEXT("mode", j->o->compat),
+               V_COUNT("groups", v.n_groups), V_COUNT("dropped", v.n_dropped));
+    add_graphs(&v, report_lines(&t.root, "ranks"));
+    if (j->o->json) {
+        report_tree_end(&t, j->r->out);
+        return DSE_OK;
+    }
+    dse_strbuf_addf(j->r->out, "%s: Chakra traces of %u ranks; groups: %u\n\n", j->o->emit, v.n_ranks,
+                    v.n_groups);
+    for (const report_node *n = t.root.first; n; n = n->next)
+        if (n->value.kind == REPORT_LIST)
+            report_rows_table(n, j->r->out);
+    if (v.n_dropped)
+        dse_strbuf_addf(j->r->out,
+                        "\n%u collectives are left out: not all ranks of their group have them alike\n",
+                        v.n_dropped);
+    report_tree_free(&t);
+    return DSE_OK;
+}
+
 static dse_status run_job(job *j, dse_error *err)
 {
+    bool is_tpu = j->o->compat && option_place(whatif_compat_names, j->o->compat) >= WHATIF_COMPAT_TPU_GAP;
     const drv_recording_options read = {.max_ranks = (uint32_t)j->o->max_ranks,
                                         .n_threads = (uint32_t)j->o->jobs,
-                                        .kinds = METRIC_ON(TRACE_KINETO)};
+                                        .kinds = METRIC_ON(is_tpu ? TRACE_XLA : TRACE_KINETO)};
     report_tree tree;
     dse_status st;
 
+    if (j->o->compat ? !j->o->emit : j->o->emit != NULL)
+        return dse_fail(err, DSE_E_USAGE, "--compat MODE and --emit DIR need each other");
     if ((st = step_of(j->o->step, &j->from.step, err)) != DSE_OK || (st = list_questions(j, err)) != DSE_OK ||
         (st = metrics_load(j->o->trace, &read, &j->recording, err)) != DSE_OK)
         return st;
+    if (is_tpu && !j->recording.n_views)
+        return dse_fail_at(err, DSE_E_ABSENT, j->o->trace, "there is no trace of XLA's profiler");
+    if (is_tpu)
+        return emit_compat(j, err);
     if (!j->recording.n_views || j->recording.view[0].rank->kind != TRACE_KINETO)
         return dse_fail_at(
             err, DSE_E_ABSENT, j->o->trace,
             "there is no Kineto trace; what a run would take is computed of these alone, as they "
             "have what the host launched");
+    if (j->o->compat)
+        return emit_compat(j, err);
     j->from.view = j->recording.view;
     j->from.n_views = j->recording.n_views;
     j->from.replicate = j->o->replicate;
