@@ -4,6 +4,7 @@
 #include "cli/metrics.h"
 #include "report/tree.h"
 #include "whatif/compat.h"
+#include "whatif/emit.h"
 #include "whatif/question.h"
 
 #include <inttypes.h>
@@ -48,7 +49,8 @@ static const option options[] = {
     {"--replicate", OPT_FLAG, NULL, "false", "ranks that were not recorded did what the recorded ones do",
      FIELD(replicate)},
     {"--emit", OPT_STRING, "DIR", "",
-     "write what 'ccldse astrasim' and ASTRA-sim run: Chakra traces and groups", FIELD(emit)},
+     "write the recorded step as what 'ccldse astrasim' and ASTRA-sim run: Chakra traces and groups",
+     FIELD(emit)},
     {"--compat", OPT_STRING, "MODE", "",
      "with --emit: the conversion of CCL-Bench, flaws included: collectives and gaps in a chain, a chain for "
      "each group, all kernels by rank or by stream alone; of TPUs",
@@ -292,7 +294,7 @@ static void print(const job *j, report_tree *t)
     }
 }
 
-/* ---- conversions of others ------------------------------------------------------------------- */
+/* ---- files for simulators ----------------------------------------------------------------------- */
 
 /* The trace of each rank; of one that is not recorded that of the first, if asked for. */
 static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
@@ -319,7 +321,7 @@ static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
     return DSE_OK;
 }
 
-static void add_graphs(const whatif_compat_result *v, report_node *list)
+static void add_graphs(const whatif_files *v, report_node *list)
 {
     for (uint32_t i = 0; i < v->n_ranks; i++) {
         uint64_t bytes = 0, us = 0;
@@ -336,7 +338,7 @@ static void add_graphs(const whatif_compat_result *v, report_node *list)
     }
 }
 
-static dse_status emit_compat(job *j, dse_error *err)
+static dse_status convert(const job *j, whatif_files *out, dse_error *err)
 {
     whatif_compat_job c = {.mode = (whatif_compat)option_place(whatif_compat_names, j->o->compat),
                            .n_ranks = 1,
@@ -344,30 +346,38 @@ static dse_status emit_compat(job *j, dse_error *err)
                            .marker = j->o->marker,
                            .iteration =
                                j->from.step >= 0 && j->from.step < UINT32_MAX ? (uint32_t)j->from.step : 1};
-    whatif_compat_result v;
-    report_tree t;
     dse_status st = c.mode < WHATIF_COMPAT_TPU_GAP ? list_ranks(j, &c, err) : DSE_OK;
 
-    if (st != DSE_OK || (st = whatif_compat_convert(&c, j->r->arena, &v, err)) != DSE_OK ||
-        (st = whatif_compat_write(&v, j->o->emit, err)) != DSE_OK)
+    return st == DSE_OK ? whatif_compat_convert(&c, j->r->arena, out, err) : st;
+}
+
+static dse_status emit(job *j, dse_error *err)
+{
+    const char *mode = j->o->compat;
+    whatif_files v;
+    report_tree t;
+    dse_strbuf *out = j->r->out;
+    dse_status st = mode ? convert(j, &v, err) : whatif_emit(&j->recorded, &j->from, j->r->arena, &v, err);
+
+    if (st != DSE_OK || (st = whatif_files_write(&v, j->o->emit, err)) != DSE_OK)
         return st;
     report_tree_begin(&t);
-    report_put(&t.root, V_TEXT("folder", j->o->emit), V_TEXT("mode", j->o->compat),
+    report_put(&t.root, V_TEXT("folder", j->o->emit), V_GIVEN(mode, V_TEXT("mode", mode)),
                V_COUNT("groups", v.n_groups), V_COUNT("dropped", v.n_dropped));
     add_graphs(&v, report_lines(&t.root, "ranks"));
     if (j->o->json) {
-        report_tree_end(&t, j->r->out);
+        report_tree_end(&t, out);
         return DSE_OK;
     }
-    dse_strbuf_addf(j->r->out, "%s: Chakra traces of %u ranks; groups: %u\n\n", j->o->emit, v.n_ranks,
-                    v.n_groups);
+    dse_strbuf_addf(out, "%s: Chakra traces of %u ranks; groups: %u\n\n", j->o->emit, v.n_ranks, v.n_groups);
     for (const report_node *n = t.root.first; n; n = n->next)
         if (n->value.kind == REPORT_LIST)
-            report_rows_table(n, j->r->out);
+            report_rows_table(n, out);
     if (v.n_dropped)
-        dse_strbuf_addf(j->r->out,
-                        "\n%u collectives are left out: not all ranks of their group have them alike\n",
-                        v.n_dropped);
+        dse_strbuf_addf(out, "\n%u collectives are %s\n", v.n_dropped,
+                        mode
+                            ? "left out: not all ranks of their group have them alike"
+                            : "computation as long as recorded: their size, or a rank of theirs, is unknown");
     report_tree_free(&t);
     return DSE_OK;
 }
@@ -381,27 +391,29 @@ static dse_status run_job(job *j, dse_error *err)
     report_tree tree;
     dse_status st;
 
-    if (j->o->compat ? !j->o->emit : j->o->emit != NULL)
-        return dse_fail(err, DSE_E_USAGE, "--compat MODE and --emit DIR need each other");
+    if (j->o->compat && !j->o->emit)
+        return dse_fail(err, DSE_E_USAGE, "--compat needs --emit DIR, where the traces are to be");
     if ((st = step_of(j->o->step, &j->from.step, err)) != DSE_OK || (st = list_questions(j, err)) != DSE_OK ||
         (st = metrics_load(j->o->trace, &read, &j->recording, err)) != DSE_OK)
         return st;
     if (is_tpu && !j->recording.n_views)
         return dse_fail_at(err, DSE_E_ABSENT, j->o->trace, "there is no trace of XLA's profiler");
     if (is_tpu)
-        return emit_compat(j, err);
+        return emit(j, err);
     if (!j->recording.n_views || j->recording.view[0].rank->kind != TRACE_KINETO)
         return dse_fail_at(
             err, DSE_E_ABSENT, j->o->trace,
             "there is no Kineto trace; what a run would take is computed of these alone, as they "
             "have what the host launched");
     if (j->o->compat)
-        return emit_compat(j, err);
+        return emit(j, err);
     j->from.view = j->recording.view;
     j->from.n_views = j->recording.n_views;
     j->from.replicate = j->o->replicate;
     if ((st = whatif_build(&j->from, j->r->arena, &j->recorded, err)) != DSE_OK)
         return st;
+    if (j->o->emit)
+        return emit(j, err);
     report_tree_begin(&tree);
     if ((st = answer(j, &tree.root, err)) != DSE_OK || j->o->json) {
         st == DSE_OK ? report_tree_end(&tree, j->r->out) : report_tree_free(&tree);

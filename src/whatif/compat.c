@@ -1,12 +1,10 @@
 #include "whatif/compat.h"
 
 #include "base/array.h"
-#include "base/fs.h"
 #include "whatif/compat_parts.h"
 #include "workload/chakra_v004.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -57,46 +55,9 @@ bool compat_has(const char *text, const char *word)
     return false;
 }
 
-dse_status whatif_compat_convert(const whatif_compat_job *job, dse_arena *a, whatif_compat_result *out,
+dse_status whatif_compat_convert(const whatif_compat_job *job, dse_arena *a, whatif_files *out,
                                  dse_error *err)
 {
-    *out = (whatif_compat_result){.n_ranks = job->n_ranks, .et = DSE_ARENA_NEW(a, whatif_et, job->n_ranks)};
+    *out = (whatif_files){.n_ranks = job->n_ranks, .et = DSE_ARENA_NEW(a, whatif_et, job->n_ranks)};
     return (job->mode >= WHATIF_COMPAT_TPU_GAP ? compat_convert_tpu : compat_convert_comm)(job, a, out, err);
-}
-
-/* As Python's json.dump(indent=2) has it. */
-static void put_groups(const whatif_compat_result *r, dse_strbuf *out)
-{
-    dse_strbuf_adds(out, "{");
-    for (uint32_t i = 0; i < r->n_groups; i++) {
-        dse_strbuf_addf(out, "%s\n  \"%u\": [", i ? "," : "", i + 1);
-        for (uint32_t k = 0; k < r->group[i].n; k++)
-            dse_strbuf_addf(out, "%s\n    %u", k ? "," : "", r->group[i].rank[k]);
-        dse_strbuf_adds(out, "\n  ]");
-    }
-    dse_strbuf_adds(out, "\n}");
-}
-
-dse_status whatif_compat_write(const whatif_compat_result *r, const char *folder, dse_error *err)
-{
-    dse_strbuf text;
-    char path[4096];
-    dse_status st = dse_mkdirs(folder, err);
-
-    dse_strbuf_init(&text);
-    for (uint32_t i = 0; st == DSE_OK && i < r->n_ranks; i++) {
-        dse_strbuf_clear(&text);
-        if (!r->et[i].n)
-            continue;
-        whatif_et_write(&r->et[i], "0.0.4", &text);
-        snprintf(path, sizeof path, "%.4000s/chakra_trace.%u.et", folder, i);
-        st = dse_write_text(path, &text, err);
-    }
-    dse_strbuf_clear(&text);
-    put_groups(r, &text);
-    snprintf(path, sizeof path, "%.4000s/comm_group.json", folder);
-    if (st == DSE_OK && r->n_groups)
-        st = dse_write_text(path, &text, err);
-    dse_strbuf_free(&text);
-    return st;
 }

@@ -30,23 +30,8 @@ typedef struct {
     uint32_t iteration;      /* of TPUs: which of the steps, from 0 */
 } whatif_compat_job;
 
-typedef struct {
-    uint32_t n, *rank; /* members by number */
-} whatif_compat_group;
-
-typedef struct {
-    uint32_t n_ranks;
-    whatif_et *et;     /* by rank; empty: nothing of it was kept, and there is no file */
-    uint32_t n_groups; /* the first is group 1 */
-    whatif_compat_group *group;
-    uint32_t n_dropped; /* collectives that not all ranks of their group have alike */
-} whatif_compat_result;
-
 /* DSE_E_ABSENT: no collective at all is kept; the message says what there was. DSE_E_IO, DSE_E_SYNTAX. */
-dse_status whatif_compat_convert(const whatif_compat_job *job, dse_arena *a, whatif_compat_result *out,
+dse_status whatif_compat_convert(const whatif_compat_job *job, dse_arena *a, whatif_files *out,
                                  dse_error *err);
-
-/* Writes <folder>/chakra_trace.<rank>.et, and comm_group.json if there are groups. */
-dse_status whatif_compat_write(const whatif_compat_result *r, const char *folder, dse_error *err);
 
 #endif

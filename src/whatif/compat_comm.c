@@ -29,7 +29,7 @@ typedef struct {
     dse_arena *arena;
     trace_names names;
     compat_events *events; /* by rank */
-    whatif_compat_result *out;
+    whatif_files *out;
     dse_idtable groups, instances;
     size_t cap_groups, n_calls, cap_calls, n_instances, cap_instances;
     call *call;      /* by rank, in file order */
@@ -169,9 +169,9 @@ static int by_number(const void *a, const void *b)
 /* "[0, 1, ..., 7]": the dots stand for what lies between their neighbours. At most so many members. */
 #define MAX_MEMBERS 65536u
 
-static whatif_compat_group parse_group(converter *c, const char *text)
+static whatif_group parse_group(converter *c, const char *text)
 {
-    whatif_compat_group g = {0};
+    whatif_group g = {0};
     size_t cap = 0;
     bool dots = false;
 
@@ -202,7 +202,7 @@ static whatif_compat_group parse_group(converter *c, const char *text)
 
 static bool group_is(const void *groups, uint32_t id, const void *key)
 {
-    const whatif_compat_group *g = (const whatif_compat_group *)groups + id, *k = key;
+    const whatif_group *g = (const whatif_group *)groups + id, *k = key;
 
     return g->n == k->n && !memcmp(g->rank, k->rank, g->n * sizeof *g->rank);
 }
@@ -210,8 +210,8 @@ static bool group_is(const void *groups, uint32_t id, const void *key)
 /* Its number, from 1 in the order of first appearance; 0 is all ranks, of what names no group. */
 static uint32_t group_of(converter *c, const compat_event *e)
 {
-    whatif_compat_group g = parse_group(c, compat_text(&c->names, e->group));
-    whatif_compat_result *out = c->out;
+    whatif_group g = parse_group(c, compat_text(&c->names, e->group));
+    whatif_files *out = c->out;
     uint32_t id;
 
     if (!g.n)
@@ -311,7 +311,7 @@ static bool instance_is(const void *instances, uint32_t id, const void *key)
 
 static bool is_member(const converter *c, uint32_t group, uint32_t rank)
 {
-    const whatif_compat_group *g = group ? &c->out->group[group - 1] : NULL;
+    const whatif_group *g = group ? &c->out->group[group - 1] : NULL;
 
     return g ? bsearch(&rank, g->rank, g->n, sizeof rank, by_number) != NULL : rank < c->job->n_ranks;
 }
@@ -636,8 +636,7 @@ static uint32_t first_of(const whatif_compat_job *job, uint32_t rank)
     return i;
 }
 
-dse_status compat_convert_comm(const whatif_compat_job *job, dse_arena *a, whatif_compat_result *out,
-                               dse_error *err)
+dse_status compat_convert_comm(const whatif_compat_job *job, dse_arena *a, whatif_files *out, dse_error *err)
 {
     converter c = {.job = job, .arena = a, .out = out};
     dse_status st = DSE_OK;

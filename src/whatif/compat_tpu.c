@@ -274,7 +274,7 @@ static uint32_t find_devices(const tpu *t, uint32_t *process)
     return n;
 }
 
-static dse_status convert(tpu *t, whatif_compat_result *out, dse_error *err)
+static dse_status convert(tpu *t, whatif_files *out, dse_error *err)
 {
     uint32_t *process = DSE_ARENA_RAW(t->arena, uint32_t, t->names.n + 1), n_ranks = find_devices(t, process);
     step *list = DSE_ARENA_RAW(t->arena, step, t->events.n + 1);
@@ -305,8 +305,7 @@ static dse_status convert(tpu *t, whatif_compat_result *out, dse_error *err)
     return DSE_OK;
 }
 
-dse_status compat_convert_tpu(const whatif_compat_job *job, dse_arena *a, whatif_compat_result *out,
-                              dse_error *err)
+dse_status compat_convert_tpu(const whatif_compat_job *job, dse_arena *a, whatif_files *out, dse_error *err)
 {
     tpu t = {.job = job, .arena = a, .begin = NAN, .end = NAN};
     dse_status st;

@@ -1,8 +1,10 @@
 #include "whatif/et.h"
 
+#include "base/fs.h"
 #include "base/protobuf.h"
 #include "workload/chakra_v004.h"
 
+#include <stdio.h>
 #include <string.h>
 
 uint32_t whatif_et_add(whatif_et *et, dse_arena *a, whatif_node n)
@@ -87,4 +89,41 @@ void whatif_et_write(const whatif_et *et, const char *version, dse_strbuf *out)
     }
     dse_strbuf_free(&node);
     dse_strbuf_free(&part);
+}
+
+/* As Python's json.dump(indent=2) has it. */
+static void put_groups(const whatif_files *r, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "{");
+    for (uint32_t i = 0; i < r->n_groups; i++) {
+        dse_strbuf_addf(out, "%s\n  \"%u\": [", i ? "," : "", i + 1);
+        for (uint32_t k = 0; k < r->group[i].n; k++)
+            dse_strbuf_addf(out, "%s\n    %u", k ? "," : "", r->group[i].rank[k]);
+        dse_strbuf_adds(out, "\n  ]");
+    }
+    dse_strbuf_adds(out, "\n}");
+}
+
+dse_status whatif_files_write(const whatif_files *r, const char *folder, dse_error *err)
+{
+    dse_strbuf text;
+    char path[4096];
+    dse_status st = dse_mkdirs(folder, err);
+
+    dse_strbuf_init(&text);
+    for (uint32_t i = 0; st == DSE_OK && i < r->n_ranks; i++) {
+        dse_strbuf_clear(&text);
+        if (!r->et[i].n)
+            continue;
+        whatif_et_write(&r->et[i], "0.0.4", &text);
+        snprintf(path, sizeof path, "%.4000s/chakra_trace.%u.et", folder, i);
+        st = dse_write_text(path, &text, err);
+    }
+    dse_strbuf_clear(&text);
+    put_groups(r, &text);
+    snprintf(path, sizeof path, "%.4000s/comm_group.json", folder);
+    if (st == DSE_OK && r->n_groups)
+        st = dse_write_text(path, &text, err);
+    dse_strbuf_free(&text);
+    return st;
 }

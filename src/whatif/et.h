@@ -42,4 +42,19 @@ void whatif_et_set_attrs(whatif_node *n, dse_arena *a, const whatif_attr *attr, 
 /* Appends the file: GlobalMetadata with this version, then the nodes. */
 void whatif_et_write(const whatif_et *et, const char *version, dse_strbuf *out);
 
+typedef struct {
+    uint32_t n, *rank; /* members by number */
+} whatif_group;
+
+typedef struct {
+    uint32_t n_ranks;
+    whatif_et *et;     /* by rank; empty: nothing of it was kept, and there is no file */
+    uint32_t n_groups; /* the first is group 1 */
+    whatif_group *group;
+    uint32_t n_dropped; /* collectives that are left out, or are computation */
+} whatif_files;
+
+/* Writes <folder>/chakra_trace.<rank>.et, and comm_group.json if there are groups. */
+dse_status whatif_files_write(const whatif_files *r, const char *folder, dse_error *err);
+
 #endif

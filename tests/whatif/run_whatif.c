@@ -57,7 +57,7 @@ static const struct {
     {"kernels", WHATIF_COMPAT_TPU_KERNELS},
 };
 
-static bool groups_agree(const whatif_compat_result *r, json_t *expected)
+static bool groups_agree(const whatif_files *r, json_t *expected)
 {
     bool right = r->n_groups == json_object_size(expected);
 
@@ -78,7 +78,7 @@ static void check_variant(size_t set, whatif_compat mode, const char *name, json
                           const char **path)
 {
     const whatif_compat_job job = {mode, sets[set].n_ranks, path, "_process_engine_step", 0};
-    whatif_compat_result r;
+    whatif_files r;
     dse_arena a;
     dse_error err = DSE_ERROR_INIT;
     dse_strbuf text;
