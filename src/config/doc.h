@@ -13,6 +13,7 @@
 #define DSE_CONFIG_DOC_H
 
 #include "base/alloc.h"
+#include "base/json_writer.h"
 #include "base/status.h"
 
 #define CFG_MAX_DEPTH 64
@@ -69,6 +70,9 @@ cfg_place cfg_seen(const cfg_node *node);
  * DSE_E_CONFIG. */
 dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
                          size_t n, dse_error *err);
+
+/* Writes the node of a JSON document, as it was: numbers to the digit. */
+void cfg_write_json(const cfg_node *node, dse_json *j);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,
