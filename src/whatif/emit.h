@@ -5,11 +5,12 @@
 #include "whatif/build.h"
 #include "whatif/et.h"
 
-/* Of each rank of the run its traces. A node of the host (is_cpu_op) is the time that a thread takes up to a
- * launch, or after what a call waited for; a node of the GPU an operation, with the launch or the gap before it
- * if that is what it waited for last. So a chain of nodes takes as long as the points of the graph that it
+/* Of each rank of the run its trace. A node of the host (is_cpu_op) is the time that a thread takes up to a
+ * launch, or after what a call waited for; a node of the GPU an operation, with the launch or the gap before
+ * it if that is what it waited for last. So a chain of nodes takes as long as the points of the graph that it
  * stands for. Collectives that all their ranks recorded, of a type and size that the format has, are such
- * nodes, without a duration; all others are computation as long as recorded. */
+ * nodes, without a duration; all others are computation as long as recorded. DSE_E_ABSENT: some of several
+ * ranks are to be replicated. */
 dse_status whatif_emit(const whatif_recorded *r, const whatif_recording *from, dse_arena *a,
                        whatif_files *out, dse_error *err);
 

@@ -1,7 +1,8 @@
 /* whatif_et -- a Chakra execution trace of one rank, node by node, as it is written.
  *
- * Of the schema v0.0.4, of which workload/chakra.h reads all and writes what STAGE writes: here the attributes
- * and their order are the caller's, as each converter has its own. Everything is in the caller's arena. */
+ * Of the schema v0.0.4, of which workload/chakra.h reads all and writes what STAGE writes: here the
+ * attributes and their order are the caller's, as each converter has its own. Everything is in the caller's
+ * arena. */
 #ifndef DSE_WHATIF_ET_H
 #define DSE_WHATIF_ET_H
 

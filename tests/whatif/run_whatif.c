@@ -1,5 +1,5 @@
-/* What-if of real traces: conversions to Chakra against the bytes of the original converters, and the replay of
- * unchanged steps against the recording.
+/* What-if of real traces: conversions to Chakra against the bytes of the original converters, and the replay
+ * of unchanged steps against the recording.
  *
  * usage: run_whatif REFERENCES TRACES
  *
