@@ -162,10 +162,11 @@ CLAIM(aliases_are_written_out_to_a_limit)
     size_t n = strlen(text), m = strlen(deep);
 
     for (int i = 1; i <= 6; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "l%d: &l%d [*l%d, *l%d, *l%d, *l%d, *l%d, *l%d, "
-                              "*l%d, *l%d, *l%d]\n", i, i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1,
-                              i - 1, i - 1);
-    refuse(text, DSE_E_SYNTAX, "f.yaml:6:35",
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "l%d: &l%d [*l%d, *l%d, *l%d, *l%d, *l%d, *l%d, "
+                              "*l%d, *l%d, *l%d]\n",
+                              i, i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+    refuse(text, DSE_E_SYNTAX, "f.yaml:7:10",
            "aliases stand for more than a million values; write out what is meant");
     for (int i = 1; i <= 40; i++)
         m += (size_t)snprintf(deep + m, sizeof deep - m, "l%d: &l%d [[*l%d]]\n", i, i, i - 1);
