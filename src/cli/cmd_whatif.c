@@ -306,6 +306,9 @@ static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
 
     for (uint32_t i = 0; i < rec->n_views; i++)
         n = rec->view[i].rank->rank >= n ? rec->view[i].rank->rank + 1 : n;
+    if (n > WHATIF_MAX_FILES)
+        return dse_fail_at(err, DSE_E_RANGE, j->o->trace, "%u ranks are more than a conversion writes (%u)",
+                           n, WHATIF_MAX_FILES);
     path = DSE_ARENA_NEW(j->r->arena, const char *, n);
     for (uint32_t i = 0; i < rec->n_views; i++)
         path[rec->view[i].rank->rank] = rec->view[i].rank->path;

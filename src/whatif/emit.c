@@ -216,6 +216,9 @@ dse_status whatif_emit(const whatif_recorded *r, const whatif_recording *from, d
                         "%u of %u ranks are recorded: which of them the others are like is unknown; give one "
                         "rank's trace, or all",
                         g->n_ranks, world);
+    if (from->replicate && world > WHATIF_MAX_FILES)
+        return dse_fail(err, DSE_E_RANGE, "%u ranks are more than a conversion writes (%u)", world,
+                        WHATIF_MAX_FILES);
     *out = (whatif_files){.n_ranks = from->replicate && world > g->n_ranks ? world : g->n_ranks};
     out->et = DSE_ARENA_NEW(a, whatif_et, out->n_ranks);
     m.time = DSE_ARENA_RAW(a, int64_t, g->n_points);

@@ -10,7 +10,7 @@
  * it if that is what it waited for last. So a chain of nodes takes as long as the points of the graph that it
  * stands for. Collectives that all their ranks recorded, of a type and size that the format has, are such
  * nodes, without a duration; all others are computation as long as recorded. DSE_E_ABSENT: some of several
- * ranks are to be replicated. */
+ * ranks are to be replicated. DSE_E_RANGE: too many ranks. */
 dse_status whatif_emit(const whatif_recorded *r, const whatif_recording *from, dse_arena *a,
                        whatif_files *out, dse_error *err);
 

@@ -47,6 +47,8 @@ typedef struct {
     uint32_t n, *rank; /* members by number */
 } whatif_group;
 
+#define WHATIF_MAX_FILES 65536u /* ranks of a conversion, a file each */
+
 typedef struct {
     uint32_t n_ranks;
     whatif_et *et;     /* by rank; empty: nothing of it was kept, and there is no file */
