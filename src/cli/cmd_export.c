@@ -1,7 +1,9 @@
 /* Writes the results of a database for other programs. */
 #include "base/fs.h"
 #include "cli/command.h"
+#include "cli/metrics.h"
 #include "cli/results.h"
+#include "measured/submission.h"
 #include "report/keyed.h"
 #include "report/rows.h"
 
@@ -9,22 +11,26 @@
 
 typedef struct {
     results_selection which;
-    const char *db, *format, *output;
+    const char *traces, *db, *format, *output;
     bool config;
 } export_options;
 
 #define FIELD(f) .offset = offsetof(export_options, f)
 
-static const char *const format_names[] = {"csv", "json", "keyed", NULL};
+static const char *const format_names[] = {"csv", "json", "keyed", "ccl-bench", NULL};
 
 static const option options[] = {
-    {"--format", OPT_STRING, "FORMAT", "csv", "what to print (keyed is the classic file, a point a key)",
+    {"DIR", OPT_STRING, NULL, "", "ccl-bench only: traces of one run with their workload card",
+     FIELD(traces)},
+    {"--format", OPT_STRING, "FORMAT", "csv",
+     "what to print (keyed is the classic file, a point a key; ccl-bench: a submission of DIR)",
      .choices = format_names, FIELD(format)},
     OPTION_GROUP(results_group, which),
     {"--config", OPT_FLAG, NULL, "false",
      "JSON only: with the resolved configuration that reproduces each row", FIELD(config)},
     {"--output", OPT_STRING, "FILE", "",
-     "write to a file instead of standard output; keyed: into a folder, DIR/, one file a model and system",
+     "write to a file instead of standard output; keyed: into a folder, DIR/, one file a model and system; "
+     "ccl-bench: the folder",
      FIELD(output)},
     {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
 };
@@ -105,12 +111,39 @@ static dse_status export_keyed(const export_options *o, const store_row *rows, s
     return command_save(o->output, r, err);
 }
 
-/* In the order of format_names. */
+/* In the order of format_names; NULL: it is not of results. */
 static const struct {
     bool has_config; /* --config makes sense */
     dse_status (*write)(const export_options *o, const store_row *rows, size_t n, command_run *r,
                         dse_error *err);
-} formats[] = {{false, export_csv}, {true, export_json}, {false, export_keyed}};
+} formats[] = {{false, export_csv}, {true, export_json}, {false, export_keyed}, {false, NULL}};
+
+/* ---- a submission --------------------------------------------------------------------------- */
+
+static dse_status submit(const export_options *o, command_run *r, dse_error *err)
+{
+    drv_recording recording = {0};
+    msr_submission s;
+    dse_status st;
+
+    if (!o->traces || !o->output)
+        return dse_fail(err, DSE_E_USAGE,
+                        "--format ccl-bench takes DIR, the traces, and --output, a folder for what "
+                        "is to be submitted");
+    st = metrics_load(o->traces, &(drv_recording_options){0}, &recording, err);
+    if (st == DSE_OK)
+        st = msr_submission_write(&recording, o->traces, o->output, r->arena, &s, err);
+    drv_recording_free(&recording);
+    if (st != DSE_OK)
+        return st;
+    if (s.bytes > MSR_UPLOAD_BYTES)
+        report_warning(
+            "%s is %.0f MB; the board's server takes %u MiB at once: upload fewer ranks, or by another way",
+            s.name, (double)s.bytes / 1e6, MSR_UPLOAD_BYTES / 1024 / 1024);
+    dse_strbuf_addf(r->out, "%s/%s: the card and %zu traces; %zu of %zu metrics have a value\n", o->output,
+                    s.name, s.n_files, s.n_values, s.n_metrics);
+    return DSE_OK;
+}
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
@@ -121,6 +154,10 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 
     if (o->config && !formats[format].has_config)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
+    if (!formats[format].write)
+        return submit(o, r, err);
+    if (o->traces)
+        return dse_fail(err, DSE_E_USAGE, "'%.80s': only --format ccl-bench takes a directory", o->traces);
     st = results_select(o->db, &o->which, r->arena, &rows, &n, err);
     return st == DSE_OK ? formats[format].write(o, rows, n, r, err) : st;
 }
@@ -133,7 +170,10 @@ const command command_export = {
         "run to run is not in there, so equal results give equal bytes. Times in ns, memory in bytes (or "
         "elements, as ASTRA-sim counts: see the column sizes), utilisation in percent. Keyed: one object for "
         "a model and a system, keys dp_tp_sp_pp_recompute such as 32_1_2_1_0; objects within objects for "
-        "several; 'ccldse import' reads both.",
+        "several; 'ccldse import' reads both. Of a directory of traces with its workload card: a submission "
+        "to "
+        "CCL-Bench's public board, with the card, the traces packed, the entry of pairs[] and the row of "
+        "values.",
     .example = "ccldse export --format csv --model llama70b > llama70b.csv",
     COMMAND_OPTIONS(options, export_options),
     .run = run,

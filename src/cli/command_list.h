@@ -6,7 +6,7 @@
 #define COMMAND_LIST(X) \
     X(plan) X(sweep) X(best) X(report) X(plot) X(show) X(export) X(import) X(merge) X(diff) X(verify) \
     X(simulate) X(launch) X(stage) X(astrasim) X(config) X(topology) X(schedule) X(kernel) \
-    X(metrics) X(compare) X(calibrate) X(validate) \
+    X(metrics) X(whatif) X(compare) X(calibrate) X(validate) \
     X(lint) X(models) X(systems) X(worker) X(doctor) X(man) X(completion)
 /* clang-format on */
 

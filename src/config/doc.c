@@ -111,3 +111,23 @@ dse_status cfg_int(const cfg_doc *doc, const cfg_node *node, const char *what, i
     *out = v;
     return DSE_OK;
 }
+
+void cfg_write_json(const cfg_node *node, dse_json *j)
+{
+    if (node->kind == CFG_SCALAR && node->quoted) {
+        dse_json_string(j, node->text);
+    } else if (node->kind == CFG_SCALAR) {
+        dse_json_raw(j);
+        dse_strbuf_adds(j->out, *node->text ? node->text : "null");
+    } else {
+        bool map = node->kind == CFG_MAP;
+
+        map ? dse_json_begin_object(j) : dse_json_begin_array(j);
+        for (uint32_t i = 0; i < node->n; i++) {
+            if (map)
+                dse_json_key(j, node->key[i]->text);
+            cfg_write_json(node->item[i], j);
+        }
+        map ? dse_json_end_object(j) : dse_json_end_array(j);
+    }
+}

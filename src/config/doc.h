@@ -2,9 +2,10 @@
  *
  * Scalars keep the text of the source: the caller decides what a value means (a number, a rate, a name),
  * and can name file, line and column in its errors. Mappings keep the order of the file;
- * a key that stands twice is refused. YAML anchors, aliases, tags and several documents in one file are
- * refused too: no card needs them, and an alias can grow without bound. Nesting deeper than
- * CFG_MAX_DEPTH is refused; so are files over CFG_MAX_BYTES by cfg_load. A caller that parses from
+ * a key that stands twice is refused. YAML tags and several documents in one file are refused too: no card
+ * needs them. An alias is the node of its anchor again, so a tree may share nodes; aliases that stand for
+ * more than a million values are refused, as is one within its own anchor. Nesting deeper than CFG_MAX_DEPTH,
+ * aliases written out, is refused; so are files over CFG_MAX_BYTES by cfg_load. A caller that parses from
  * memory sets its own limit: a trace in JSON may be larger than a card (up to 2 GiB).
  *
  * Everything lives in the arena given at loading and is read-only. */
@@ -12,6 +13,7 @@
 #define DSE_CONFIG_DOC_H
 
 #include "base/alloc.h"
+#include "base/json_writer.h"
 #include "base/status.h"
 
 #define CFG_MAX_DEPTH 64
@@ -68,6 +70,9 @@ cfg_place cfg_seen(const cfg_node *node);
  * DSE_E_CONFIG. */
 dse_status cfg_only_keys(const cfg_doc *doc, const cfg_node *map, const char *what, const char *const *known,
                          size_t n, dse_error *err);
+
+/* Writes the node of a JSON document, as it was: numbers to the digit. */
+void cfg_write_json(const cfg_node *node, dse_json *j);
 
 /* Typed reads of one scalar; DSE_E_CONFIG with the place otherwise. `what` names the value. */
 dse_status cfg_string(const cfg_doc *doc, const cfg_node *node, const char *what, const char **out,

@@ -1,5 +1,6 @@
 #include "driver/measure.h"
 
+#include "driver/scale_up.h"
 #include "metrics/registry.h"
 
 #include <string.h>
@@ -102,11 +103,15 @@ metric_context drv_metric_context(const drv_recording *r, const metric_options *
 dse_status drv_measure(const drv_recording *r, const metric *m, const char *name, const metric_options *o,
                        dse_arena *a, report_measured *out, dse_error *err)
 {
-    const metric_context x = drv_metric_context(r, o, a);
+    metric_options how = *o;
+    const metric_context x = drv_metric_context(r, &how, a);
     dse_error why = DSE_ERROR_INIT;
     const metric_value *headline;
     metric_value *value = NULL;
-    dse_status st = metric_compute(m, &x, &value, &why);
+    dse_status st;
+
+    how.scale_up = drv_scale_up;
+    st = metric_compute(m, &x, &value, &why);
 
     *out = (report_measured){.name = name, .row = m, .value = value, .other_kind = !takes(m, r, o->compat)};
     if (st == DSE_E_ABSENT) {

@@ -1,6 +1,7 @@
 /* A file of measured runs: its rows, whichever of the forms that README.md describes it has. */
 #include "base/fs.h"
 #include "base/names.h"
+#include "measured/board.h"
 #include "measured/job_row.h"
 
 #include <inttypes.h>
@@ -260,7 +261,8 @@ dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_onl
     dse_status st;
 
     dse_strbuf_init(&text);
-    st = dse_read_file(path, CFG_MAX_BYTES, &text, err);
+    st = msr_board_is_database(path) ? msr_board_table(path, a, &text, err)
+                                     : dse_read_file(path, CFG_MAX_BYTES, &text, err);
     if (st == DSE_OK)
         st = parse(path, text.data, text.len, only, n_only, &t, out, n, err);
     dse_strbuf_free(&text);

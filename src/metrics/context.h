@@ -10,7 +10,12 @@
 /* Clocks of ranks: by the ends of their collectives if they are on several nodes, never, always. */
 typedef enum { METRIC_ALIGN_AUTO, METRIC_ALIGN_NONE, METRIC_ALIGN_END } metric_align;
 
+struct metric_context;
+
 typedef struct {
+    /* Simulates the trace: what twice the bandwidth within a node would save, in percent; NULL: cannot.
+     * DSE_E_ABSENT. A driver sets it, as no simulator is below metrics. */
+    dse_status (*scale_up)(const struct metric_context *x, double *percent, dse_error *err);
     int64_t n_chips;     /* 0: not given */
     double model_params; /* 7e9 unless given */
     bool trim;           /* drop the first and last step where there are more than two */
@@ -22,7 +27,7 @@ typedef struct {
     metric_align align;
 } metric_options;
 
-typedef struct {
+typedef struct metric_context {
     const trace_record *record;
     metric_view *view; /* one a rank of the record, in its order */
     uint32_t n_views;

@@ -201,7 +201,27 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
 #define REDUCE_SCATTER (1u << METRIC_REDUCE_SCATTER)
 #define ALL_TO_ALL     (1u << METRIC_ALL_TO_ALL)
 
+/* ---- scale_up_bw_utility --------------------------------------------------------------------- */
+
+static dse_status scale_up(const metric_context *x, metric_value *out, dse_error *err)
+{
+    double percent;
+    dse_status st;
+
+    if (!x->card || isnan(x->card->bandwidth_gbps[1]))
+        return metric_absent(
+            err, "it takes the bandwidth within a node from the workload card (bandwidth_gbps, the second)");
+    if (!x->options->scale_up)
+        return metric_absent(err, "it takes a simulation");
+    if ((st = x->options->scale_up(x, &percent, err)) == DSE_OK)
+        metric_put_number(out, "scale_up_bw_utility", percent);
+    return st;
+}
+
 static const metric rows[] = {
+    {METRIC_ROW("scale_up_bw_utility", "later", "%", METRIC_ON(TRACE_KINETO), METRIC_NEEDS_RANKS,
+                "what twice the bandwidth within a node would save of the simulated step"),
+     .compute = scale_up, .compat = scale_up, .headline = "scale_up_bw_utility"},
     {LATER_VALUE("bandwidth_utilization", "", METRIC_ON_HOST,
                  "bus bandwidth of all-reduces over that of the card's links, mean"),
      LATER_RULE(.fold = add_utilization, .compat = upstream_utilization, .words = LATER_COMM_PLAIN,

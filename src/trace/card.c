@@ -12,6 +12,7 @@
 typedef enum {
     CARD_TEXT,
     CARD_INT,    /* at least `min` */
+    CARD_SWEEP,  /* the same, or a list of what was tried: none, unless it has one item */
     CARD_NUMBER, /* not negative */
     CARD_BOOL,
     CARD_PHASE,
@@ -56,7 +57,7 @@ static const card_row rows[] = {
     {"workload.model.model_arch.num_layers", CARD_INT, AT(num_layers), 1, NULL},
     {"workload.model.model_arch.num_heads", CARD_INT, AT(num_heads), 1, NULL},
     {"workload.model.model_arch.head_dim", CARD_INT, AT(head_dim), 1, NULL},
-    {"workload.data.batch_size", CARD_INT, AT(batch_size), 1, NULL},
+    {"workload.data.batch_size", CARD_SWEEP, AT(batch_size), 1, NULL},
     {"workload.data.seq_len", CARD_INT, AT(seq_len), 1, NULL},
     {"workload.data.input_len", CARD_INT, AT(input_len), 0, NULL},
     {"workload.data.output_len", CARD_INT, AT(output_len), 0, NULL},
@@ -107,7 +108,7 @@ static void clear(trace_card *c)
         if (rows[i].offset == CHECKED)
             continue;
         at = (char *)c + rows[i].offset;
-        if (rows[i].type == CARD_INT || rows[i].type == CARD_BOOL)
+        if (rows[i].type == CARD_INT || rows[i].type == CARD_SWEEP || rows[i].type == CARD_BOOL)
             *(int64_t *)(void *)at = TRACE_CARD_NONE;
         else if (rows[i].type == CARD_NUMBER)
             *(double *)(void *)at = NAN;
@@ -173,6 +174,25 @@ static dse_status set_int(card_reading *r, const card_row *row, const cfg_node *
     if (is_unknown(v))
         return DSE_OK;
     return cfg_int(r->doc, v, row->path, row->min, INT64_MAX, out, err);
+}
+
+/* Cards of serving have a list: one trace for all of the batches, or one for each. No metric of the original
+ * tools has a value then; those that need no batch are as they are. */
+static dse_status set_sweep(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err)
+{
+    int64_t unused;
+    dse_status st = DSE_OK;
+
+    if (v->kind != CFG_LIST)
+        return set_int(r, row, v, at, err);
+    for (uint32_t i = 0; st == DSE_OK && i < v->n; i++)
+        st = set_int(r, row, v->item[i], v->n == 1 ? at : &unused, err);
+    if (st == DSE_OK && v->n > 1)
+        trace_warn(r->notes, cfg_at(r->doc, v).text,
+                   "%s is a list of %" PRIu32 ": the card does not say which of them a trace has, so what "
+                   "needs it is absent",
+                   row->path, v->n);
+    return st;
 }
 
 static dse_status number(card_reading *r, const char *path, const cfg_node *v, double *out, dse_error *err)
@@ -300,7 +320,8 @@ typedef dse_status setter(card_reading *r, const card_row *row, const cfg_node *
 static setter *const setters[] = {
     [CARD_TEXT] = set_text, [CARD_INT] = set_int,     [CARD_NUMBER] = set_number,
     [CARD_BOOL] = set_bool, [CARD_PHASE] = set_phase, [CARD_TEXTS] = set_texts,
-    [CARD_PAIR] = set_pair, [CARD_MAP] = set_map,     [CARD_IGNORED] = set_nothing};
+    [CARD_PAIR] = set_pair, [CARD_MAP] = set_map,     [CARD_SWEEP] = set_sweep,
+    [CARD_IGNORED] = set_nothing};
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-/* Chakra schema v0.0.4 (et_def.proto): the numbers of the fields that are written or read. Private to
- * chakra_*.c. */
+/* Chakra schema v0.0.4 (et_def.proto): the numbers of the fields that are written or read. For chakra_*.c
+ * and writers of other graphs (whatif/et.h). */
 #ifndef DSE_WORKLOAD_CHAKRA_V004_H
 #define DSE_WORKLOAD_CHAKRA_V004_H
 
-enum { METADATA_ATTR = 2 };
+enum { METADATA_VERSION = 1, METADATA_ATTR = 2 };
 enum {
     NODE_ID = 1,
     NODE_NAME = 2,
@@ -19,6 +19,7 @@ enum {
     ATTR_INT64 = 9,
     ATTR_UINT32 = 11,
     ATTR_UINT64 = 13,
+    ATTR_BOOL = 27,
     ATTR_BOOL_LIST = 28,
     ATTR_STRING = 29,
     ATTR_STRING_LIST = 30

@@ -127,14 +127,50 @@ CLAIM(the_same_key_in_two_mappings_is_fine)
     dse_arena_free(&arena);
 }
 
-CLAIM(anchors_and_aliases_are_refused)
+CLAIM(an_alias_is_the_value_of_its_anchor)
 {
-    refuse("a: &x 1\nb: *x\n", DSE_E_SYNTAX, "f.yaml:1:4", "anchors are not supported; write the value out");
-    refuse("a: &x [1]\n", DSE_E_SYNTAX, "f.yaml:1:4", "anchors are not supported; write the value out");
-    refuse("a: 1\nb: &x {c: 1}\n", DSE_E_SYNTAX, "f.yaml:2:4",
-           "anchors are not supported; write the value out");
-    refuse("a: *x\n", DSE_E_SYNTAX, "f.yaml:1:4", "aliases are not supported; write the value out");
-    refuse("<<: *x\n", DSE_E_SYNTAX, "f.yaml:1:5", "aliases are not supported; write the value out");
+    assert_ok(parse("a: &x 1\nb: &y [*x, 2]\nc: {d: *y}\ne: &x 3\nf: *x\n&k g: *k\n"), &err);
+    assert_scalar(cfg_get(doc.root, "b")->item[0], "1", false);
+    assert_ptr_equal(cfg_get(cfg_get(doc.root, "c"), "d"), cfg_get(doc.root, "b"));
+    assert_scalar(cfg_get(doc.root, "f"), "3", false); /* the latest of a name */
+    assert_scalar(cfg_get(doc.root, "g"), "g", false);
+    dse_arena_free(&arena);
+    refuse("a: *x\nb: &x 1\n", DSE_E_SYNTAX, "f.yaml:1:4", "*x has no &x before it");
+    refuse("a: &x [*x]\n", DSE_E_SYNTAX, "f.yaml:1:8", "*x has no &x before it");
+    refuse("<<: *x\n", DSE_E_SYNTAX, "f.yaml:1:5", "*x has no &x before it");
+}
+
+CLAIM(a_merge_adds_the_keys_that_are_not_there)
+{
+    assert_ok(parse("a: &a {x: 1, y: 2}\nb: &b {x: 3, z: 4}\nc: {<<: [*a, *b], y: 5}\nd: {'<<': 6}\n"), &err);
+    assert_int_equal(cfg_get(doc.root, "c")->n, 3);
+    assert_scalar(cfg_get(cfg_get(doc.root, "c"), "x"), "1", false);
+    assert_scalar(cfg_get(cfg_get(doc.root, "c"), "y"), "5", false);
+    assert_scalar(cfg_get(cfg_get(doc.root, "c"), "z"), "4", false);
+    assert_scalar(cfg_get(cfg_get(doc.root, "d"), "<<"), "6", false);
+    dse_arena_free(&arena);
+    assert_ok(parse("a: &a {x: 1}\nc:\n  <<: *a\n"), &err);
+    assert_scalar(cfg_get(cfg_get(doc.root, "c"), "x"), "1", false);
+    dse_arena_free(&arena);
+    refuse("a: {<<: 1}\n", DSE_E_CONFIG, "f.yaml:1:9", "<< takes a mapping, or a list of some, not '1'");
+}
+
+/* Each level stands for nine of the one before: 9^7 values in 200 bytes. */
+CLAIM(aliases_are_written_out_to_a_limit)
+{
+    char text[1000] = "l0: &l0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n", deep[1000] = "l0: &l0 [1]\n";
+    size_t n = strlen(text), m = strlen(deep);
+
+    for (int i = 1; i <= 6; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "l%d: &l%d [*l%d, *l%d, *l%d, *l%d, *l%d, *l%d, "
+                              "*l%d, *l%d, *l%d]\n",
+                              i, i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+    refuse(text, DSE_E_SYNTAX, "f.yaml:7:10",
+           "aliases stand for more than a million values; write out what is meant");
+    for (int i = 1; i <= 40; i++)
+        m += (size_t)snprintf(deep + m, sizeof deep - m, "l%d: &l%d [[*l%d]]\n", i, i, i - 1);
+    refuse(deep, DSE_E_SYNTAX, "f.yaml:33:13", "nested too deeply");
 }
 
 CLAIM(tags_are_refused)
@@ -146,8 +182,7 @@ CLAIM(tags_are_refused)
     refuse("a: !card {b: 1}\n", DSE_E_SYNTAX, "f.yaml:1:4", "tags are not supported; write the value alone");
     refuse("!!str a: 5\n", DSE_E_SYNTAX, "f.yaml:1:1", "tags are not supported; write the value alone");
     refuse("--- !!map\na: 5\n", DSE_E_SYNTAX, "f.yaml:1:5", "tags are not supported; write the value alone");
-    refuse("a: &x !!int 5\n", DSE_E_SYNTAX, "f.yaml:1:4",
-           "anchors are not supported; write the value out"); /* both: one is named */
+    refuse("a: &x !!int 5\n", DSE_E_SYNTAX, "f.yaml:1:4", "tags are not supported; write the value alone");
 }
 
 CLAIM(an_empty_file_is_refused)
@@ -281,7 +316,9 @@ int main(void)
         cmocka_unit_test(json_is_yaml_too),
         cmocka_unit_test(a_key_that_stands_twice_is_refused_at_the_second),
         cmocka_unit_test(the_same_key_in_two_mappings_is_fine),
-        cmocka_unit_test(anchors_and_aliases_are_refused),
+        cmocka_unit_test(an_alias_is_the_value_of_its_anchor),
+        cmocka_unit_test(a_merge_adds_the_keys_that_are_not_there),
+        cmocka_unit_test(aliases_are_written_out_to_a_limit),
         cmocka_unit_test(tags_are_refused),
         cmocka_unit_test(an_empty_file_is_refused),
         cmocka_unit_test(a_second_document_is_refused),

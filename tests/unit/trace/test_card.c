@@ -222,6 +222,19 @@ CLAIM(unknown_words_are_warned_of)
     warns("workload:\nversion: 2\n", "card.yaml: version 2 is read as version 1, the only one known");
 }
 
+CLAIM(a_list_of_batches_is_read_and_warned_of)
+{
+    reading r = read_text("workload: {data: {batch_size: [4], seq_len: 2}}\n");
+
+    assert_ok(r.st, &r.err);
+    assert_int_equal(r.notes.n_warnings, 0);
+    assert_int_equal(r.card.batch_size, 4);
+    done(&r);
+    warns("workload: {data: {batch_size: [4, 8]}}\n",
+          "card.yaml:1:31: workload.data.batch_size is a list of 2: the card does not say which of them a "
+          "trace has, so what needs it is absent");
+}
+
 CLAIM(bandwidths_are_two)
 {
     warns("workload:\n  hardware:\n    network_topo:\n      bandwidth_gbps: [600]\n",
@@ -281,8 +294,10 @@ static void refused(const char *text, dse_status st, const char *where, const ch
 
 CLAIM(wrong_types_are_refused_with_their_place)
 {
-    refused("workload:\n  data:\n    batch_size: [1, 2]\n", DSE_E_CONFIG, "card.yaml:3:17",
-            "workload.data.batch_size must be a whole number, not a list");
+    refused("workload:\n  data:\n    batch_size: [1, x]\n", DSE_E_CONFIG, "card.yaml:3:21",
+            "workload.data.batch_size must be a whole number, not 'x'");
+    refused("workload:\n  data:\n    seq_len: [1, 2]\n", DSE_E_CONFIG, "card.yaml:3:14",
+            "workload.data.seq_len must be a whole number, not a list");
     refused("workload: {data: {seq_len: '512'}}\n", DSE_E_CONFIG, "card.yaml:1:28",
             "workload.data.seq_len must be a whole number, not '512'");
     refused("workload: {data: {seq_len: 1.5}}\n", DSE_E_CONFIG, "card.yaml:1:28",
@@ -370,6 +385,7 @@ int main(void)
         cmocka_unit_test(sections_are_found_where_cards_have_put_them),
         cmocka_unit_test(unknown_keys_are_warned_of),
         cmocka_unit_test(unknown_words_are_warned_of),
+        cmocka_unit_test(a_list_of_batches_is_read_and_warned_of),
         cmocka_unit_test(bandwidths_are_two),
         cmocka_unit_test(degrees_and_count_must_agree),
         cmocka_unit_test(nodes_are_whole),
