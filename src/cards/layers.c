@@ -14,11 +14,33 @@ typedef struct {
 } selection;
 
 /* What cards may say for operators with conditions alone. */
-static const char *const features[] = {
-    "gate",       "norm",      "norms",           "block",    "qk_norm",
-    "position",   "positions", "embedding_width", "dropout",  "embedding_norm",
-    "final_norm", "window",    "windowed_layers", "bias.qkv", "bias.projection",
-    "bias.mlp",   "bias.head"};
+static const char *const features[] = {"gate",
+                                       "norm",
+                                       "norms",
+                                       "block",
+                                       "qk_norm",
+                                       "position",
+                                       "positions",
+                                       "embedding_width",
+                                       "dropout",
+                                       "embedding_norm",
+                                       "final_norm",
+                                       "window",
+                                       "windowed_layers",
+                                       "bias.qkv",
+                                       "bias.projection",
+                                       "bias.mlp",
+                                       "bias.head",
+                                       "experts",
+                                       "experts_per_token",
+                                       "d_ff_expert",
+                                       "shared_experts",
+                                       "d_ff_shared",
+                                       "shared_expert_gate",
+                                       "router_groups",
+                                       "router_groups_per_token",
+                                       "router_bias",
+                                       "expert_bias"};
 
 /* ---- conditions: key, or key=word|word of the card ------------------------------------------------ */
 
@@ -39,7 +61,7 @@ static bool reads(const char *condition, const char *key)
     return strlen(key) == n && !strncmp(condition, key, n);
 }
 
-/* "yes", "no", or a number. */
+/* "yes", "no", or a number; of a number that words name, yes or no. */
 static dse_status value_of(const selection *s, const cfg_node *condition, const char **out)
 {
     const char *text = condition->kind == CFG_SCALAR ? condition->text : "";
@@ -54,6 +76,10 @@ static dse_status value_of(const selection *s, const cfg_node *condition, const 
                         text);
     if (p->type == CFG_T_INT)
         *out = dse_arena_printf(s->arena, "%" PRId64, *(const int64_t *)field);
+    if (p->type == CFG_T_INT && *words)
+        *out = is_one_of(*out, words + 1) ? "yes" : "no";
+    else if (p->type == CFG_T_INT)
+        return DSE_OK;
     else if (p->type == CFG_T_NAME)
         *out = is_one_of(field, words + (*words == '=')) ? "yes" : "no";
     else

@@ -77,6 +77,7 @@ static const char *const norm_words[] = {"rms", "layer", "layer_unbiased", "plai
 static const char *const norms_words[] = {"before", "after", "both", NULL};
 static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
 static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
+static const char *const router_words[] = {"softmax", "sigmoid", NULL};
 static const char *const position_words[] = {"rotary", "learned", "none", NULL};
 
 #define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
@@ -159,6 +160,22 @@ static const cfg_param rows[] = {
     {.key = "bias.projection", SWITCH(bias.projection, "false", "a bias of the result of attention")},
     {.key = "bias.mlp", SWITCH(bias.mlp, "false", "biases of the feed-forward network")},
     {.key = "bias.head", SWITCH(bias.head, "false", "a bias of the logits")},
+    {.key = "experts",
+     NUMBER(experts, "experts of a layer, feed-forward networks of which a token takes a few; "
+                     "0: one network, which all tokens take")},
+    {.key = "experts_per_token", NUMBER(experts_per_token, "experts that a token takes")},
+    {.key = "d_ff_expert", NUMBER(d_ff_expert, "width of an expert; 0: d_ff")},
+    {.key = "shared_experts", NUMBER(shared_experts, "experts besides, which all tokens take, as one")},
+    {.key = "d_ff_shared",
+     NUMBER(d_ff_shared, "width of these together; 0: shared_experts times that of an expert")},
+    {.key = "shared_expert_gate",
+     SWITCH(shared_expert_gate, "false", "whether a gate scales what shared experts make, token by token")},
+    {.key = "router", CHOICE(router, "softmax", router_words, "how the router makes scores of its products")},
+    {.key = "router_groups",
+     NUMBER(router_groups, "groups of experts, of which a token takes the best first; 0: one")},
+    {.key = "router_groups_per_token", NUMBER(router_groups_per_token, "groups that a token takes")},
+    {.key = "router_bias", SWITCH(router_bias, "false", "a bias of the router's products")},
+    {.key = "expert_bias", SWITCH(expert_bias, "false", "biases of the experts")},
     {.key = "profile",
      .type = CFG_T_NAME,
      FIELD(profile),
@@ -302,6 +319,10 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
         return m->sequence;
     if (p->offset == offsetof(card_model, embedding_width) && !v)
         return m->d_model;
+    if (p->offset == offsetof(card_model, d_ff_expert) && !v)
+        return m->d_ff;
+    if (p->offset == offsetof(card_model, d_ff_shared) && !v)
+        return m->shared_experts * (m->d_ff_expert ? m->d_ff_expert : m->d_ff);
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
 }
 

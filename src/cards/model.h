@@ -27,6 +27,13 @@ typedef struct {
     struct {
         bool qkv, projection, mlp, head;
     } bias;
+    int64_t experts, experts_per_token; /* 0: none */
+    int64_t d_ff_expert;                /* 0: d_ff */
+    int64_t shared_experts;
+    int64_t d_ff_shared;                            /* 0: shared_experts times that of an expert */
+    int64_t router_groups, router_groups_per_token; /* 0: one */
+    bool shared_expert_gate, router_bias, expert_bias;
+    cfg_name router;
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */

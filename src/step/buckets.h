@@ -28,6 +28,7 @@ step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages
 step_block_kind step_stage_block(const step_stage *s, uint32_t position);
 
 typedef struct {
+    bool is_expert;        /* it is reduced, and sharded, among ranks with the same experts */
     uint64_t elements;     /* that a rank reduces, with padding */
     uint64_t low_elements; /* of them those of matrices that are gathered in fewer bits (step_low) */
     uint32_t ready_block,
@@ -49,6 +50,11 @@ typedef struct {
     step_bucket *bucket;
     uint32_t *launch; /* the same, by number, in the order in which the backward pass makes them ready */
 } step_buckets;
+
+static inline step_group step_shards_of(const step_bucket *b)
+{
+    return b->is_expert ? STEP_GROUP_EXPERT_SHARD : STEP_GROUP_SHARD;
+}
 
 /* `step`: 0 for the first of a run. */
 void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,

@@ -17,6 +17,12 @@ static step_count_group group_of(step_block_kind kind, const step_block *b, uint
         return STEP_COUNT_HEAD;
     if (kind != STEP_LAYER)
         return STEP_COUNT_OTHER;
+    if (m->kind == &step_module_grouped)
+        return STEP_COUNT_EXPERTS;
+    if (m->kind == &step_module_router && m->top_k)
+        return STEP_COUNT_ROUTER;
+    if (m->is_shared_expert || m->kind == &step_module_router)
+        return STEP_COUNT_SHARED_EXPERTS;
     return m->kv_heads || (module && b->module[module - 1].kind == &step_module_attention)
                ? STEP_COUNT_ATTENTION
                : STEP_COUNT_FEED_FORWARD;
@@ -40,7 +46,7 @@ static void count_attention(const step_module *m, const step_model *of, step_cou
 static void count_products(const step_module *m, step_count_group group, uint64_t times, step_count *c)
 {
     for (uint32_t i = 0; i < m->n_parts; i++) {
-        const uint64_t n = 2 * times * m->in * m->out[i];
+        const uint64_t n = 2 * times * m->in * m->out[i] * (m->kind == &step_module_grouped ? m->top_k : 1);
 
         c->operations[group] += n;
         if (group == STEP_COUNT_ATTENTION && m->kv_heads)
@@ -51,6 +57,7 @@ static void count_products(const step_module *m, step_count_group group, uint64_
 step_count step_count_of(const step_model *m)
 {
     step_count c = {0};
+    uint64_t idle = 0; /* parameters of experts that a token does not take */
 
     for (int kind = 0; kind < STEP_N_BLOCKS; kind++) {
         const step_block *b = &m->block[kind];
@@ -59,17 +66,21 @@ step_count step_count_of(const step_model *m)
         for (uint32_t i = 0; i < b->n_parameters; i++) {
             const step_parameter *p = &b->parameter[i];
 
-            if (!(m->is_tied && kind == STEP_HEAD && step_is_output(b, p)))
-                c.parameters[group_of((step_block_kind)kind, b, p->module)] +=
-                    times * step_parameter_elements(p);
+            if (m->is_tied && kind == STEP_HEAD && step_is_output(b, p))
+                continue;
+            c.parameters[group_of((step_block_kind)kind, b, p->module)] += times * step_parameter_elements(p);
+            if (p->n_experts)
+                idle += times * p->rows * p->columns * (p->n_experts - b->module[p->module].top_k);
         }
         for (uint32_t i = 0; i < b->n; i++)
-            if (b->module[i].kind == &step_module_linear)
+            if (b->module[i].kind == &step_module_linear || b->module[i].kind == &step_module_router ||
+                b->module[i].kind == &step_module_grouped)
                 count_products(&b->module[i], group_of((step_block_kind)kind, b, i), times, &c);
             else if (b->module[i].kind == &step_module_attention)
                 count_attention(&b->module[i], m, &c);
     }
     for (int i = 0; i < STEP_N_COUNTS; i++)
         c.total += c.parameters[i];
+    c.active = c.total - idle;
     return c;
 }

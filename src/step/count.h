@@ -15,6 +15,9 @@ typedef enum {
     STEP_COUNT_POSITIONS,
     STEP_COUNT_ATTENTION, /* with its biases, without its norms */
     STEP_COUNT_FEED_FORWARD,
+    STEP_COUNT_EXPERTS,        /* parameters of all, operations of those that a token takes */
+    STEP_COUNT_SHARED_EXPERTS, /* which all tokens take, with their gate */
+    STEP_COUNT_ROUTER,
     STEP_COUNT_NORMS,
     STEP_COUNT_HEAD,  /* a tied matrix has operations here, and its parameters in the embedding */
     STEP_COUNT_OTHER, /* between embeddings and a model of another width */
@@ -23,6 +26,7 @@ typedef enum {
 
 typedef struct {
     uint64_t parameters[STEP_N_COUNTS], total;
+    uint64_t active; /* of `total` those of a token: without experts that it does not take */
     uint64_t operations[STEP_N_COUNTS]; /* of a token in matrices; the head's once a token, too */
     uint64_t queries, keys;             /* of those of attention: what makes queries; keys and values */
     uint64_t scores;                    /* of a sequence: queries with keys; as many again for values */

@@ -87,17 +87,26 @@ static uint32_t unit_before(const step_chunk *c, uint32_t u, uint32_t pass)
     return has_root ? 0 : last;
 }
 
+/* A block's unit, and that of its experts, which stands behind it. */
+static void gather_both(step_chunk *c, uint32_t u, step_items *out)
+{
+    u -= c->buckets.bucket[u].is_expert;
+    gather_unit(c, u, out);
+    if (u + 1 < c->buckets.n && c->buckets.bucket[u + 1].is_expert)
+        gather_unit(c, u + 1, out);
+}
+
 static void begin_units_backward(step_chunk *c, uint32_t block, uint32_t pass, step_items *out)
 {
     for (uint32_t u = 0; u < c->buckets.n; u++) {
         uint32_t before;
 
-        if (c->buckets.bucket[u].last_block != block)
+        if (c->buckets.bucket[u].last_block != block || c->buckets.bucket[u].is_expert)
             continue;
-        gather_unit(c, u, out);
+        gather_both(c, u, out);
         before = unit_before(c, u, pass);
         if (before != DSE_NONE)
-            gather_unit(c, before, out);
+            gather_both(c, before, out);
     }
 }
 

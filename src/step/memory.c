@@ -67,7 +67,7 @@ static mem_held tied_of(const step_memory *s)
     for (uint32_t i = 0; s->model->is_tied && i < b->n_parameters; i++)
         if (step_is_output(b, &b->parameter[i]))
             mem_add_parameter(&u, &b->parameter[i], s->options);
-    return mem_state_of(s, u.elements, u.padded, u.share);
+    return mem_state_of(s, &u);
 }
 
 static uint32_t class_of(const step_memory *s, const step_stage *stage)

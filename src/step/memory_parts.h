@@ -34,7 +34,8 @@ extern const step_block_kind mem_block_of[N_UNITS];
 /* A block of modules. Parameters of ZeRO-3 are gathered and gradients reduced by it. */
 typedef struct {
     uint64_t elements, share; /* of its parameters on a rank of a tensor parallel group; of them its shard */
-    uint64_t padded;          /* and as a distributed optimizer lays them out */
+    uint64_t padded;          /* and as a distributed optimizer lays them out, but for */
+    uint64_t expert_padded;   /* those of experts that are sharded among other ranks */
     uint64_t low_elements;    /* of them those that are gathered and kept in fewer bits */
     int64_t gathered;         /* bytes of its parameters, whole */
     mem_held kept, deferred;  /* after F; after I */
@@ -89,8 +90,8 @@ void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options 
  * transposed, of matrices that are gathered so only the transpose. They last as long as what is cast with
  * them: a pass of the block (step_low.casts_weights_in_passes), or the whole step. */
 int64_t mem_low_copies(const step_block *b, const step_options *o);
-/* What so many elements hold the whole step. */
-mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share);
+/* What the parameters of a unit hold the whole step. */
+mem_held mem_state_of(const step_memory *s, const mem_unit *all);
 
 /* ---- memory_stage.c ----------------------------------------------------------------------------- */
 

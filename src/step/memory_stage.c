@@ -209,7 +209,7 @@ static int64_t live_of(const mem_held *h)
 void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
 {
     const step_options *o = s->options;
-    uint64_t elements = 0, padded = 0, share = 0, low = 0;
+    mem_unit all = {0};
 
     make_chain(s, g, stage);
     if (!g->n_units)
@@ -218,24 +218,26 @@ void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
         const mem_unit *u = &s->unit[g->chain[i]];
         mem_held kept = kept_of(s, g, i);
 
-        elements += u->elements;
-        padded += u->padded;
-        share += u->share;
-        low += u->low_elements;
+        all.elements += u->elements;
+        all.padded += u->padded;
+        all.expert_padded += u->expert_padded;
+        all.share += u->share;
+        all.low_elements += u->low_elements;
         g->gathered += u->gathered;
         mem_add(&g->kept, &kept, 1);
         mem_add(&g->deferred, &u->deferred, 1);
     }
-    g->fixed = mem_state_of(s, elements, padded, share);
+    g->fixed = mem_state_of(s, &all);
     if (o->kept_weight_bytes == o->weight_bytes) /* else the sharded parameters are the master copy */
         g->fixed.of[STEP_HOLDS_PARAMETERS] -=
             (int64_t)((o->kept_weight_bytes - o->low.bytes) *
-                      (double)(o->zero == 3 ? low / step_group_size(o, STEP_GROUP_SHARD) : low));
+                      (double)(o->zero == 3 ? all.low_elements / step_group_size(o, STEP_GROUP_SHARD)
+                                            : all.low_elements));
     if (!o->low.casts_weights_in_passes)
         g->fixed.of[STEP_HOLDS_PARAMETERS] +=
             stage->n_layers * mem_low_copies(&s->model->block[STEP_LAYER], o);
     g->gathered_last = gathered_of(s, g, g->n_units - 1);
-    g->whole = (int64_t)(o->reduce_bytes * (double)elements);
+    g->whole = (int64_t)(o->reduce_bytes * (double)all.elements);
     if (o->keeps_outputs && !stage->has_head)
         g->kept.of[STEP_HOLDS_TRANSFERS] += s->hidden;
     g->kept_bytes = mem_total(&g->kept);

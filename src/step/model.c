@@ -180,16 +180,27 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split",    "bias",   "mean",     "unbiased", "plain",
-                                       "whole",    "gated",  "causal",   "again",    "operations",
-                                       "kv_heads", "window", "windowed", "shared"};
+    static const char *const keys[] = {"split",    "bias",   "mean",          "unbiased",  "plain",
+                                       "whole",    "gated",  "causal",        "again",     "operations",
+                                       "kv_heads", "window", "windowed",      "shared",    "shared_expert",
+                                       "experts",  "top_k",  "expert_groups", "top_groups"};
     const struct {
         const char *key;
         bool *flag;
-    } flags[] = {{"bias", &m->has_bias},    {"mean", &m->has_mean},  {"unbiased", &m->is_unbiased},
-                 {"plain", &m->is_plain},   {"whole", &m->is_whole}, {"gated", &m->is_gated},
-                 {"causal", &m->is_causal}, {"again", &m->is_again}, {"shared", &m->is_shared}};
-    const cfg_node *kv;
+    } flags[] = {{"bias", &m->has_bias},        {"mean", &m->has_mean},
+                 {"unbiased", &m->is_unbiased}, {"plain", &m->is_plain},
+                 {"whole", &m->is_whole},       {"gated", &m->is_gated},
+                 {"causal", &m->is_causal},     {"again", &m->is_again},
+                 {"shared", &m->is_shared},     {"shared_expert", &m->is_shared_expert}};
+    const struct {
+        const char *key;
+        uint64_t *size;
+    } sizes[] = {{"kv_heads", &m->kv_heads},
+                 {"experts", &m->n_experts},
+                 {"top_k", &m->top_k},
+                 {"expert_groups", &m->n_expert_groups},
+                 {"top_groups", &m->top_groups}};
+    const cfg_node *at;
     uint64_t operations = 1;
     dse_status st;
 
@@ -208,8 +219,9 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     if (st == DSE_OK && (st = read_window(r, map, m)) == DSE_OK)
         st = read_number(r, map, "operations", 1000, &operations);
     m->operations = (double)operations;
-    if (st == DSE_OK && (kv = cfg_get(map, "kv_heads")))
-        st = read_size(r, kv, &m->kv_heads);
+    for (size_t i = 0; st == DSE_OK && i < sizeof sizes / sizeof *sizes; i++)
+        if ((at = cfg_get(map, sizes[i].key)))
+            st = read_size(r, at, sizes[i].size);
     return st;
 }
 
@@ -305,22 +317,27 @@ bool step_is_output(const step_block *b, const step_parameter *p)
            b->module[p->module + 1].kind == &step_module_loss;
 }
 
-step_parameter step_parameter_on(const step_parameter *p, uint32_t tp)
+step_parameter step_parameter_on(const step_parameter *p, step_split_over over)
 {
+    const uint32_t n = p->n_experts ? over.etp : over.tp;
     step_parameter here = *p;
 
     if (p->is_split && p->is_by_columns)
-        here.columns = (p->columns + tp - 1) / tp;
+        here.columns = (p->columns + n - 1) / n;
     else if (p->is_split)
-        here.rows = (p->rows + tp - 1) / tp;
+        here.rows = (p->rows + n - 1) / n;
+    here.n_experts = p->n_experts ? (p->n_experts + over.ep - 1) / over.ep : 0;
     return here;
 }
 
-uint64_t step_parameter_elements(const step_parameter *p) { return p->rows * p->columns; }
-
-uint64_t step_parameter_share(const step_parameter *p, uint32_t tp)
+uint64_t step_parameter_elements(const step_parameter *p)
 {
-    const step_parameter here = step_parameter_on(p, tp);
+    return p->rows * p->columns * (p->n_experts ? p->n_experts : 1);
+}
+
+uint64_t step_parameter_share(const step_parameter *p, step_split_over over)
+{
+    const step_parameter here = step_parameter_on(p, over);
 
     return step_parameter_elements(&here);
 }

@@ -42,7 +42,12 @@ typedef struct {
     uint64_t n_layers;   /* the others attend to all */
     bool is_shared;      /* another module keeps its input, which is the same tensor */
     bool is_again;       /* selective recomputation makes it again in the backward pass */
-    bool is_of_layer;    /* and not of the embedding or the head */
+    /* Of a router, of what brings tokens to experts and back, and of the experts' own modules: how many
+     * experts there are, 0: it has none of these; and of how many a token takes the mean. */
+    uint64_t n_experts, top_k;
+    bool is_shared_expert;                /* of experts that every token takes */
+    uint64_t n_expert_groups, top_groups; /* a token's experts are of so many of the groups; 0: of all */
+    bool is_of_layer;                     /* and not of the embedding or the head */
 } step_module;
 
 /* A parameter of a module: a matrix of rows x columns, or a vector. */
@@ -51,6 +56,7 @@ typedef struct {
     uint64_t rows, columns;
     bool is_split;      /* tensor parallelism splits it, else each rank of a group has all of it */
     bool is_by_columns; /* and by its columns, else by its rows */
+    uint64_t n_experts; /* of which each has such a matrix; 0: it is no expert's */
 } step_parameter;
 
 typedef struct {
@@ -77,11 +83,16 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
 /* Whether it is the matrix that makes the logits; `b` is the head. */
 bool step_is_output(const step_block *b, const step_parameter *p);
 
-/* The part of a parameter that a rank of a tensor parallel group has: rows or columns, rounded up. */
-step_parameter step_parameter_on(const step_parameter *p, uint32_t tp);
+/* The part of a parameter that a rank has of `tp` that split it, and of an expert's of `ep` that have other
+ * experts and `etp` that split each: rows, columns or experts, rounded up. */
+typedef struct {
+    uint32_t tp, ep, etp;
+} step_split_over;
 
-/* Elements of a parameter: all, and of that part. */
+step_parameter step_parameter_on(const step_parameter *p, step_split_over over);
+
+/* Elements of a parameter: all, with those of all experts, and of that part. */
 uint64_t step_parameter_elements(const step_parameter *p);
-uint64_t step_parameter_share(const step_parameter *p, uint32_t tp);
+uint64_t step_parameter_share(const step_parameter *p, step_split_over over);
 
 #endif

@@ -143,8 +143,8 @@ static step_work work_of(const step_program *p)
 
         if (!wl_kernel_multiplies(op->kernel.class))
             continue;
-        work.all += (double)op->kernel.operations;
-        work.again += op->is_again ? (double)op->kernel.operations : 0;
+        work.all += op->counted;
+        work.again += op->is_again ? op->counted : 0;
     }
     return work;
 }
@@ -543,9 +543,9 @@ static uint64_t cast_bytes(const maker *m, const step_chunk *c)
 
     if (!wl_kernel_is_low(o->low.class) || o->low.casts_weights_in_passes)
         return 0;
-    return (
-        uint64_t)(o->low.cast_weight *
-                  (double)(c->stage.n_layers * step_matrix_elements(&m->model->block[STEP_LAYER], o->tp)));
+    return (uint64_t)(o->low.cast_weight *
+                      (double)(c->stage.n_layers *
+                               step_matrix_elements(&m->model->block[STEP_LAYER], step_split_of(o))));
 }
 
 /* Adds the collectives of the items that send something. */
@@ -568,7 +568,7 @@ static void make_ending(maker *m, uint32_t rank)
     const sched_plan *p = m->out->plan;
     step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
     uint32_t n = 0;
-    uint64_t elements = 0, cast = 0;
+    uint64_t elements = 0, cast = 0, updated = 0, of_experts = 0;
 
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const step_chunk *c = &m->chunk[s];
@@ -578,7 +578,7 @@ static void make_ending(maker *m, uint32_t rank)
         chunk[n++] = *c;
         cast += cast_bytes(m, c);
         for (uint32_t k = 0; k < c->buckets.n; k++)
-            elements += c->buckets.bucket[k].elements;
+            *(c->buckets.bucket[k].is_expert ? &of_experts : &elements) += c->buckets.bucket[k].elements;
         if (!step_chunk_overlaps(c) && !m->is_reduced[s]) {
             m->items.n = 0;
             step_chunk_reduce(c, &m->items);
@@ -596,8 +596,11 @@ static void make_ending(maker *m, uint32_t rank)
         *(sum->group == STEP_GROUP_TP ? &e->tp_sum : &e->ends_sum) = *sum;
     }
     e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
-    e->optimizer = update(o, elements, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements,
-                          m->out->ranks.size[STEP_GROUP_SHARD] > 1);
+    updated = elements + of_experts;
+    if (o->zero)
+        updated = elements / m->out->ranks.size[STEP_GROUP_SHARD] +
+                  of_experts / m->out->ranks.size[STEP_GROUP_EXPERT_SHARD];
+    e->optimizer = update(o, elements + of_experts, updated, m->out->ranks.size[STEP_GROUP_SHARD] > 1);
     e->optimizer.bytes += cast;
     e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }
