@@ -121,8 +121,9 @@ typedef enum {
     WINDOW_SWITCHED /* use_sliding_window: layers from max_window_layers on */
 } window_rule;
 
-#define LLAMA   "llama"   /* configs/layers/llama.yaml: groups of heads, a gate, no choice */
-#define DECODER "decoder" /* configs/layers/decoder.yaml: all choices */
+#define SLIDING "sliding_attention" /* of layer_types */
+#define LLAMA   "llama"             /* configs/layers/llama.yaml: groups of heads, a gate, no choice */
+#define DECODER "decoder"           /* configs/layers/decoder.yaml: all choices */
 
 /* Architectures, as words of a card (NULL: the card's default) and what a config means that leaves a key
  * out. */
@@ -189,7 +190,7 @@ static const struct {
     {"gemma3_text", "heads", 8},
     {"gemma3_text", "kv_heads", 4},
 };
-#define MORE_KEYS 24 /* of a card, besides the sizes */
+#define MORE_KEYS 64 /* of a card, besides the sizes */
 
 /* ---- looking at the config ----------------------------------------------------------------- */
 
@@ -278,14 +279,51 @@ static const cfg_node *other_layer(const cfg_node *root)
 
     for (uint32_t i = 0; types && types->kind == CFG_LIST && i < types->n; i++)
         if (types->item[i]->kind != CFG_SCALAR || (strcmp(types->item[i]->text, "full_attention") != 0 &&
-                                                   strcmp(types->item[i]->text, "sliding_attention") != 0))
+                                                   strcmp(types->item[i]->text, SLIDING) != 0))
             return types->item[i];
     return NULL;
+}
+
+/* The list of the kinds of attention of the layers; NULL: there is none. */
+static const cfg_node *layer_types(const cfg_node *root)
+{
+    const cfg_node *types = cfg_get(root, "layer_types");
+
+    return types && types->kind == CFG_LIST && types->n ? types : NULL;
+}
+
+/* Which layers have the window: the last so many; or all but each so many-th, 0: all. */
+typedef struct {
+    int64_t last, full_every;
+} windowed;
+
+static bool has_window(const windowed *w, int64_t layers, int64_t i)
+{
+    return i >= layers - w->last && !(w->full_every && (i + 1) % w->full_every == 0);
+}
+
+/* A list of the layers, if it is one of the two. */
+static bool find_windows(const cfg_node *types, windowed *out)
+{
+    const int64_t n = types->n;
+    int64_t n_full = 0, first_full = 0;
+    bool fits = true;
+
+    for (int64_t i = n; i-- > 0;)
+        if (strcmp(types->item[i]->text, SLIDING) != 0)
+            n_full++, first_full = i + 1;
+    *out = (windowed){.last = n_full < n ? n : 0, .full_every = first_full};
+    if (first_full == 1)
+        *out = (windowed){.last = n - n_full};
+    for (int64_t i = 0; i < n; i++)
+        fits &= has_window(out, n, i) == !strcmp(types->item[i]->text, SLIDING);
+    return fits;
 }
 
 static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, dse_error *err)
 {
     const cfg_node *key, *value;
+    windowed windows;
     uint32_t i = find(doc->root, "is_encoder_decoder");
     int64_t n;
 
@@ -306,6 +344,11 @@ static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, d
                         "'layer_types': layers of %.60s, which are not simulated; full_attention and "
                         "sliding_attention are",
                         value->kind == CFG_SCALAR ? value->text : "another kind");
+    if ((value = layer_types(root)) && !find_windows(value, &windows))
+        return cfg_fail(
+            err, doc, value,
+            "'layer_types': neither the last layers have the window nor all but every so many-th, "
+            "which a card can say");
     return DSE_OK;
 }
 
@@ -577,25 +620,23 @@ static void read_positions(reading *r)
     }
 }
 
-/* Of so many layers. */
-static int64_t windowed_layers(const reading *r)
+static windowed windows_of(const reading *r)
 {
-    const cfg_node *types = cfg_get(r->root, "layer_types");
+    const cfg_node *types = layer_types(r->root);
     const int64_t every = number_or(r->root, "sliding_window_pattern", r->of.every);
-    int64_t n = 0;
+    windowed w = {.last = r->layers, .full_every = every};
 
-    if (types && types->kind == CFG_LIST) {
-        for (uint32_t i = 0; i < types->n; i++)
-            n += types->item[i]->kind == CFG_SCALAR && !strcmp(types->item[i]->text, "sliding_attention");
-        return n;
+    if (types) {
+        find_windows(types, &w); /* check_architecture has refused others */
+        w.last = w.last && w.last == types->n ? r->layers : w.last;
+    } else if (r->of.rule == WINDOW_SWITCHED) {
+        const int64_t from = says(r->root, "use_sliding_window", "true")
+                                 ? number_or(r->root, "max_window_layers", r->layers)
+                                 : r->layers;
+
+        w = (windowed){.last = from < r->layers ? r->layers - from : 0};
     }
-    if (r->of.rule == WINDOW_SWITCHED)
-        n = says(r->root, "use_sliding_window", "true")
-                ? r->layers - number_or(r->root, "max_window_layers", r->layers)
-                : 0;
-    else
-        n = every > 0 ? r->layers - r->layers / every : r->layers;
-    return n > 0 ? n : 0;
+    return w;
 }
 
 /* A window of null is none; one that is left out, the family's. */
@@ -603,19 +644,14 @@ static void read_window(reading *r)
 {
     const int64_t w =
         cfg_get(r->root, "sliding_window") ? number_or(r->root, "sliding_window", 0) : r->of.window;
-    const int64_t n = w > 0 && !says(r->root, "use_sliding_window", "false") ? windowed_layers(r) : 0;
+    const windowed of = windows_of(r);
 
-    if (n < 1 || w < 1)
+    if (w < 1 || of.last < 1 || of.full_every == 1 || says(r->root, "use_sliding_window", "false"))
         return;
     choose_number(r, "window", w, "sliding_window");
-    if (n >= r->layers)
-        return;
-    choose_number(r, "windowed_layers", n, "sliding_window");
-    add_note(r->notes, place(r, "sliding_window"),
-             dse_arena_printf(r->arena,
-                              "which layers have the window of %" PRId64 " (%" PRId64 " of %" PRId64
-                              "; each is simulated with the mean)",
-                              w, n, r->layers));
+    if (of.last < r->layers)
+        choose_number(r, "windowed_layers", of.last, "sliding_window");
+    choose_number(r, "full_attention_every", of.full_every, "sliding_window");
 }
 
 static void read_dropout(reading *r)

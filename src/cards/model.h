@@ -23,7 +23,8 @@ typedef struct {
     cfg_name norm, norms, block, qk_norm, position;
     int64_t positions;               /* 0: as many as the sequence has */
     int64_t embedding_width;         /* 0: d_model */
-    int64_t window, windowed_layers; /* 0: none; 0: all layers */
+    int64_t window, windowed_layers; /* 0: none; 0: all layers, else the last so many; */
+    int64_t full_attention_every;    /* or all but each so many-th */
     struct {
         bool qkv, projection, mlp, head;
     } bias;
@@ -77,8 +78,10 @@ card_model card_model_spelled_out(const card_model *m);
 
 /* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold
  * are left out, and names of conditions in what is said of a module are replaced by yes, no or the card's
- * number (configs/layers/decoder.yaml). What lies in the arena; a file without conditions is left as it is.
- * DSE_E_CONFIG if the card gives what only such a file has. */
+ * number (configs/layers/decoder.yaml). Where the card's layers differ, the block `layer` becomes one for each
+ * kind of them, and a pattern (step/model.h) says which is which; a file with a pattern of its own keeps that.
+ * What lies in the arena; a file without conditions is left as it is. DSE_E_CONFIG if the card gives what
+ * only such a file has. */
 dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out,
                              dse_error *err);
 

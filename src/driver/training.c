@@ -431,12 +431,12 @@ double drv_training_parameters(const drv_study *s)
 
     if (!s->training)
         return NAN;
-    for (int b = 0; b < STEP_N_BLOCKS; b++) {
+    for (uint32_t b = 0; b < s->training->model.n_blocks; b++) {
         const step_block *block = &s->training->model.block[b];
 
         for (uint32_t i = 0; i < block->n_parameters; i++)
             sum += (double)step_parameter_elements(&block->parameter[i]) *
-                   (b == STEP_LAYER ? s->training->model.n_layers : 1);
+                   step_block_times(&s->training->model, (step_block_kind)b);
     }
     return sum;
 }

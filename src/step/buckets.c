@@ -19,12 +19,18 @@ bool step_stages_fit(const step_model *m, uint32_t n_stages)
 
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
 {
-    step_stage s = {.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages),
-                    .has_embedding = number == 0,
-                    .has_head = number + 1 == n_stages};
+    const uint32_t each = m->n_layers / n_stages, more = m->n_layers % n_stages;
+    step_stage s = {
+        .n_layers = each + (number < more), .has_embedding = number == 0, .has_head = number + 1 == n_stages};
+    uint32_t first = number * each + (number < more ? number : more);
 
-    if (ends_count(m, n_stages))
-        s.n_layers = (m->n_layers + 2) / n_stages - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
+    if (ends_count(m, n_stages)) {
+        const uint32_t blocks = (m->n_layers + 2) / n_stages;
+
+        s.n_layers = blocks - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
+        first = number ? number * blocks - 1 : 0;
+    }
+    s.layer = m->layer ? m->layer + first : NULL;
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
     return s;
 }
@@ -33,7 +39,15 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position)
 {
     if (s->has_embedding && position == 0)
         return STEP_EMBEDDING;
-    return s->has_head && position + 1 == s->n_blocks ? STEP_HEAD : STEP_LAYER;
+    if (s->has_head && position + 1 == s->n_blocks)
+        return STEP_HEAD;
+    return s->layer ? (step_block_kind)s->layer[position - s->has_embedding] : STEP_LAYER;
+}
+
+bool step_stage_is_same(const step_stage *a, const step_stage *b)
+{
+    return a->has_embedding == b->has_embedding && a->has_head == b->has_head && a->n_layers == b->n_layers &&
+           (a->layer == b->layer || memcmp(a->layer, b->layer, a->n_layers * sizeof *a->layer) == 0);
 }
 
 /* ---- parameters of a stage --------------------------------------------------------------------- */
@@ -306,7 +320,7 @@ static void fill_units(const step_model *m, const step_options *o, const step_st
     for (uint32_t i = 0; i < s->n_blocks; i++) {
         step_block_kind kind = step_stage_block(s, i);
 
-        if (o->shards_root && kind != STEP_LAYER) {
+        if (o->shards_root && !step_is_layer(kind)) {
             unit_of[i] = 0;
             continue;
         }

@@ -95,7 +95,6 @@ static dse_status check_context(const step_options *o, uint64_t sequence, dse_er
 
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err)
 {
-    const step_block *layer = &m->block[STEP_LAYER];
     dse_status st;
 
     if (o->vp > 1 && o->pp == 1)
@@ -113,7 +112,8 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
     if (o->reshard_ranks && (st = check_split("reshard ranks", o->reshard_ranks, "ranks that shard them",
                                               step_group_size(o, STEP_GROUP_SHARD), err)) != DSE_OK)
         return st;
-    for (uint32_t i = 0; st == DSE_OK && i < layer->n; i++)
-        st = check_module(&layer->module[i], o, err);
+    for (uint32_t k = STEP_LAYER; k < m->n_blocks; k++)
+        for (uint32_t i = 0; st == DSE_OK && i < m->block[k].n; i++)
+            st = check_module(&m->block[k].module[i], o, err);
     return st;
 }

@@ -15,7 +15,7 @@ static step_count_group group_of(step_block_kind kind, const step_block *b, uint
         return STEP_COUNT_POSITIONS;
     if (kind == STEP_HEAD && module + 1 < b->n && b->module[module + 1].kind == &step_module_loss)
         return STEP_COUNT_HEAD;
-    if (kind != STEP_LAYER)
+    if (!step_is_layer(kind))
         return STEP_COUNT_OTHER;
     if (m->kind == &step_module_grouped)
         return STEP_COUNT_EXPERTS;
@@ -34,13 +34,11 @@ static uint64_t pairs_of(uint64_t sequence, uint64_t window)
                                        : sequence * (sequence + 1) / 2;
 }
 
-static void count_attention(const step_module *m, const step_model *of, step_count *c)
+static void count_attention(const step_module *m, uint64_t sequence, uint64_t times, step_count *c)
 {
-    const uint64_t s = of->sequence, n = m->window ? m->n_windowed : 0;
-    const uint64_t pairs = m->is_causal ? n * pairs_of(s, m->window) + (of->n_layers - n) * pairs_of(s, 0)
-                                        : of->n_layers * s * s;
+    const uint64_t pairs = m->is_causal ? pairs_of(sequence, m->window) : sequence * sequence;
 
-    c->scores += 2 * m->heads * m->head_size * pairs;
+    c->scores += 2 * m->heads * m->head_size * times * pairs;
 }
 
 static void count_products(const step_module *m, step_count_group group, uint64_t times, step_count *c)
@@ -59,9 +57,9 @@ step_count step_count_of(const step_model *m)
     step_count c = {0};
     uint64_t idle = 0; /* parameters of experts that a token does not take */
 
-    for (int kind = 0; kind < STEP_N_BLOCKS; kind++) {
+    for (uint32_t kind = 0; kind < m->n_blocks; kind++) {
         const step_block *b = &m->block[kind];
-        const uint64_t times = kind == STEP_LAYER ? m->n_layers : 1;
+        const uint64_t times = step_block_times(m, (step_block_kind)kind);
 
         for (uint32_t i = 0; i < b->n_parameters; i++) {
             const step_parameter *p = &b->parameter[i];
@@ -77,7 +75,7 @@ step_count step_count_of(const step_model *m)
                 b->module[i].kind == &step_module_grouped)
                 count_products(&b->module[i], group_of((step_block_kind)kind, b, i), times, &c);
             else if (b->module[i].kind == &step_module_attention)
-                count_attention(&b->module[i], m, &c);
+                count_attention(&b->module[i], m->sequence, times, &c);
     }
     for (int i = 0; i < STEP_N_COUNTS; i++)
         c.total += c.parameters[i];

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-const step_block_kind mem_block_of[N_UNITS] = {STEP_EMBEDDING, STEP_LAYER, STEP_LAYER, STEP_HEAD};
-
 /* ---- parameters -------------------------------------------------------------------------------- */
 
 /* Fully sharded parameters are split by rows, each (torch, fsdp/_fully_shard/_fsdp_param.py); a distributed
@@ -202,9 +200,9 @@ int64_t mem_low_copies(const step_block *b, const step_options *o)
 
 void mem_make_unit(step_memory *s, mem_unit_kind kind)
 {
-    const step_block *b = &s->model->block[mem_block_of[kind]];
+    const step_block *b = &s->model->block[mem_block_of(kind)];
     const step_options *o = s->options;
-    bool again = kind == UNIT_LAYER_AGAIN;
+    bool again = mem_is_again(kind);
     mem_unit *u = &s->unit[kind];
 
     for (uint32_t i = 0; i < b->n_parameters; i++) {
@@ -235,6 +233,6 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
     for (int k = SCHED_F;
-         o->low.casts_weights_in_passes && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
+         o->low.casts_weights_in_passes && step_is_layer(mem_block_of(kind)) && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += mem_low_copies(b, o);
 }

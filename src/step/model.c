@@ -7,7 +7,6 @@
 typedef struct {
     const cfg_doc *doc;
     const wl_symbols *symbols;
-    uint32_t n_layers;
     dse_arena *arena;
     dse_error *err;
 } reader;
@@ -146,17 +145,6 @@ static dse_status read_number(const reader *r, const cfg_node *map, const char *
     return st;
 }
 
-/* The window of an attention, and how many of the layers have it: all, if nothing is said. */
-static dse_status read_window(const reader *r, const cfg_node *map, step_module *m)
-{
-    uint64_t n = 0;
-    dse_status st = read_number(r, map, "window", INT64_MAX, &m->window);
-
-    if (st == DSE_OK && (st = read_number(r, map, "windowed", INT64_MAX, &n)) == DSE_OK && m->window)
-        m->n_layers = r->n_layers, m->n_windowed = n && n < r->n_layers ? n : r->n_layers;
-    return st;
-}
-
 /* Every key of a mapping, from item `first` on, is one of these. What is no mapping has none. */
 static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t first, const char *what,
                              const char *const *known, size_t n)
@@ -180,10 +168,10 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split",    "bias",   "mean",          "unbiased",  "plain",
-                                       "whole",    "gated",  "causal",        "again",     "operations",
-                                       "kv_heads", "window", "windowed",      "shared",    "shared_expert",
-                                       "experts",  "top_k",  "expert_groups", "top_groups"};
+    static const char *const keys[] = {
+        "split",  "bias",          "mean",    "unbiased",   "plain",         "whole",
+        "gated",  "causal",        "again",   "operations", "kv_heads",      "window",
+        "shared", "shared_expert", "experts", "top_k",      "expert_groups", "top_groups"};
     const struct {
         const char *key;
         bool *flag;
@@ -216,7 +204,7 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         st = read_split(r, map, m);
     for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof *flags; i++)
         st = read_flag(r, map, flags[i].key, flags[i].flag);
-    if (st == DSE_OK && (st = read_window(r, map, m)) == DSE_OK)
+    if (st == DSE_OK && (st = read_number(r, map, "window", INT64_MAX, &m->window)) == DSE_OK)
         st = read_number(r, map, "operations", 1000, &operations);
     m->operations = (double)operations;
     for (size_t i = 0; st == DSE_OK && i < sizeof sizes / sizeof *sizes; i++)
@@ -267,7 +255,8 @@ static dse_status read_block(const reader *r, const cfg_node *map, const cfg_nod
     dse_status st = DSE_OK;
 
     if (!map || map->kind != CFG_MAP)
-        return fail(r, map ? map : r->doc->root, "three blocks are expected: embedding, layer, head");
+        return fail(r, map ? map : r->doc->root,
+                    "three blocks are expected: embedding, layer (or those of a pattern), head");
     b->module = DSE_ARENA_NEW(r->arena, step_module, map->n);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         b->module[i].name = map->key[i]->text;
@@ -281,14 +270,96 @@ static dse_status read_block(const reader *r, const cfg_node *map, const cfg_nod
     return st == DSE_OK ? add_parameters(r, order, b) : st;
 }
 
+/* ---- the layers -------------------------------------------------------------------------------- */
+
+/* The names of a model's blocks in the order of step_block_kind, as far as they are known. */
+typedef struct {
+    uint32_t n;
+    const char *of[STEP_MAX_BLOCKS];
+} block_names;
+
+/* The number of a kind of layer; a name that is new is the next. */
+static dse_status find_layer(const reader *r, const cfg_node *at, block_names *names, uint8_t *out)
+{
+    uint32_t i = STEP_LAYER;
+
+    if (at->kind != CFG_SCALAR)
+        return fail(r, at, "the name of a block is expected here, a kind of layer");
+    while (i < names->n && strcmp(names->of[i], at->text) != 0)
+        i++;
+    if (i < STEP_LAYER || !strcmp(at->text, names->of[STEP_EMBEDDING]) ||
+        !strcmp(at->text, names->of[STEP_HEAD]))
+        return fail(r, at, "this block is no layer");
+    if (i == STEP_MAX_BLOCKS)
+        return dse_fail(r->err, DSE_E_CONFIG, "%s: more than %d kinds of layers", cfg_at(r->doc, at).text,
+                        STEP_MAX_KINDS);
+    if (i == names->n)
+        names->of[names->n++] = at->text;
+    *out = (uint8_t)i;
+    return DSE_OK;
+}
+
+static dse_status check_list(const reader *r, const cfg_node *list)
+{
+    return !list || (list->kind == CFG_LIST && list->n)
+               ? DSE_OK
+               : fail(r, list, "a list of blocks is expected here, kinds of layers");
+}
+
+/* Which kind each layer is of: those of `first` one by one, then those of `repeat` over and over. */
+static dse_status read_pattern(const reader *r, const cfg_node *pattern, step_model *out, block_names *names)
+{
+    static const char *const keys[] = {"first", "repeat"};
+    const cfg_node *first = cfg_get(pattern, "first"), *repeat = cfg_get(pattern, "repeat");
+    const uint32_t n_first = first ? first->n : 0;
+    uint8_t *layer = DSE_ARENA_NEW(r->arena, uint8_t, out->n_layers), *named;
+    uint32_t n_repeat;
+    dse_status st;
+
+    if (pattern->kind != CFG_MAP)
+        return fail(r, pattern, "lists of layers are expected here: first, repeat");
+    if ((st = CHECK_KEYS(r, pattern, 0, "'pattern'", keys)) != DSE_OK ||
+        (st = check_list(r, first)) != DSE_OK || (st = check_list(r, repeat)) != DSE_OK)
+        return st;
+    if (!repeat && n_first < out->n_layers)
+        return fail(r, pattern, "the pattern has fewer layers than the model, and no 'repeat'");
+    n_repeat = repeat ? repeat->n : 0;
+    named = DSE_ARENA_NEW(r->arena, uint8_t, n_first + n_repeat);
+    for (uint32_t i = 0; st == DSE_OK && i < n_first + n_repeat; i++)
+        st = find_layer(r, i < n_first ? first->item[i] : repeat->item[i - n_first], names, &named[i]);
+    for (uint32_t i = 0; st == DSE_OK && i < out->n_layers; i++)
+        layer[i] = named[i < n_first ? i : n_first + (i - n_first) % n_repeat];
+    out->layer = layer;
+    return st;
+}
+
+static dse_status read_blocks(const reader *r, const cfg_node *blocks, const cfg_node *define,
+                              const block_names *names, step_model *out)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < names->n; i++) {
+        /* As they stand in a file: the head behind the layers. */
+        const uint32_t k = i == STEP_EMBEDDING ? i : i + 1 < names->n ? i + 1 : (uint32_t)STEP_HEAD;
+        step_block *b = &out->block[k];
+
+        st = read_block(r, cfg_get(blocks, names->of[k]), cfg_get(define, names->of[k]), b);
+        for (uint32_t j = 0; step_is_layer((step_block_kind)k) && j < b->n; j++)
+            b->module[j].is_of_layer = true;
+    }
+    out->n_blocks = names->n;
+    return st;
+}
+
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err)
 {
-    static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define"};
-    static const char *const names[STEP_N_BLOCKS] = {"embedding", "layer", "head"};
-    const reader r = {doc, symbols, n_layers, a, err};
+    static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define", "pattern"};
+    const reader r = {doc, symbols, a, err};
     const cfg_node *blocks = cfg_get(doc->root, "blocks"), *define = cfg_get(doc->root, "define");
     const cfg_node *sequence = cfg_get(doc->root, "sequence"), *hidden = cfg_get(doc->root, "hidden");
+    const cfg_node *pattern = cfg_get(doc->root, "pattern");
+    block_names names = {pattern ? STEP_LAYER : STEP_LAYER + 1, {"embedding", "head", "layer"}};
     dse_status st = DSE_OK;
 
     *out = (step_model){.n_layers = n_layers};
@@ -299,16 +370,25 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
                     "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
     if (define && define->kind != CFG_MAP)
         return fail(&r, define, "blocks are expected here, each with a list of its modules");
-    if ((st = CHECK_KEYS(&r, blocks, 0, "'blocks'", names)) != DSE_OK ||
-        (st = CHECK_KEYS(&r, define, 0, "'define'", names)) != DSE_OK)
+    if (pattern && (st = read_pattern(&r, pattern, out, &names)) != DSE_OK)
         return st;
-    for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
-        st = read_block(&r, cfg_get(blocks, names[i]), cfg_get(define, names[i]), &out->block[i]);
-    for (uint32_t i = 0; st == DSE_OK && i < out->block[STEP_LAYER].n; i++)
-        out->block[STEP_LAYER].module[i].is_of_layer = true;
-    if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
-        st = read_size(&r, hidden, &out->hidden);
-    return st;
+    if ((st = check_keys(&r, blocks, 0, "'blocks'", names.of, names.n)) != DSE_OK ||
+        (st = check_keys(&r, define, 0, "'define'", names.of, names.n)) != DSE_OK ||
+        (st = read_blocks(&r, blocks, define, &names, out)) != DSE_OK)
+        return st;
+    st = read_size(&r, sequence, &out->sequence);
+    return st == DSE_OK ? read_size(&r, hidden, &out->hidden) : st;
+}
+
+uint32_t step_block_times(const step_model *m, step_block_kind block)
+{
+    uint32_t n = 0;
+
+    if (!step_is_layer(block))
+        return 1;
+    for (uint32_t i = 0; m->layer && i < m->n_layers; i++)
+        n += m->layer[i] == block;
+    return m->layer ? n : block == STEP_LAYER ? m->n_layers : 0;
 }
 
 bool step_is_output(const step_block *b, const step_parameter *p)

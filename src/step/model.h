@@ -1,7 +1,10 @@
 /* step_model -- a model as training programs build it: blocks of modules, each of a kind (module.h).
  *
  * Read from a file of configs/layers/, one for each family of models; gpt.yaml explains the format. All sizes
- * are those of the whole model, before anything is split over ranks. */
+ * are those of the whole model, before anything is split over ranks.
+ *
+ * Layers may differ: there is a block for each kind of layer, and a pattern says of which kind each layer is.
+ * What costs time or memory is found once for each kind, however many layers there are. */
 #ifndef DSE_STEP_MODEL_H
 #define DSE_STEP_MODEL_H
 
@@ -36,12 +39,10 @@ typedef struct {
     bool is_dropped;                     /* and of that addition: both are one kernel */
     /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool before_positions;
-    bool is_causal;      /* a token attends to those before it alone, */
-    uint64_t window;     /* itself and those before it, so many; 0: to all. In so many of the layers, */
-    uint64_t n_windowed; /* which are, */
-    uint64_t n_layers;   /* the others attend to all */
-    bool is_shared;      /* another module keeps its input, which is the same tensor */
-    bool is_again;       /* selective recomputation makes it again in the backward pass */
+    bool is_causal;  /* a token attends to those before it alone, */
+    uint64_t window; /* itself and those before it, so many; 0: to all */
+    bool is_shared;  /* another module keeps its input, which is the same tensor */
+    bool is_again;   /* selective recomputation makes it again in the backward pass */
     /* Of a router, of what brings tokens to experts and back, and of the experts' own modules: how many
      * experts there are, 0: it has none of these; and of how many a token takes the mean. */
     uint64_t n_experts, top_k;
@@ -66,11 +67,19 @@ typedef struct {
     step_parameter *parameter; /* in the order in which programs define them */
 } step_block;
 
-typedef enum { STEP_EMBEDDING, STEP_LAYER, STEP_HEAD, STEP_N_BLOCKS } step_block_kind;
+/* Blocks of a model: from STEP_LAYER on one for each kind of layer. */
+typedef enum { STEP_EMBEDDING, STEP_HEAD, STEP_LAYER } step_block_kind;
+
+#define STEP_MAX_KINDS  8 /* of layers */
+#define STEP_MAX_BLOCKS (STEP_LAYER + STEP_MAX_KINDS)
+
+static inline bool step_is_layer(step_block_kind block) { return block >= STEP_LAYER; }
 
 typedef struct {
-    step_block block[STEP_N_BLOCKS];
+    step_block block[STEP_MAX_BLOCKS];
+    uint32_t n_blocks; /* that it has */
     uint32_t n_layers;
+    const uint8_t *layer; /* the block of each layer; NULL: STEP_LAYER */
     uint64_t hidden, sequence;
     bool is_tied; /* the output embedding is the input embedding */
 } step_model;
@@ -79,6 +88,9 @@ typedef struct {
  * place. */
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
+
+/* How many of the layers are of a kind; of another block 1. */
+uint32_t step_block_times(const step_model *m, step_block_kind block);
 
 /* Whether it is the matrix that makes the logits; `b` is the head. */
 bool step_is_output(const step_block *b, const step_parameter *p);

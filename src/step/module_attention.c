@@ -84,8 +84,7 @@ static void unfused(step_builder *b, const step_module *m, double pairs, double 
 }
 
 /* Of all pairs, those that a kernel which skips hidden ones makes: half of them if tokens attend to those
- * before them alone; with a window W of a sequence S those of W S - W^2 / 2. Layers are alike here: one has
- * the mean of those with a window and those without. */
+ * before them alone; with a window W of a sequence S those of W S - W^2 / 2. */
 static double visible(const step_module *m, const step_shape *s, double pairs)
 {
     const double share = s->whole_sequence ? (double)m->window / (double)s->whole_sequence : 0;
@@ -93,7 +92,7 @@ static double visible(const step_module *m, const step_shape *s, double pairs)
 
     if (!m->window || share >= 1 || !m->is_causal)
         return all;
-    return all + (double)m->n_windowed / (double)m->n_layers * (pairs * (share - share * share / 2) - all);
+    return pairs * (share - share * share / 2);
 }
 
 /* With a part of the keys. */

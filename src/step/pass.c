@@ -203,7 +203,7 @@ static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sc
     const bool is_again =
         kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
 
-    if (!floor || step_stage_block(&c->stage, block) != STEP_LAYER)
+    if (!floor || !step_is_layer(step_stage_block(&c->stage, block)))
         return 0;
     return (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
 }
@@ -471,8 +471,7 @@ static kind_of_stage *kind_of(maker *m, const step_chunk *c)
     const step_stage *s = &c->stage;
     kind_of_stage *k = m->kinds;
 
-    while (k && !(k->stage.has_embedding == s->has_embedding && k->stage.has_head == s->has_head &&
-                  k->stage.n_layers == s->n_layers && k->overlaps == step_chunk_overlaps(c)))
+    while (k && !(step_stage_is_same(&k->stage, s) && k->overlaps == step_chunk_overlaps(c)))
         k = k->next;
     if (k)
         return k;
@@ -540,12 +539,17 @@ static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated,
 static uint64_t cast_bytes(const maker *m, const step_chunk *c)
 {
     const step_options *o = m->options;
+    uint64_t elements = 0;
 
     if (!wl_kernel_is_low(o->low.class) || o->low.casts_weights_in_passes)
         return 0;
-    return (uint64_t)(o->low.cast_weight *
-                      (double)(c->stage.n_layers *
-                               step_matrix_elements(&m->model->block[STEP_LAYER], step_split_of(o))));
+    for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
+        const step_block_kind block = step_stage_block(&c->stage, i);
+
+        elements +=
+            step_is_layer(block) ? step_matrix_elements(&m->model->block[block], step_split_of(o)) : 0;
+    }
+    return (uint64_t)(o->low.cast_weight * (double)elements);
 }
 
 /* Adds the collectives of the items that send something. */

@@ -193,7 +193,7 @@ CLAIM(what_a_family_has_is_said_by_the_card)
 }
 
 /* A model of images and text has the sizes of its text in `text_config`, some of them those of the architecture. */
-CLAIM(a_text_config_is_read_and_windows_of_some_layers_are_told)
+CLAIM(a_text_config_is_read_and_so_is_which_layers_have_a_window)
 {
     assert_ok(load("{\"model_type\": \"gemma3\", \"vision_config\": {\"hidden_size\": 1152},\n"
                    " \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"num_hidden_layers\": 34,"
@@ -203,12 +203,39 @@ CLAIM(a_text_config_is_read_and_windows_of_some_layers_are_told)
     assert_int_equal(size_of("kv_heads"), 4);
     assert_int_equal(size_of("head_dim"), 256);
     assert_int_equal(size_of("window"), 1024);
-    assert_int_equal(size_of("windowed_layers"), 29);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_int_equal(size_of("full_attention_every"), 6);
     assert_string_equal(word_of("qk_norm"), "head");
-    assert_int_equal(notes.n, 2);
-    assert_string_equal(notes.item[0].text,
-                        "which layers have the window of 1024 (29 of 34; each is simulated with the mean)");
-    assert_string_equal(notes.item[1].text, "the model of images");
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "the model of images");
+}
+
+#define TYPES(list)                                                                                          \
+    "{\"model_type\": \"mistral\", \"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 4,\n"   \
+    "\"intermediate_size\": 128, \"vocab_size\": 100, \"sliding_window\": 16, \"layer_types\": [" list "]}"
+#define F "\"full_attention\""
+#define W "\"sliding_attention\""
+
+/* Of a list of layers: the last have the window, or all but every so many-th. */
+CLAIM(a_list_of_layers_is_a_rule_of_the_card)
+{
+    (void)state;
+    assert_ok(load(TYPES(W "," W "," F "," W "," W "," F)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("full_attention_every"), 3);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_ok(load(TYPES(F "," F "," W "," W "," W "," W)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("full_attention_every"), -1);
+    assert_int_equal(size_of("windowed_layers"), 4);
+    assert_ok(load(TYPES(W "," W "," W "," W "," W "," W)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_ok(load(TYPES(F "," F "," F "," F "," F "," F)), &err);
+    assert_int_equal(size_of("window"), -1);
+    assert_failure(load(TYPES(W "," F "," F "," W "," W "," F)), &err, DSE_E_CONFIG, "m/config.json:2:83",
+                   "'layer_types': neither the last layers have the window nor all but every so many-th, which a "
+                   "card can say");
 }
 
 CLAIM(a_width_is_not_guessed_for_others)
@@ -314,7 +341,8 @@ int main(void)
         cmocka_unit_test(a_switch_decides_which_number_of_heads_counts),
         cmocka_unit_test(all_heads_of_their_own_and_a_plain_width_need_no_note),
         cmocka_unit_test(what_a_family_has_is_said_by_the_card),
-        cmocka_unit_test(a_text_config_is_read_and_windows_of_some_layers_are_told),
+        cmocka_unit_test(a_text_config_is_read_and_so_is_which_layers_have_a_window),
+        cmocka_unit_test(a_list_of_layers_is_a_rule_of_the_card),
         cmocka_unit_test(a_width_is_not_guessed_for_others),
         cmocka_unit_test(experts_and_encoders_are_refused),
         cmocka_unit_test(two_spellings_must_agree),
