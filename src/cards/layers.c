@@ -34,14 +34,18 @@ static const char *const features[] = {"gate",          "norm",
 /* ---- layers that differ --------------------------------------------------------------------------- */
 
 /* What one layer has and another may not have: bits. Layers with the same are of one kind. */
-enum { LAYER_WINDOW = 1, LAYER_N_FACTS = 2 };
+enum { LAYER_WINDOW = 1, LAYER_EXPERTS = 2, LAYER_N_FACTS = 4 };
 
 static unsigned facts_of(const card_model *m, int64_t layer)
 {
     const bool is_last = !m->windowed_layers || layer >= m->layers - m->windowed_layers;
     const bool is_full = m->full_attention_every && (layer + 1) % m->full_attention_every == 0;
 
-    return m->window && is_last && !is_full ? LAYER_WINDOW : 0;
+    const bool is_sparse =
+        layer >= m->first_dense_layers && !(m->expert_every && (layer + 1) % m->expert_every);
+
+    return (m->window && is_last && !is_full ? LAYER_WINDOW : 0) |
+           (m->experts && is_sparse ? LAYER_EXPERTS : 0);
 }
 
 /* The card as it is for such a layer: of what that has not there is nothing. Conditions read it. */
@@ -51,6 +55,8 @@ static card_model card_of(const card_model *m, unsigned facts)
 
     if (!(facts & LAYER_WINDOW))
         of.window = 0;
+    if (!(facts & LAYER_EXPERTS))
+        of.experts = 0;
     return of;
 }
 

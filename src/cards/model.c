@@ -173,6 +173,9 @@ static const cfg_param rows[] = {
      NUMBER(d_ff_shared, "width of these together; 0: shared_experts times that of an expert")},
     {.key = "shared_expert_gate",
      SWITCH(shared_expert_gate, "false", "whether a gate scales what shared experts make, token by token")},
+    {.key = "first_dense_layers", NUMBER(first_dense_layers, "layers before those with experts")},
+    {.key = "expert_every",
+     NUMBER(expert_every, "layers of which the last has experts, over and over; 0: each has")},
     {.key = "router", CHOICE(router, "softmax", router_words, "how the router makes scores of its products")},
     {.key = "router_groups",
      NUMBER(router_groups, "groups of experts, of which a token takes the best first; 0: one")},
@@ -329,9 +332,36 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
 }
 
+static dse_status check_experts(const card_model *m, dse_error *err)
+{
+    const int64_t groups = m->router_groups;
+
+    if (!m->experts)
+        return DSE_OK;
+    if (m->experts_per_token < 1 || m->experts_per_token > m->experts)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "experts_per_token %" PRId64 " of experts %" PRId64
+                        ": a token takes 1 of them at least, and all at most",
+                        m->experts_per_token, m->experts);
+    if (groups &&
+        (m->experts % groups || m->router_groups_per_token < 1 || m->router_groups_per_token > groups))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "router_groups %" PRId64 " with router_groups_per_token %" PRId64
+                        ": groups divide the %" PRId64 " experts, and a token takes 1 to all of them",
+                        groups, m->router_groups_per_token, m->experts);
+    if (groups && m->experts / groups * m->router_groups_per_token < m->experts_per_token)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "experts_per_token %" PRId64 " is more than the %" PRId64
+                        " experts of router_groups_per_token %" PRId64,
+                        m->experts_per_token, m->experts / groups * m->router_groups_per_token,
+                        m->router_groups_per_token);
+    return DSE_OK;
+}
+
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
 {
     const cfg_node *symbols = cfg_get(operators->root, "symbols");
+    dse_status st;
 
     *out = (wl_symbols){0};
     if (m->kv_heads && m->heads % m->kv_heads)
@@ -339,6 +369,8 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
                         "kv_heads %" PRId64 " does not divide heads %" PRId64
                         "; each key and value is shared by as many heads",
                         m->kv_heads, m->heads);
+    if ((st = check_experts(m, err)) != DSE_OK)
+        return st;
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";
         const cfg_param *p = find_size(key);
