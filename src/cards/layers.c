@@ -29,7 +29,8 @@ static const char *const features[] = {"gate",          "norm",
                                        "d_ff_expert",   "shared_experts",
                                        "d_ff_shared",   "shared_expert_gate",
                                        "router_groups", "router_groups_per_token",
-                                       "router_bias",   "expert_bias"};
+                                       "router_bias",
+                                       "expert_bias"};
 
 /* ---- layers that differ --------------------------------------------------------------------------- */
 

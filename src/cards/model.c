@@ -1,5 +1,6 @@
 #include "cards/model.h"
 
+#include "cards/imbalance.h"
 #include "cards/locate.h"
 
 #include <inttypes.h>
@@ -180,6 +181,16 @@ static const cfg_param rows[] = {
     {.key = "router_groups",
      NUMBER(router_groups, "groups of experts, of which a token takes the best first; 0: one")},
     {.key = "router_groups_per_token", NUMBER(router_groups_per_token, "groups that a token takes")},
+    {.key = "imbalance",
+     .type = CFG_T_NAME,
+     FIELD(imbalance),
+     .fallback = "",
+     .check = card_imbalance_check,
+     .omit_default = true,
+     .help =
+         "how unevenly tokens are spread over experts: even; a number, what the most loaded rank gets over "
+         "the mean; or zipf:S[:SEED], shares of experts by a power of their place, drawn for each "
+         "layer" OF_DECODER},
     {.key = "router_bias", SWITCH(router_bias, "false", "a bias of the router's products")},
     {.key = "expert_bias", SWITCH(expert_bias, "false", "biases of the experts")},
     {.key = "profile",

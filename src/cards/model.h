@@ -35,7 +35,7 @@ typedef struct {
     int64_t d_ff_shared;                            /* 0: shared_experts times that of an expert */
     int64_t router_groups, router_groups_per_token; /* 0: one */
     bool shared_expert_gate, router_bias, expert_bias;
-    cfg_name router;
+    cfg_name router, imbalance; /* imbalance.h */
     cfg_name operators; /* a name in configs/operators, or a path */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */

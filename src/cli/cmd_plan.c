@@ -232,7 +232,8 @@ static dse_status make_plan(const plan_options *o, const char *db, const char *f
 /* The study on the system of the card: --nodes and --npus left out. */
 static dse_status load_whole(const plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
-    const sizing_options sizing = {.batch = o->sizing.batch, .sequence = o->sizing.sequence};
+    const sizing_options sizing = {
+        .batch = o->sizing.batch, .sequence = o->sizing.sequence, .imbalance = o->sizing.imbalance};
     cfg_settings settings;
     option_list all;
     dse_status st;

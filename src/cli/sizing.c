@@ -14,6 +14,8 @@ static const option options[] = {
     {"--npus", OPT_INT, "N", "", "size of the system: so many NPUs", COUNT, FIELD(npus)},
     {"--batch", OPT_INT, "N", "", "sequences of a training step, over all ranks", COUNT, FIELD(batch)},
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
+    {"--imbalance", OPT_STRING, "X", "", "of experts: even, the most over the mean, or zipf:S",
+     FIELD(imbalance)},
 };
 
 OPTION_ROWS(sizing_group)
@@ -54,7 +56,7 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
 dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems,
                            const option_list *set, dse_arena *a, option_list *out, dse_error *err)
 {
-    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 3);
+    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 4);
     const char *size = NULL;
     size_t n = 0;
 
@@ -79,10 +81,14 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
                             o->nodes ? "--nodes" : "--npus", item[i]);
     for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
         const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
+        const bool imbalance = o->imbalance && !strncmp(item[i], "imbalance=", 10);
 
-        if (batch || (o->sequence && !strncmp(item[i], "sequence=", 9)))
+        if (batch || imbalance || (o->sequence && !strncmp(item[i], "sequence=", 9)))
             return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both",
-                            batch ? "--batch" : "--sequence", item[i]);
+                            batch       ? "--batch"
+                            : imbalance ? "--imbalance"
+                                        : "--sequence",
+                            item[i]);
     }
     if (size)
         item[n++] = size;
@@ -90,6 +96,8 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
         item[n++] = dse_arena_printf(a, "batch=%" PRId64, o->batch);
     if (o->sequence)
         item[n++] = dse_arena_printf(a, "sequence=%" PRId64, o->sequence);
+    if (o->imbalance)
+        item[n++] = dse_arena_printf(a, "imbalance=%s", o->imbalance);
     *out = (option_list){n, item};
     return DSE_OK;
 }

@@ -7,6 +7,7 @@
 
 typedef struct {
     int64_t nodes, npus, batch, sequence; /* 0: not given */
+    const char *imbalance;                /* of experts; NULL: not given */
 } sizing_options;
 
 option_group sizing_group;
