@@ -3,6 +3,7 @@
 #include "cards/model.h"
 #include "cards/system.h"
 #include "cli/completion.h"
+#include "cli/topics.h"
 #include "driver/measure.h"
 #include "schedule/schedule.h"
 #include "store/store.h"
@@ -33,6 +34,12 @@ void completion_add_commands(dse_strbuf *out)
 
     for (size_t i = 0; i < n; i++)
         add_word(out, commands[i]->name);
+}
+
+void completion_add_topics(dse_strbuf *out)
+{
+    for (const topic *t = topics; t->name; t++)
+        add_word(out, t->name);
 }
 
 static void add_metrics(dse_strbuf *words)

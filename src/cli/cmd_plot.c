@@ -1,7 +1,13 @@
-/* One chart of results as SVG. */
+/* One chart of results as SVG or PNG. */
+#include "base/fs.h"
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/pictures.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 
 typedef struct {
     const char *kind, *x, *y, *output;
@@ -18,20 +24,42 @@ static const option options[] = {
     {"--y", OPT_STRING, "PARAMETER", "", "of a heat map: down, as pp (default: another one)", FIELD(y)},
     {"--top", OPT_INT, "N", "15", "of parts: bars of so many points, the best first", .min = 1, .max = 200,
      FIELD(top)},
-    {"--output", OPT_STRING, "FILE", "", "write to a file instead of standard output; -o for short",
+    {"--output", OPT_STRING, "FILE", "",
+     "write to a file instead of standard output, as SVG, or as PNG if it ends in .png; -o for short",
      FIELD(output)},
 };
 
 #define MOST_ACTIONS 20000
 
-static dse_status check_output(const plot_options *o, dse_error *err)
+/* Twice the size of the SVG, so that text is sharp on a slide. The shell reads the name of the file from the
+ * environment, whatever characters it has. */
+static dse_status save_png(const char *path, const dse_strbuf *svg, dse_error *err)
 {
-    if (!o->output || !dse_ends(o->output, ".png"))
-        return DSE_OK;
-    return dse_fail(
-        err, DSE_E_USAGE,
-        "plot writes SVG; make a PNG of it with: rsvg-convert -z 2 -o %.100s x.svg (Debian: librsvg2-bin)",
-        o->output);
+    static const char how[] =
+        "command -v rsvg-convert >/dev/null || exit 127; exec rsvg-convert -z 2 -o \"$CCLDSE_PNG\"";
+    dse_replacement file;
+    FILE *to;
+    int status = -1;
+    dse_status st = dse_replacement_open(&file, path, err);
+
+    if (st != DSE_OK)
+        return st;
+    signal(SIGPIPE, SIG_IGN); /* a converter that ends early says why by its status */
+    if (setenv("CCLDSE_PNG", *file.target ? file.temporary : file.path, 1) == 0 && (to = popen(how, "w"))) {
+        fwrite(svg->data, 1, svg->len, to);
+        status = pclose(to);
+    }
+    if (status == 0)
+        return dse_replacement_commit(&file, err);
+    dse_replacement_give_up(&file);
+    if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "no PNG without rsvg-convert (Debian: librsvg2-bin); install it, or write '%.100s' as "
+            "SVG, which browsers and slides take as well",
+            path);
+    return dse_fail(err, DSE_E_IO, "rsvg-convert made no '%s' of the SVG; write the SVG instead (-o x.svg)",
+                    path);
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
@@ -41,28 +69,31 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     const char *note;
     pictures p = {0};
     const picture_kind kind = (picture_kind)option_place(picture_names, o->kind);
-    dse_status st = check_output(o, err);
+    dse_status st = DSE_OK;
 
     /* Measured runs come from their own file: a database is not needed. */
     if (st == DSE_OK && kind != PICTURE_COMPARED)
         st = pictures_load(&o->what, r->arena, &p, err);
     if (st == DSE_OK)
         st = picture_draw(kind, &o->what, &p, &details, r->arena, r->out, &note, err);
-    return st == DSE_OK ? command_save(o->output, r, err) : st;
+    if (st != DSE_OK || !o->output || !dse_ends(o->output, ".png"))
+        return st == DSE_OK ? command_save(o->output, r, err) : st;
+    st = save_png(o->output, r->out, err);
+    dse_strbuf_clear(r->out);
+    return st;
 }
 
 const command command_plot = {
     .name = "plot",
-    .summary = "draw one chart of the results of sweeps as SVG",
-    .details = "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
-               "heatmap: the best of "
-               "each pair of values of two parameters; parts: where the step goes; of the best point, or of "
-               "--point, memory: "
-               "memory over time, timeline: the passes of the pipeline, links: the load of the links, with "
-               "congestion; compared: "
-               "simulated against measured, of the file of --compare.",
+    .summary = "draw one chart of the results of sweeps as SVG or PNG",
+    .details =
+        "Draws one of the charts of 'ccldse report' by itself. tradeoff: step time against memory; "
+        "heatmap: the best of each pair of values of two parameters; parts: where the step goes; of the "
+        "best point, or of --point, sensitivity: its step on half and twice of each figure of the "
+        "system, memory: memory over time, timeline: the passes of the pipeline, links: the load of "
+        "the links, with congestion; compared: simulated against measured, of the file of --compare.",
     .example = "ccldse plot tradeoff -o tradeoff.svg\n"
-               "ccldse plot heatmap --x tp --y pp --by mfu -o heatmap.svg",
+               "ccldse plot heatmap --x tp --y pp --by mfu -o heatmap.png",
     COMMAND_OPTIONS(options, plot_options),
     .run = run,
 };

@@ -120,12 +120,13 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
 const command command_report = {
     .name = "report",
     .summary = "write the results of sweeps as one HTML page",
-    .details = "Writes one HTML file that needs no other file and no network: a ranking that sorts and "
-               "filters, step time against memory with the Pareto front and the limit, a heat map over two "
-               "parameters, where the step goes; and of the best point, or of --point, memory over time, the "
-               "timeline of the pipeline, and with congestion the load of the links. --compare adds "
-               "simulated against measured runs. It opens in any browser, in light and dark, and prints. The "
-               "same results give the same bytes.",
+    .details =
+        "Writes one HTML file that needs no other file and no network: a ranking that sorts and "
+        "filters, step time against memory with the Pareto front and the limit, a heat map over two "
+        "parameters, where the step goes; and of the best point, or of --point, its step on half and "
+        "twice of each figure of the system, memory over time, the timeline of the pipeline, and with "
+        "congestion the load of the links. --compare adds simulated against measured runs. It opens in "
+        "any browser, in light and dark, and prints. The same results give the same bytes.",
     .example = "ccldse report -o report.html",
     COMMAND_OPTIONS(options, page_options),
     .run = run,

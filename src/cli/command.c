@@ -347,6 +347,44 @@ static const char *next_line(const char *line)
     return newline ? newline + 1 : NULL;
 }
 
+void option_print(const option *o, size_t width, dse_strbuf *out)
+{
+    const size_t begin = out->len;
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    option_describe(o, false, &text);
+    dse_strbuf_addf(out, "  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    if (out->len - begin > HELP_COLUMN - 1)
+        dse_strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        dse_strbuf_addf(out, "%*s", (int)(HELP_COLUMN - (out->len - begin)), "");
+    dse_strbuf_add_wrapped(out, text.data, HELP_COLUMN, width);
+    dse_strbuf_addc(out, '\n');
+    dse_strbuf_free(&text);
+}
+
+/* The names of the options from the i-th on that one topic explains. Returns the place of the next option. */
+static size_t print_names(const command *c, size_t i, size_t width, dse_strbuf *out)
+{
+    const option *o = command_option_at(c, i, NULL);
+    const char *topic = o->topic, *before = "";
+    dse_strbuf text;
+
+    dse_strbuf_init(&text);
+    for (; o && o->topic && !strcmp(o->topic, topic); o = command_option_at(c, ++i, NULL), before = ", ")
+        dse_strbuf_addf(&text, "%s%s", before, o->name);
+    dse_strbuf_adds(out, "  ");
+    dse_strbuf_add_wrapped(out, text.data, 2, width);
+    dse_strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
+    dse_strbuf_clear(&text);
+    dse_strbuf_addf(&text, "parameters of the %s, which 'ccldse help %s' explains", topic, topic);
+    dse_strbuf_add_wrapped(out, text.data, HELP_COLUMN, width);
+    dse_strbuf_addc(out, '\n');
+    dse_strbuf_free(&text);
+    return i;
+}
+
 void command_help(const command *c)
 {
     const size_t width = command_help_width();
@@ -362,18 +400,13 @@ void command_help(const command *c)
         printf("  %.*s\n", (int)strcspn(line, "\n"), line);
     if (c->n_options)
         printf("\noptions:\n");
-    for (size_t i = 0; (o = command_option_at(c, i, NULL)); i++) {
-        char head[80];
-
-        snprintf(head, sizeof head, "  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-        if (strlen(head) > 31)
-            printf("%s\n%32s", head, "");
+    for (size_t i = 0; (o = command_option_at(c, i, NULL));) {
+        if (o->topic)
+            i = print_names(c, i, width, &text);
         else
-            printf("%-32s", head);
-        dse_strbuf_clear(&text);
-        option_describe(o, false, &text);
-        print_wrapped(text.data, 32, width);
+            option_print(command_option_at(c, i++, NULL), width, &text);
     }
+    fputs(text.data, stdout);
     dse_strbuf_free(&text);
 }
 

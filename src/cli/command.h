@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HELP_WIDTH 100 /* columns, of a file or a wide terminal */
+#define HELP_WIDTH  100 /* columns, of a file or a wide terminal */
+#define HELP_COLUMN 32  /* where the explanation of an option begins */
 
 typedef enum {
     OPT_FLAG,    /* bool; no value, or =true / =false */
@@ -60,6 +61,7 @@ struct option {
     double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
+    const char *topic; /* that explains it (topics.h), and --help has its name alone; NULL: --help does */
     option_group *group; /* no option, but those of a group in this place; NULL: an option */
     size_t offset;       /* in the option struct of the command or the group; of a group, its struct */
 };
@@ -131,6 +133,9 @@ size_t command_help_width(void);
 /* What to know of an option: its help, the choices, whether it is required or what the default is; and the
  * `range` of a number, if asked for. */
 void option_describe(const option *o, bool range, dse_strbuf *out);
+
+/* Appends an option with its explanation, as --help has it. */
+void option_print(const option *o, size_t width, dse_strbuf *out);
 
 /* The place of a value among an option's choices, which command_parse has checked. */
 size_t option_place(const char *const *choices, const char *value);

@@ -25,8 +25,9 @@ void completion_offer_init(completion_offer *offer);
 void completion_offer_set(completion_offer *offer, const option *o);
 void completion_offer_free(completion_offer *offer);
 
-/* All commands that are listed: names separated by blanks, appended. */
+/* All commands that are listed, and the topics of help: names separated by blanks, appended. */
 void completion_add_commands(dse_strbuf *out);
+void completion_add_topics(dse_strbuf *out);
 
 /* All keys that can be set over a card, as words of OFFER_KEYS, appended. */
 void completion_add_keys(dse_strbuf *out);

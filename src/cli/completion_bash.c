@@ -122,7 +122,8 @@ void completion_write_bash(dse_strbuf *out)
         put_command(commands[i], out);
     dse_strbuf_adds(out, "    help:help) _ccldse_words one ");
     completion_add_commands(out);
-    dse_strbuf_adds(out, " terms ;;\n    esac\n}\n\n_ccldse_all_keys='");
+    completion_add_topics(out);
+    dse_strbuf_adds(out, " ;;\n    esac\n}\n\n_ccldse_all_keys='");
     completion_add_keys(out);
     dse_strbuf_adds(out, "'\ncomplete -F _ccldse ccldse\n");
 }

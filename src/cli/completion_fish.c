@@ -105,7 +105,8 @@ void completion_write_fish(dse_strbuf *out)
         out, "complete -c ccldse -n __ccldse_needs_command -a help -d 'explain the program or a command'\n"
              "complete -c ccldse -n '__ccldse_uses help' -a '");
     completion_add_commands(out);
-    dse_strbuf_adds(out, " terms'\nset -g __ccldse_all_keys '");
+    completion_add_topics(out);
+    dse_strbuf_adds(out, "'\nset -g __ccldse_all_keys '");
     completion_add_keys(out);
     dse_strbuf_adds(out, "'\n");
     for (size_t i = 0; i < n; i++) {

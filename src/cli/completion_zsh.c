@@ -1,5 +1,6 @@
 /* For zsh with compinit: a function file for fpath, which may also be sourced. */
 #include "cli/completion.h"
+#include "cli/topics.h"
 
 #include <string.h>
 
@@ -130,8 +131,9 @@ void completion_write_zsh(dse_strbuf *out)
                          "    case $words[1] in\n");
     for (size_t i = 0; i < n; i++)
         put_command(commands[i], out);
-    dse_strbuf_adds(
-        out,
-        "    help)\n        commands+=('terms:explain the words')\n        _describe command commands ;;\n");
+    dse_strbuf_adds(out, "    help)\n        commands+=(");
+    for (const topic *t = topics; t->name; t++)
+        dse_strbuf_addf(out, "%s'%s:explain %s'", t == topics ? "" : " ", t->name, t->summary);
+    dse_strbuf_adds(out, ")\n        _describe command commands ;;\n");
     dse_strbuf_adds(out, end);
 }

@@ -1,7 +1,7 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/terminal.h"
-#include "cli/terms.h"
+#include "cli/topics.h"
 #include "driver/study.h"
 #include "driver/version.h"
 
@@ -37,17 +37,19 @@ static void print_help(void)
     printf("%s\n\nusage: ccldse <command> [options]\n\ncommands:\n", program_summary);
     for (size_t i = 0; i < n; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one, 'ccldse help terms' the words.\n\n",
+    printf("\nexample:\n  %s\n\n'ccldse <command> --help' explains one, 'ccldse help terms' the words, "
+           "'ccldse help "
+           "strategy' strategies.\n\n",
            program_example);
     print_exit_codes();
 }
 
-static void print_terms(void)
+static void print_topic(const topic *t)
 {
     dse_strbuf text;
 
     dse_strbuf_init(&text);
-    terms_print(command_help_width(), &text);
+    t->print(command_help_width(), &text);
     fputs(text.data, stdout);
     dse_strbuf_free(&text);
 }
@@ -182,8 +184,10 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        if (argc > 2 && !strcmp(argv[2], "terms"))
-            print_terms();
+        const topic *t = argc > 2 ? topic_find(argv[2]) : NULL;
+
+        if (t)
+            print_topic(t);
         else if (argc > 2 && (c = command_find(argv[2])))
             command_help(c);
         else if (argc > 2)

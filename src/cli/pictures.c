@@ -3,6 +3,7 @@
 #include "draw/chart.h"
 #include "draw/schedule.h"
 #include "driver/links.h"
+#include "driver/plan.h"
 #include "driver/unrolled.h"
 #include "report/charts.h"
 #include "report/rows.h"
@@ -23,8 +24,8 @@ static const option options[] = {
     {"--by", OPT_STRING, "METRIC", "wall_time", "what to rank by, as of 'ccldse best'",
      .complete = COMPLETE_METRIC, FIELD(by)},
     {"--point", OPT_STRING, "POINT", "",
-     "whose step to draw: memory over time, timeline, links (default: the best that fits); by the name that "
-     "'ccldse show' takes",
+     "whose step to draw: sensitivity, memory, timeline, links (default: the best that fits); by the name "
+     "that 'ccldse show' takes",
      FIELD(point)},
     {"--compare", OPT_STRING, "FILE", "", "measured runs to draw, as 'ccldse compare --json' writes them",
      FIELD(compared)},
@@ -37,14 +38,15 @@ const picture_def picture_defs[PICTURE_KINDS] = {
     [PICTURE_TRADEOFF] = {"tradeoff", "Step time against memory", true},
     [PICTURE_HEATMAP] = {"heatmap", "Heat map", true},
     [PICTURE_PARTS] = {"parts", "Where the step goes", true},
+    [PICTURE_SENSITIVITY] = {"sensitivity", "What another system would change", false},
     [PICTURE_MEMORY] = {"memory", "Memory over time", false},
     [PICTURE_TIMELINE] = {"timeline", "Timeline of the pipeline", false},
     [PICTURE_LINKS] = {"links", "Load of the links", false},
     [PICTURE_COMPARED] = {"compared", "Simulated against measured", false},
 };
 
-const char *const picture_names[PICTURE_KINDS + 1] = {"tradeoff", "heatmap", "parts",    "memory",
-                                                      "timeline", "links",   "compared", NULL};
+const char *const picture_names[PICTURE_KINDS + 1] = {
+    "tradeoff", "heatmap", "parts", "sensitivity", "memory", "timeline", "links", "compared", NULL};
 
 /* ---- what is drawn ---------------------------------------------------------------------------- */
 
@@ -130,6 +132,48 @@ static dse_status run_step(const pictures *p, dse_arena *a, chosen_point *c, ste
         return dse_fail(err, DSE_E_CONFIG, "it needs a point of profile train, and %s has profile stage",
                         p->chosen->model);
     return st == DSE_OK ? drv_training_on(&c->study, &c->point, STEP_UNITS, a, step, err) : st;
+}
+
+static dse_status draw_sensitivity(const pictures *p, dse_arena *a, dse_strbuf *out, const char **note,
+                                   dse_error *err)
+{
+    static const char *const part[] = {"step time", "longer than on this system"};
+    static const uint32_t colour[] = {0, 4};
+    step_result *step = DSE_ARENA_NEW(a, step_result, 1);
+    report_plan_change *change;
+    const char **name;
+    double *value;
+    chosen_point c;
+    size_t n;
+    dse_status st = run_step(p, a, &c, step, err);
+
+    if (st != DSE_OK || (st = drv_plan_sensitivities(&c.study, &c.point, a, &change, &n, err)) != DSE_OK)
+        return st;
+    name = DSE_ARENA_NEW(a, const char *, n + 1);
+    value = DSE_ARENA_NEW(a, double, 2 * (n + 1));
+    name[0] = "this system";
+    value[0] = (double)step->step * 1e-9;
+    for (size_t i = 0; i < n; i++) {
+        const double then = change[i].wall_time == STORE_ABSENT ? NAN : (double)change[i].wall_time * 1e-9;
+
+        name[i + 1] = dse_arena_printf(a, "%s: %s", change[i].what, change[i].to);
+        value[2 * (i + 1)] = then > value[0] ? value[0] : then;
+        value[2 * (i + 1) + 1] = then > value[0] ? then - value[0] : 0;
+    }
+    draw_bars_svg(&(draw_bars){.title = picture_defs[PICTURE_SENSITIVITY].title,
+                               .subtitle = c.name,
+                               .label = "step time (s)",
+                               .n_bars = n + 1,
+                               .n_parts = 2,
+                               .bar = name,
+                               .part = part,
+                               .colour = colour,
+                               .value = value},
+                  out);
+    *note =
+        "Half and twice of each figure, the strategy being the same. 'ccldse plan' says which one would be "
+        "best then.";
+    return DSE_OK;
 }
 
 static dse_status draw_timeline(const pictures *p, const picture_details *d, dse_arena *a, dse_strbuf *out,
@@ -340,6 +384,7 @@ dse_status picture_draw(picture_kind kind, const pictures_options *o, const pict
     case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, a, out, err);
     case PICTURE_HEATMAP: return report_chart_heat(&p->points, p->by, d->x, d->y, a, out, err);
     case PICTURE_PARTS: return report_chart_parts(&p->points, p->by, d->top, a, out, err);
+    case PICTURE_SENSITIVITY: return draw_sensitivity(p, a, out, note, err);
     case PICTURE_MEMORY: return draw_memory(o, p, a, out, note, err);
     case PICTURE_TIMELINE: return draw_timeline(p, d, a, out, note, err);
     case PICTURE_LINKS: return draw_links(o, p, a, out, note, err);

@@ -30,9 +30,10 @@ typedef enum {
     PICTURE_TRADEOFF,
     PICTURE_HEATMAP,
     PICTURE_PARTS,
-    PICTURE_MEMORY,   /* of the chosen point, */
-    PICTURE_TIMELINE, /* too, */
-    PICTURE_LINKS,    /* and too */
+    PICTURE_SENSITIVITY, /* of the chosen point, as the next three */
+    PICTURE_MEMORY,
+    PICTURE_TIMELINE,
+    PICTURE_LINKS,
     PICTURE_COMPARED, /* of the file of --compare */
     PICTURE_KINDS
 } picture_kind;

@@ -1,5 +1,7 @@
 #include "cli/strategy_options.h"
 
+#include "base/array.h"
+
 /* What a sweep takes of a parameter that is not given. */
 static const char *swept_text(const strategy_parameter *p, char out[STRATEGY_VALUE_MAX])
 {
@@ -60,6 +62,7 @@ static option make_option(uint32_t parameter, bool list)
                     .fallback = flag ? "false" : "",
                     .help = choice ? p->help : help_of(p, list), /* the row lists its choices */
                     .choices = choice ? p->choices : NULL,
+                    .topic = "strategy",
                     .complete = p->kind == STRATEGY_SWITCH && !flag ? COMPLETE_SWITCH : COMPLETE_BY_NAME,
                     .offset = parameter * sizeof(strategy_option) +
                               (flag ? offsetof(strategy_option, on) : offsetof(strategy_option, text))};
@@ -78,6 +81,33 @@ static const option *options_of(bool list, size_t *n)
 
 const option *strategy_value_options(size_t *n) { return options_of(false, n); }
 const option *strategy_list_options(size_t *n) { return options_of(true, n); }
+
+void strategy_options_explain(size_t width, dse_strbuf *out)
+{
+    static const struct {
+        unsigned profiles;
+        const char *title;
+    } parts[] = {{0, "Of both profiles"},
+                 {STRATEGY_PROFILE_TRAIN, "Of profile train, the step that training programs run"},
+                 {STRATEGY_PROFILE_STAGE, "Of profile stage, STAGE's step"}};
+    size_t n;
+    const option *o = strategy_value_options(&n);
+
+    dse_strbuf_add_wrapped(
+        out,
+        "A strategy says how a training step is spread over the NPUs of a system. Commands that "
+        "simulate one take a value of each parameter: --tp 4 --zero 1. A sweep takes lists: "
+        "--tp 4,8 --zero 0,1,3; of a switch yes, no or both. What is not given has its default, or "
+        "is what a sweep tries.",
+        0, width);
+    dse_strbuf_addc(out, '\n');
+    for (size_t k = 0; k < DSE_COUNT(parts); k++) {
+        dse_strbuf_addf(out, "\n%s:\n", parts[k].title);
+        for (size_t i = 0; i < n; i++)
+            if (strategy_parameters[i].profiles == parts[k].profiles)
+                option_print(&o[i], width, out);
+    }
+}
 
 static bool is_given(const strategy_option *o) { return o->text || o->on; }
 

@@ -18,6 +18,9 @@ typedef struct {
 /* The options of all parameters: one value each, or lists. */
 option_group strategy_value_options, strategy_list_options;
 
+/* `ccldse help strategy`: each option with its values, by profile. */
+void strategy_options_explain(size_t width, dse_strbuf *out);
+
 /* The first parameter that was given, of those in `which`; STRATEGY_N: none. */
 uint32_t strategy_options_given(const strategy_options *o, uint64_t which);
 

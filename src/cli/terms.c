@@ -1,6 +1,5 @@
-#include "cli/terms.h"
-
 #include "base/array.h"
+#include "cli/topics.h"
 
 #include <string.h>
 

@@ -46,4 +46,8 @@ dse_status drv_plan_rank(const char *database, const drv_points *points, dse_are
 dse_status drv_plan(const drv_plan_options *o, const report_study *ranked, dse_arena *a, report_plan *out,
                     dse_error *err);
 
+/* The step (wall_time) of one point with each change of its system that changes steps; in the arena. */
+dse_status drv_plan_sensitivities(const drv_study *study, const strategy *point, dse_arena *a,
+                                  report_plan_change **out, size_t *n, dse_error *err);
+
 #endif

@@ -1,22 +1,34 @@
 #include "driver/training_timeline.h"
 
 #include "driver/training.h"
+#include "step/list.h"
 #include "trace/text_file.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-enum { THREAD_PASSES, THREAD_END };
+/* Viewers show them in the order of these numbers; a thread for each unit and kind of group that has
+ * collectives. */
+enum { THREAD_PASSES, THREAD_COLLECTIVES, THREAD_END = THREAD_COLLECTIVES + STEP_N_UNITS * STEP_N_GROUPS };
 
 static const char *const words[SCHED_KINDS] = {"forward", "backward", "backward, gradient of the input",
                                                "backward, gradient of the weights"};
 
+/* Names of chrome://tracing's colours: blue, orange, orange, green. */
+static const char *const colours[SCHED_KINDS] = {"rail_response", "thread_state_iowait",
+                                                 "thread_state_iowait", "good"};
+
 typedef struct {
     const drv_study *study;
     const strategy *point;
-    const step_result *r;
+    step_result *r;
     trace_text_file file;
-    uint32_t *chunk; /* per stage: which of its rank's */
-    bool begun;      /* an event was written */
+    uint32_t *chunk;   /* per stage: which of its rank's */
+    bool begun;        /* an event was written */
+    uint32_t rank;     /* the one at hand, */
+    dse_status status; /* and whether its collectives could be written */
+    dse_error *err;
+    bool has_thread[STEP_N_UNITS * STEP_N_GROUPS];
 } writer;
 
 /* ---- what goes where --------------------------------------------------------------------------- */
@@ -52,15 +64,27 @@ static void add_label(writer *w, const char *what, uint32_t rank, int thread, co
     dse_strbuf_addf(begin(w, "M", rank, thread), ",\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", what, text);
 }
 
+static void add_order(writer *w, const char *what, uint32_t rank, int thread, uint32_t order)
+{
+    dse_strbuf_addf(begin(w, "M", rank, thread), ",\"name\":\"%s\",\"args\":{\"sort_index\":%" PRIu32 "}}",
+                    what, order);
+}
+
+static void add_thread(writer *w, uint32_t rank, int thread, const char *name)
+{
+    add_label(w, "thread_name", rank, thread, name);
+    add_order(w, "thread_sort_index", rank, thread, (uint32_t)thread);
+}
+
 static void add_pass(writer *w, uint32_t rank, uint32_t i)
 {
     const sched_action *x = &w->r->plan.action[i];
     const uint32_t chunk = w->chunk[x->stage];
     dse_strbuf *b = begin(w, "X", rank, THREAD_PASSES);
 
-    dse_strbuf_addf(b, ",\"cat\":\"%s\",\"name\":\"%c m%" PRIu32 " c%" PRIu32 "\"",
-                    sched_kind_names[x->kind == SCHED_F ? SCHED_F : SCHED_B], sched_letters[x->kind],
-                    x->micro_batch, chunk);
+    dse_strbuf_addf(b, ",\"cat\":\"%s\",\"cname\":\"%s\",\"name\":\"%c m%" PRIu32 " c%" PRIu32 "\"",
+                    sched_kind_names[x->kind == SCHED_F ? SCHED_F : SCHED_B], colours[x->kind],
+                    sched_letters[x->kind], x->micro_batch, chunk);
     add_us("ts", w->r->times.start[i], b);
     add_us("dur", w->r->times.end[i] - w->r->times.start[i], b);
     dse_strbuf_addf(
@@ -79,7 +103,7 @@ static void add_arrow(writer *w, const char *ph, uint32_t rank, dse_time at, uin
     dse_strbuf_addc(b, '}');
 }
 
-/* From the end of the pass that makes the tensor to the start of this one. */
+/* From the end of the pass that makes the tensor to the start of this one. Viewers give a row to each name. */
 static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
     const sched_plan *p = &w->r->plan;
@@ -92,11 +116,11 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
     for (int end = 0; end < 2; end++) {
         dse_strbuf *b = begin(w, end ? "e" : "b", rank, THREAD_PASSES);
 
-        dse_strbuf_addf(b,
-                        ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s m%" PRIu32 " c%" PRIu32 "\"",
-                        i, what, x->micro_batch, w->chunk[x->stage]);
+        dse_strbuf_addf(b, ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s\"", i, what);
         add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
-        dse_strbuf_addf(b, ",\"args\":{\"from_rank\":%" PRIu32 "}}", p->stage_rank[p->action[from].stage]);
+        dse_strbuf_addf(
+            b, ",\"args\":{\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"from_rank\":%" PRIu32 "}}",
+            x->micro_batch, w->chunk[x->stage], p->stage_rank[p->action[from].stage]);
     }
     add_arrow(w, "s", p->stage_rank[p->action[from].stage], w->r->times.end[from] - 1, i);
     add_arrow(w, "f", rank, w->r->times.start[i], i);
@@ -124,6 +148,44 @@ static void add_memory(writer *w, uint32_t rank, dse_arena *a)
     }
 }
 
+/* "collectives over cp, dp": the axes in which the ranks of the group differ. */
+static void name_collectives(writer *w, step_group g, int thread)
+{
+    const step_ranks *ranks = &w->r->passes.ranks;
+    dse_strbuf name;
+
+    dse_strbuf_init(&name);
+    for (uint32_t i = 0; i < ranks->mesh.n; i++)
+        if (mesh_has(ranks->axes[g], i) && ranks->mesh.axis[i].degree > 1)
+            dse_strbuf_addf(&name, "%s%s", name.len ? ", " : "collectives over ", ranks->mesh.axis[i].name);
+    add_thread(w, w->rank, thread, name.data);
+    dse_strbuf_free(&name);
+}
+
+static void add_collective(void *user, const step_pass_operation *op, dse_time start, dse_time end)
+{
+    writer *w = user;
+    const step_collective *c = op->collective;
+    const int row = (int)op->unit * STEP_N_GROUPS + (int)c->group, thread = THREAD_COLLECTIVES + row;
+    dse_strbuf *b;
+
+    if (w->status != DSE_OK)
+        return;
+    if (!w->has_thread[row])
+        name_collectives(w, c->group, thread);
+    w->has_thread[row] = true;
+    b = begin(w, "X", w->rank, thread);
+    dse_strbuf_addf(b, ",\"cat\":\"collective\",\"name\":\"%s\"", step_call_name(c));
+    add_us("ts", start, b);
+    add_us("dur", end - start, b);
+    dse_strbuf_addf(b, ",\"args\":{\"ranks\":%" PRIu32 ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64,
+                    w->r->passes.ranks.size[c->group], c->in_bytes, c->out_bytes);
+    if (op->unit == STEP_UNIT_LAYER)
+        dse_strbuf_addf(b, ",\"module\":\"%s\"", op->name);
+    dse_strbuf_adds(b, "}}");
+    w->status = trace_text_file_flush(&w->file, w->err);
+}
+
 static void add_end(writer *w, uint32_t rank, const char *name, dse_time start, dse_time end)
 {
     dse_strbuf *b;
@@ -144,23 +206,27 @@ static dse_status write_rank(writer *w, uint32_t rank, dse_arena *a, dse_error *
     dse_status st = DSE_OK;
 
     add_label(w, "process_name", rank, THREAD_PASSES, dse_arena_printf(a, "pipeline rank %" PRIu32, rank));
-    add_label(w, "thread_name", rank, THREAD_PASSES, "passes");
-    add_label(w, "thread_name", rank, THREAD_END, "end of step");
-    dse_strbuf_addf(begin(w, "M", rank, THREAD_PASSES),
-                    ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}", rank);
+    add_order(w, "process_sort_index", rank, THREAD_PASSES, rank);
+    add_thread(w, rank, THREAD_PASSES, "passes");
+    add_thread(w, rank, THREAD_END, "end of step");
     for (uint32_t i = r->plan.first[rank]; st == DSE_OK && i < r->plan.first[rank + 1]; i++) {
         add_transfer(w, rank, i);
         add_pass(w, rank, i);
         st = trace_text_file_flush(&w->file, err);
     }
+    w->rank = rank;
+    w->status = st;
+    w->err = err;
+    memset(w->has_thread, 0, sizeof w->has_thread);
+    step_run_watch(w->r, rank, a, add_collective, w);
     add_memory(w, rank, a);
     add_end(w, rank, "gradient reduction, sums, wait for all ranks", r->times.last[rank], optimizer);
     add_end(w, rank, "optimizer", optimizer, r->step);
-    return st;
+    return w->status;
 }
 
-dse_status drv_training_timeline_save(const drv_study *s, const strategy *p, const step_result *r,
-                                      const char *path, dse_arena *a, dse_error *err)
+dse_status drv_training_timeline_save(const drv_study *s, const strategy *p, step_result *r, const char *path,
+                                      dse_arena *a, dse_error *err)
 {
     writer w = {.study = s, .point = p, .r = r};
     dse_status st = trace_text_file_open(&w.file, path, err);

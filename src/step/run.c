@@ -499,3 +499,31 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     count_work(m, o, &out->passes.work, out);
     return r.status;
 }
+
+/* ---- what is seen of it ------------------------------------------------------------------------ */
+
+void step_run_watch(step_result *result, uint32_t rank, dse_arena *a,
+                    void (*see)(void *user, const step_pass_operation *op, dse_time begin, dse_time end),
+                    void *user)
+{
+    runner r = {.arena = a, .passes = &result->passes};
+    dse_time ended = 0, busy_until = 0;
+    double busy_share = 0;
+
+    prepare(&r, result);
+    for (uint32_t i = result->plan.first[rank]; i < result->plan.first[rank + 1]; i++) {
+        const step_pass *p = &r.passes->pass[r.passes->pass_of[i]];
+        const dse_time start = result->times.start[i];
+        const pass_time *t = time_pass(&r, i, ended, start, &busy_until, &busy_share);
+        pass_time again;
+
+        walk(&r, p, t->early, t->busy, t->busy_share, &again);
+        for (uint32_t k = 0; k < p->n; k++)
+            if (p->operation[k].collective) {
+                const dse_time end = start - t->early + r.end[k];
+
+                see(user, &p->operation[k], end - p->operation[k].ticks, end);
+            }
+        ended = result->times.end[i];
+    }
+}

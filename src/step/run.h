@@ -62,4 +62,10 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
                     const sched_options *order, sched_keeper *keeper, step_clock *clock, step_machine machine,
                     dse_arena *a, step_result *out, dse_error *err);
 
+/* Calls `see` with each collective of the passes of a pipeline rank, and when it begins and ends in the step.
+ * Of a result of STEP_UNITS, whose arena may be another. */
+void step_run_watch(step_result *r, uint32_t rank, dse_arena *a,
+                    void (*see)(void *user, const step_pass_operation *op, dse_time begin, dse_time end),
+                    void *user);
+
 #endif
