@@ -160,6 +160,21 @@ static const cfg_param rows[] = {
     {.key = "full_attention_every",
      NUMBER(full_attention_every,
             "of so many layers the last has no window: it attends to all tokens; 0: none")},
+    {.key = "window_chunks",
+     SWITCH(
+         window_chunks, "false",
+         "whether the window is a chunk of the sequence: a token attends to those of its chunk before it")},
+    {.key = "attention_sinks",
+     SWITCH(attention_sinks, "false", "whether each head has a parameter in the softmax of its scores")},
+    {.key = "kv_lora_rank",
+     NUMBER(
+         kv_lora_rank,
+         "multi-head latent attention: features from which keys and values are made; 0: it is not latent")},
+    {.key = "q_lora_rank", NUMBER(q_lora_rank, "the same of queries; 0: they are made of the hidden state")},
+    {.key = "qk_nope_head_dim", NUMBER(qk_nope_head_dim, "latent: features of a head that are not rotated")},
+    {.key = "qk_rope_head_dim",
+     NUMBER(qk_rope_head_dim, "latent: further ones that are, of keys the same for all heads")},
+    {.key = "v_head_dim", NUMBER(v_head_dim, "latent: features of a head's values; 0: as of its keys")},
     {.key = "bias.qkv", SWITCH(bias.qkv, "false", "biases of queries, keys and values")},
     {.key = "bias.projection", SWITCH(bias.projection, "false", "a bias of the result of attention")},
     {.key = "bias.mlp", SWITCH(bias.mlp, "false", "biases of the feed-forward network")},
@@ -328,10 +343,13 @@ static const cfg_param *find_size(const char *key)
 
 static int64_t size_of(const card_model *m, const cfg_param *p)
 {
-    int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
+    const int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
+    const int64_t head = m->kv_lora_rank ? m->qk_nope_head_dim + m->qk_rope_head_dim
+                         : m->head_dim   ? m->head_dim
+                                         : m->d_model / m->heads;
 
-    if (p->offset == offsetof(card_model, head_dim) && !v)
-        return m->d_model / m->heads;
+    if (p->offset == offsetof(card_model, head_dim) || (p->offset == offsetof(card_model, v_head_dim) && !v))
+        return head;
     if (p->offset == offsetof(card_model, positions) && !v)
         return m->sequence;
     if (p->offset == offsetof(card_model, embedding_width) && !v)
@@ -369,6 +387,25 @@ static dse_status check_experts(const card_model *m, dse_error *err)
     return DSE_OK;
 }
 
+/* Heads of latent attention have keys and values of their own, and a size in two parts. */
+static dse_status check_latents(const card_model *m, dse_error *err)
+{
+    if (!m->kv_lora_rank)
+        return DSE_OK;
+    if (!m->qk_rope_head_dim || !m->qk_nope_head_dim)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "kv_lora_rank %" PRId64
+                        " needs qk_nope_head_dim and qk_rope_head_dim, the features of a "
+                        "head that are not rotated and that are",
+                        m->kv_lora_rank);
+    if (m->kv_heads && m->kv_heads != m->heads)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "kv_lora_rank %" PRId64 " with kv_heads %" PRId64 " of heads %" PRId64
+                        ": each head of latent attention has keys and values of its own; leave kv_heads out",
+                        m->kv_lora_rank, m->kv_heads, m->heads);
+    return DSE_OK;
+}
+
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
 {
     const cfg_node *symbols = cfg_get(operators->root, "symbols");
@@ -380,7 +417,7 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
                         "kv_heads %" PRId64 " does not divide heads %" PRId64
                         "; each key and value is shared by as many heads",
                         m->kv_heads, m->heads);
-    if ((st = check_experts(m, err)) != DSE_OK)
+    if ((st = check_latents(m, err)) != DSE_OK || (st = check_experts(m, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";

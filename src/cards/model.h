@@ -25,6 +25,10 @@ typedef struct {
     int64_t embedding_width;         /* 0: d_model */
     int64_t window, windowed_layers; /* 0: none; 0: all layers, else the last so many; */
     int64_t full_attention_every;    /* or all but each so many-th */
+    bool window_chunks;              /* it is a chunk of the sequence */
+    bool attention_sinks;
+    int64_t q_lora_rank, kv_lora_rank; /* kv_lora_rank 0: no latent attention; q_lora_rank 0: plain queries */
+    int64_t qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
     struct {
         bool qkv, projection, mlp, head;
     } bias;

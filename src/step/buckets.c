@@ -394,7 +394,10 @@ uint64_t step_whole_elements(const step_model *m, const step_stage *s)
         for (uint32_t j = 0; j < b->n_parameters; j++) {
             const step_module *of = &b->module[b->parameter[j].module];
             bool is_norm = of->kind == &step_module_norm || of->kind == &step_module_head_norm;
-            bool is_whole = (is_norm || of->kind == &step_module_router ||
+            /* of a layer, a matrix that all ranks have: those that make latents */
+            bool is_shared =
+                of->kind == &step_module_linear && of->split == STEP_SPLIT_NONE && of->is_of_layer;
+            bool is_whole = (is_norm || is_shared || of->kind == &step_module_router ||
                              (of->split == STEP_SPLIT_ROW && !of->n_experts)) &&
                             !b->parameter[j].is_split;
 

@@ -79,9 +79,17 @@ static uint32_t find_module(const step_block *b, const char *name)
     return DSE_NONE;
 }
 
+/* Of several names the first that the block has. */
 static dse_status read_added(const reader *r, const cfg_node *at, const step_block *b, step_module *m)
 {
-    uint32_t added = at->kind == CFG_SCALAR ? find_module(b, at->text) : DSE_NONE;
+    const uint32_t n = at->kind == CFG_LIST ? at->n : 1;
+    uint32_t added = DSE_NONE;
+
+    for (uint32_t i = 0; added == DSE_NONE && i < n; i++) {
+        const cfg_node *name = at->kind == CFG_LIST ? at->item[i] : at;
+
+        added = name->kind == CFG_SCALAR ? find_module(b, name->text) : DSE_NONE;
+    }
 
     if (added == DSE_NONE)
         return fail(r, at, "the module whose input is added must stand before this one");
@@ -105,7 +113,8 @@ static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_modu
             return fail(
                 r, at,
                 "three sizes are expected here: heads, heads of keys and values, and the size of a head");
-        m->heads = size[0], m->kv_heads = size[1], m->head_size = size[2];
+        m->heads = size[0], m->kv_heads = size[1], m->head_size = m->value_size = size[2];
+        m->cached = 2 * m->kv_heads * m->head_size;
         m->in = m->out[0] = m->heads * m->head_size;
         return DSE_OK;
     }
@@ -145,6 +154,17 @@ static dse_status read_number(const reader *r, const cfg_node *map, const char *
     return st;
 }
 
+/* The sum of a list of sizes. */
+static dse_status read_cached(const reader *r, const cfg_node *at, step_module *m)
+{
+    uint64_t size[2] = {0};
+    uint32_t n;
+    dse_status st = read_sizes(r, at, 2, size, &n);
+
+    m->cached = size[0] + size[1];
+    return st;
+}
+
 /* Every key of a mapping, from item `first` on, is one of these. What is no mapping has none. */
 static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t first, const char *what,
                              const char *const *known, size_t n)
@@ -171,7 +191,8 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     static const char *const keys[] = {
         "split",  "bias",          "mean",    "unbiased",   "plain",         "whole",
         "gated",  "causal",        "again",   "operations", "kv_heads",      "window",
-        "shared", "shared_expert", "experts", "top_k",      "expert_groups", "top_groups"};
+        "shared", "shared_expert", "experts", "top_k",      "expert_groups", "top_groups",
+        "value",  "gathered",      "cached",  "keys",       "sinks",         "chunked"};
     const struct {
         const char *key;
         bool *flag;
@@ -179,14 +200,15 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
                  {"unbiased", &m->is_unbiased}, {"plain", &m->is_plain},
                  {"whole", &m->is_whole},       {"gated", &m->is_gated},
                  {"causal", &m->is_causal},     {"again", &m->is_again},
-                 {"shared", &m->is_shared},     {"shared_expert", &m->is_shared_expert}};
+                 {"shared", &m->is_shared},     {"shared_expert", &m->is_shared_expert},
+                 {"keys", &m->makes_keys},      {"sinks", &m->has_sinks},
+                 {"chunked", &m->is_chunked}};
     const struct {
         const char *key;
         uint64_t *size;
-    } sizes[] = {{"kv_heads", &m->kv_heads},
-                 {"experts", &m->n_experts},
-                 {"top_k", &m->top_k},
-                 {"expert_groups", &m->n_expert_groups},
+    } sizes[] = {{"kv_heads", &m->kv_heads},    {"value", &m->value_size},
+                 {"gathered", &m->gathered},    {"experts", &m->n_experts},
+                 {"top_k", &m->top_k},          {"expert_groups", &m->n_expert_groups},
                  {"top_groups", &m->top_groups}};
     const cfg_node *at;
     uint64_t operations = 1;
@@ -210,7 +232,7 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
     for (size_t i = 0; st == DSE_OK && i < sizeof sizes / sizeof *sizes; i++)
         if ((at = cfg_get(map, sizes[i].key)))
             st = read_size(r, at, sizes[i].size);
-    return st;
+    return st == DSE_OK && (at = cfg_get(map, "cached")) ? read_cached(r, at, m) : st;
 }
 
 /* Parameters of a module are defined together; modules in the order of the forward pass, unless `define` says
@@ -218,6 +240,7 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
 static dse_status add_parameters(const reader *r, const cfg_node *order, step_block *b)
 {
     uint32_t n = order ? order->n : b->n, n_with = 0;
+    step_parameter unused[STEP_MAX_PARAMETERS];
 
     b->parameter = DSE_ARENA_NEW(r->arena, step_parameter, (size_t)b->n * STEP_MAX_PARAMETERS);
     if (order && order->kind != CFG_LIST)
@@ -245,8 +268,11 @@ static dse_status add_parameters(const reader *r, const cfg_node *order, step_bl
             p[j].module = k;
         b->n_parameters += added;
     }
-    for (uint32_t i = 0; i < b->n; i++)
-        n_with += b->module[i].kind->parameters != NULL;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const step_module *m = &b->module[i];
+
+        n_with += m->kind->parameters && m->kind->parameters(m, unused);
+    }
     return n < n_with ? fail(r, order, "the list leaves out a module that has parameters") : DSE_OK;
 }
 

@@ -35,12 +35,18 @@ typedef struct {
     bool is_gated;     /* of an activation: of two inputs, the one times a function of the other */
     double operations; /* of an element-wise module, for each element of the result, forward */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
+    uint64_t value_size;                 /* of an attention: of a value, where keys have head_size */
+    uint64_t cached;                     /* of an attention: features of a token that a cache keeps */
+    bool makes_keys;                     /* of a linear: keys and values, and not queries */
+    uint64_t gathered;                   /* of its outputs, that sequence parallelism gathers at once */
+    bool has_sinks;                      /* of an attention: a parameter for each head in its softmax */
     bool is_added;                       /* of a dropout: the next module adds to what it makes, */
     bool is_dropped;                     /* and of that addition: both are one kernel */
     /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool before_positions;
     bool is_causal;  /* a token attends to those before it alone, */
     uint64_t window; /* itself and those before it, so many; 0: to all */
+    bool is_chunked; /* or of its chunk of so many, those before it */
     bool is_shared;  /* another module keeps its input, which is the same tensor */
     bool is_again;   /* selective recomputation makes it again in the backward pass */
     /* Of a router, of what brings tokens to experts and back, and of the experts' own modules: how many

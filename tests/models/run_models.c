@@ -1,5 +1,6 @@
-/* Hugging Face configs of published models against what transformers counts of them: parameters by group and operations of a
- * forward pass, to the digit. A model that is not dense must be refused.
+/* Hugging Face configs of published models against what transformers counts of them: parameters by group, those active for a
+ * token, operations of a forward pass, and what inference keeps of a token, to the digit. A model with layers of linear attention
+ * must be refused, and no other.
  *
  *   run_models FOLDER     with models.jsonl, a model a line; 77 if it is not there */
 #include "base/alloc.h"
@@ -38,9 +39,12 @@ static bool check_parameters(const char *id, const step_count *c, const cfg_node
         [STEP_COUNT_EMBEDDING] = "embedding", [STEP_COUNT_POSITIONS] = "position_embedding",
         [STEP_COUNT_ATTENTION] = "attention", [STEP_COUNT_FEED_FORWARD] = "dense_mlp",
         [STEP_COUNT_NORMS] = "norms",         [STEP_COUNT_HEAD] = "head",
-        [STEP_COUNT_OTHER] = "other"};
+        [STEP_COUNT_OTHER] = "other",         [STEP_COUNT_EXPERTS] = "experts",
+        [STEP_COUNT_ROUTER] = "router",       [STEP_COUNT_SHARED_EXPERTS] = "shared_experts"};
     const cfg_node *groups = cfg_get(params, "by_group");
     bool wrong = differs(id, "parameters", c->total, number_of(params, "total"));
+
+    wrong |= differs(id, "active parameters", c->active, number_of(params, "active_per_token"));
 
     for (int i = 0; i < STEP_N_COUNTS; i++)
         wrong |= differs(id, name[i], c->parameters[i], number_of(groups, name[i]));
@@ -60,12 +64,26 @@ static bool check_operations(const char *id, const step_count *c, const char *se
     wrong |= differs(id, "out_proj", attention - c->queries - c->keys, number_of(terms, "out_proj"));
     wrong |= differs(id, "dense_mlp", c->operations[STEP_COUNT_FEED_FORWARD], number_of(terms, "dense_mlp"));
     wrong |= differs(id, "other", c->operations[STEP_COUNT_OTHER], number_of(terms, "other"));
+    wrong |= differs(id, "experts", c->operations[STEP_COUNT_EXPERTS], number_of(terms, "experts"));
+    wrong |= differs(id, "shared_experts", c->operations[STEP_COUNT_SHARED_EXPERTS], number_of(terms, "shared_experts"));
+    wrong |= differs(id, "router", c->operations[STEP_COUNT_ROUTER], number_of(terms, "router"));
     for (int i = 0; i < STEP_N_COUNTS; i++)
         linear += c->operations[i];
     wrong |= differs(id, "scores", c->scores, number_of(at, "scores_per_sequence"));
+    wrong |= differs(id, "values", c->values, number_of(at, "values_per_sequence"));
     return wrong |
-           differs(id, "operations of a sequence", linear * strtoull(sequence, NULL, 10) + 2 * c->scores,
+           differs(id, "operations of a sequence", linear * strtoull(sequence, NULL, 10) + c->scores + c->values,
                    number_of(at, "total_per_sequence"));
+}
+
+/* Elements of 2 bytes. */
+static bool check_cache(const char *id, const step_count *c, const cfg_node *cache)
+{
+    bool wrong = differs(id, "cache", 2 * (c->cached + c->cached_in_window),
+                         number_of(cache, "per_token_all_softmax_layers"));
+
+    wrong |= differs(id, "cache of full layers", 2 * c->cached, number_of(cache, "per_token_full_layers"));
+    return wrong;
 }
 
 typedef enum { EQUAL, REFUSED, DIFFERENT } outcome;
@@ -75,11 +93,10 @@ static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
 {
     static const char *const sequence[] = {"1", "2048", "8192"};
     const cfg_node *config = cfg_get(row, key), *params = cfg_get(row, "params");
-    const cfg_node *groups = cfg_get(params, "by_group");
     const cfg_doc doc = {text_of(row, "id"), (cfg_node *)config};
     const char *id = doc.path;
-    const cfg_node *latent = cfg_get(row, "mla");
-    const bool is_dense = !number_of(groups, "experts") && !(latent && latent->kind == CFG_MAP);
+    const cfg_node *linear = cfg_get(cfg_get(row, "shape"), "linear_attention");
+    const bool is_softmax = !linear || linear->kind != CFG_MAP;
     bool wrong = false;
 
     for (int i = 0; i < 3; i++) {
@@ -91,14 +108,15 @@ static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
             drv_model_count(&card, strtoll(sequence[i], NULL, 10), a, &c, &err) != DSE_OK) {
             if (!i)
                 printf("refused: %s\n", err.text);
-            return is_dense ? DIFFERENT : REFUSED;
+            return is_softmax ? DIFFERENT : REFUSED;
         }
         wrong |= !i && check_parameters(id, &c, params);
+        wrong |= !i && check_cache(id, &c, cfg_get(row, "kv_cache_bytes"));
         wrong |= check_operations(id, &c, sequence[i], cfg_get(row, "forward_flops"));
     }
-    if (!is_dense)
-        printf("%s: taken for a dense model\n", id);
-    return wrong || !is_dense ? DIFFERENT : EQUAL;
+    if (!is_softmax)
+        printf("%s: taken for a model without linear attention\n", id);
+    return wrong || !is_softmax ? DIFFERENT : EQUAL;
 }
 
 int main(int argc, char **argv)
