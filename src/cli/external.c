@@ -23,7 +23,8 @@ static const option options[] = {
      "for each run of STAGE and of ASTRA-sim, which is killed then; 0: none", .min = 0, .max = 1e8,
      FIELD(tools.timeout_seconds)},
     {"--discard-workloads", OPT_FLAG, NULL, "false",
-     "remove traces, and ASTRA-sim's of memory, once simulated", FIELD(tools.discard_workloads)},
+     "remove a point's traces, and ASTRA-sim's of its memory, once simulated",
+     FIELD(tools.discard_workloads)},
 };
 
 OPTION_ROWS(external_group)

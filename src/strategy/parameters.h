@@ -63,11 +63,14 @@ STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0,
 STRATEGY_PARAMETER(zero, .kind = STRATEGY_DEGREE, .min = 0, .max = 3, .fallback = 1, .order = 13, TRAIN_ONLY,
                    .help = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, too, 3 "
                            "parameters, too (FSDP)",
-                   .help_of_list = "1 optimizer, 2 gradients, 3 parameters sharded")
+                   .help_of_list = "what is sharded over dp and cp: 0 nothing, 1 the optimizer, 2 gradients, "
+                                   "too, 3 parameters, too (FSDP)")
 STRATEGY_PARAMETER(recompute_granularity, .kind = STRATEGY_CHOICE, .order = 14, TRAIN_ONLY,
                    .heading = "recompute",
                    .choices = (const char *const[]){"none", "selective", "full", NULL},
-                   .help = "made again: attention's core, or layers", .help_of_list = "made again backward")
+                   .help = "what is made again in the backward pass: nothing, the core of attention, whole "
+                           "layers",
+                   .help_of_list = "what is made again in the backward pass")
 STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 15,
                    TRAIN_ONLY, .help = "first layers of each stage to make again; 0: all",
                    .help_of_list = "first layers of each stage to make again; 0: all")
@@ -76,12 +79,12 @@ STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback
                    .help_of_list = "every so many-th layer is made again")
 STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_ONLY,
                    .choices = (const char *const[]){"on", "off", NULL},
-                   .help = "split by tokens what tp leaves whole (Megatron)",
+                   .help = "with tp, what tensor parallelism leaves whole is split by tokens (Megatron)",
                    .help_of_list = "sequence parallelism over tp (Megatron)")
 STRATEGY_PARAMETER(cp_comm, .kind = STRATEGY_CHOICE, .order = 18, TRAIN_ONLY,
                    .choices = (const char *const[]){"ring", "all-gather", "all-to-all", NULL},
                    .help = "how context parallelism exchanges keys and values; all-to-all as in Ulysses",
-                   .help_of_list = "exchange over cp")
+                   .help_of_list = "how context parallelism exchanges keys and values")
 STRATEGY_PARAMETER(
     reshard, .kind = STRATEGY_CHOICE, .order = 19, TRAIN_ONLY,
     .choices = (const char *const[]){"default", "always", "never", NULL},
@@ -90,14 +93,17 @@ STRATEGY_PARAMETER(
 STRATEGY_PARAMETER(replicas, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 20, TRAIN_ONLY,
                    .help = "copies of what is sharded, of the dp ranks (HSDP)",
                    .help_of_list = "copies of what is sharded, of the dp ranks (HSDP)")
-STRATEGY_PARAMETER(sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
-                   .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
-                   .help = "with zero 3, micro-batches that reduce; default: each, or a stage's last",
-                   .help_of_list = "with zero 3, when gradients are reduced")
+STRATEGY_PARAMETER(
+    sync, .kind = STRATEGY_CHOICE, .order = 21, TRAIN_ONLY,
+    .choices = (const char *const[]){"default", "each", "last", "last-gathered", NULL},
+    .help = "with zero 3, gradients are reduced in each micro-batch, or in the last (and parameters "
+            "stay until then); default: each, or a stage after its last",
+    .help_of_list = "with zero 3, when gradients are reduced")
 STRATEGY_PARAMETER(
     overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
     .choices = (const char *const[]){"on", "off", "gradients", NULL},
-    .help = "gradients are reduced and parameters gathered under the passes, or gradients alone",
+    .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
+            "pass, or of gradients alone",
     .help_of_list = "overlap of dp collectives")
 STRATEGY_PARAMETER(
     overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
@@ -107,7 +113,7 @@ STRATEGY_PARAMETER(
 STRATEGY_PARAMETER(like, .kind = STRATEGY_CHOICE, .order = 23, TRAIN_ONLY,
                    .choices = (const char *const[]){"any", "megatron", "torchtitan", "deepspeed", "bridge",
                                                     "megatron-2022", NULL},
-                   .help = "the program whose rules and habits count; any: all, Megatron's",
+                   .help = "the program whose rules, defaults and habits count; any: all, Megatron's habits",
                    .help_of_list = "programs whose habits count")
 STRATEGY_PARAMETER(
     attention, .kind = STRATEGY_CHOICE, .order = 25, TRAIN_ONLY,
@@ -126,20 +132,25 @@ STRATEGY_PARAMETER(fp8_params, .kind = STRATEGY_CHOICE, .order = 27, TRAIN_ONLY,
 /* Of models with experts. */
 #define OF_EXPERTS TRAIN_ONLY, .of_experts = true
 STRATEGY_PARAMETER(ep, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 28, OF_EXPERTS,
-                   .help = "experts over so many ranks of tp, cp and dp",
-                   .help_of_list = "ranks of tp, cp and dp with other experts")
+                   .help = "expert parallel degree: experts over so many of the tp x cp x dp ranks",
+                   .help_of_list = "expert parallel degrees")
 STRATEGY_PARAMETER(etp, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 29, OF_EXPERTS,
-                   .help = "ranks that split an expert; 0: tp with Megatron, else 1",
-                   .help_of_list = "ranks that split an expert")
+                   .help = "ranks over which each expert is split; 0: tp like Megatron, else 1",
+                   .help_of_list = "ranks over which each expert is split")
 STRATEGY_PARAMETER(dispatch, .kind = STRATEGY_CHOICE, .order = 30, OF_EXPERTS,
                    .choices = (const char *const[]){"alltoall", "allgather", "deepep", NULL},
-                   .help = "how tokens come to experts", .help_of_list = "to experts")
+                   .help = "how tokens come to the ranks of their experts, and back; deepep: once to each node, "
+                           "which hands them on",
+                   .help_of_list = "how tokens come to their experts")
 STRATEGY_PARAMETER(capacity, .kind = STRATEGY_CHOICE, .order = 31, OF_EXPERTS,
                    .choices = (const char *const[]){"default", "none", "padded", "dropped", NULL},
-                   .help = "limit of an expert's tokens", .help_of_list = "limits")
+                   .help = "limit of an expert's tokens, beyond which they are dropped, and up to which its "
+                           "buffer is padded or not; default: none, with DeepSpeed padded",
+                   .help_of_list = "limits of an expert's tokens")
 STRATEGY_PARAMETER(capacity_percent, .kind = STRATEGY_DEGREE, .min = 1, .max = 100000, .fallback = 100,
-                   .order = 32, OF_EXPERTS, .help = "this limit, of an even share",
-                   .help_of_list = "this limit, of an even share")
+                   .order = 32, OF_EXPERTS,
+                   .help = "this limit, in percent of what comes to each expert if they get as many",
+                   .help_of_list = "this limit, in percent of an even share")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
 
