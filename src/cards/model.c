@@ -335,7 +335,8 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
     const int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
     const int64_t head = m->kv_lora_rank ? m->qk_nope_head_dim + m->qk_rope_head_dim
                          : m->head_dim   ? m->head_dim
-                                         : m->d_model / m->heads;
+                         : m->heads      ? m->d_model / m->heads
+                                         : 0; /* of a card that still lacks them */
 
     if (p->offset == offsetof(card_model, head_dim) || (p->offset == offsetof(card_model, v_head_dim) && !v))
         return head;
