@@ -78,6 +78,7 @@ static const char *const norms_words[] = {"before", "after", "both", NULL};
 static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
 static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
 static const char *const router_words[] = {"softmax", "sigmoid", NULL};
+const char *const card_mfu_words[] = {"ours", "megatron", "bridge", "torchtitan", "nemo", "palm", NULL};
 static const char *const position_words[] = {"rotary", "learned", "none", NULL};
 
 #define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
@@ -206,6 +207,15 @@ static const cfg_param rows[] = {
      .help =
          "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
          "if `operators` names a family of models, else stage"},
+    {.key = "mfu_like",
+     .type = CFG_T_NAME,
+     FIELD(mfu_like),
+     .fallback = "ours",
+     .choices = card_mfu_words,
+     .omit_default = true,
+     .help =
+         "whose count of operations MFU is of: ours, the products that a step executes, or the formula of "
+         "a program (profile train)"},
     {.key = "placement", MOVED(placement), .help = "the strategy's --placement, where a point says none"},
     {.key = "stages", MOVED(stages), .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
