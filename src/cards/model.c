@@ -79,6 +79,7 @@ static const char *const norms_words[] = {"before", "after", "both", NULL};
 static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
 static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
 static const char *const router_words[] = {"softmax", "sigmoid", NULL};
+const char *const card_mfu_words[] = {"ours", "megatron", "bridge", "torchtitan", "nemo", "palm", NULL};
 static const char *const position_words[] = {"rotary", "learned", "none", NULL};
 
 #define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
@@ -217,6 +218,15 @@ static const cfg_param rows[] = {
      .help =
          "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
          "if `operators` names a family of models, else stage"},
+    {.key = "mfu_like",
+     .type = CFG_T_NAME,
+     FIELD(mfu_like),
+     .fallback = "ours",
+     .choices = card_mfu_words,
+     .omit_default = true,
+     .help =
+         "whose count of operations MFU is of: ours, the products that a step executes, or the formula of "
+         "a program (profile train)"},
     {.key = "placement", MOVED(placement), .help = "the strategy's --placement, where a point says none"},
     {.key = "stages", MOVED(stages), .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
@@ -346,7 +356,8 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
     const int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
     const int64_t head = m->kv_lora_rank ? m->qk_nope_head_dim + m->qk_rope_head_dim
                          : m->head_dim   ? m->head_dim
-                                         : m->d_model / m->heads;
+                         : m->heads      ? m->d_model / m->heads
+                                         : 0; /* of a card that still lacks them */
 
     if (p->offset == offsetof(card_model, head_dim) || (p->offset == offsetof(card_model, v_head_dim) && !v))
         return head;

@@ -41,12 +41,14 @@ typedef struct {
     bool shared_expert_gate, router_bias, expert_bias;
     cfg_name router, imbalance; /* imbalance.h */
     cfg_name operators; /* a name in configs/operators, or a path */
+    cfg_name mfu_like;  /* whose operations MFU counts; "ours" */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */
     cfg_name placement, stages; /* as the strategy's table spells them; "": not given */
 } card_model;
 
 extern const cfg_table card_model_table;
+extern const char *const card_mfu_words[]; /* of mfu_like, ended by NULL; ours first */
 
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);

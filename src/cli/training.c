@@ -3,6 +3,7 @@
 #include "cards/device.h"
 #include "cli/simulated.h"
 #include "driver/links.h"
+#include "driver/mfu.h"
 #include "report/band.h"
 #include "report/parts.h"
 #include "report/tree.h"
@@ -266,6 +267,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
     const drv_study *t = s->study;
     const store_metrics *m = &s->metrics;
     const step_options o = drv_training_options(t, s->point);
+    const drv_mfu *f = drv_mfu_of(&t->model, t->model_name);
     const double capacity = t->system.hbm_bytes;
 
     simulated_heading(t, s->point, out);
@@ -275,7 +277,8 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s,
                     m->tokens_per_s_npu);
-    dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    dse_strbuf_addf(out, "  %-22s MFU %.1f %%%s%s%s, HFU %.1f %%\n", "utilisation", m->mfu, f ? " as " : "",
+                    f ? drv_mfu_say(f) : "", f ? " counts" : "", m->hfu);
     simulated_costs(m, out);
     experts_text(s, out);
     stages_text(s, out);

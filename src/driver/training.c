@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "cards/device.h"
 #include "cards/imbalance.h"
+#include "driver/mfu.h"
 #include "driver/programs.h"
 #include "driver/recipe.h"
 
@@ -452,6 +453,16 @@ static uint64_t *column_of(step_holds kind, store_metrics *m)
     }
 }
 
+/* Of a step, as the card says who counts. */
+static double model_operations(const drv_study *s, const strategy *p, const step_result *r)
+{
+    const drv_mfu *f = drv_mfu_of(&s->model, s->model_name);
+    const step_model *m = &s->training->model;
+
+    return f ? drv_mfu_operations(f, &s->model, m, p->tp) * (double)r->tokens / (double)m->sequence
+             : r->model_operations;
+}
+
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
                           store_metrics *out)
 {
@@ -485,7 +496,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->peak_gathered = 0;
     for (int k = 0; k < STEP_N_HOLDS; k++)
         *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
-    out->mfu = 100 * r->model_operations / (seconds * peak * npus);
+    out->mfu = 100 * model_operations(s, p, r) / (seconds * peak * npus);
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
     store_add_costs(strategy_ranks(p), s->system.price, s->system.power, out);
 }

@@ -1,14 +1,17 @@
 /* Hugging Face configs of published models against what transformers counts of them: parameters by group, those active for a
  * token, operations of a forward pass, and what inference keeps of a token, to the digit. A model with layers of linear attention
- * must be refused, and no other.
+ * must be refused, and no other. And the operations of training that programs count (driver/mfu.h), as their own functions
+ * returned them.
  *
- *   run_models FOLDER     with models.jsonl, a model a line; 77 if it is not there */
+ *   run_models FOLDER     with models.jsonl and train_flops.jsonl, a model a line; 77 if they are not there */
 #include "base/alloc.h"
 #include "base/fs.h"
 #include "cards/hf.h"
 #include "driver/count.h"
+#include "driver/mfu.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,24 +122,130 @@ static outcome check_model(const cfg_node *row, const char *key, dse_arena *a)
     return wrong || !is_softmax ? DIFFERENT : EQUAL;
 }
 
+/* ---- operations that programs count ----------------------------------------------------------------- */
+
+static const struct {
+    const char *recorded, *word;
+    uint32_t tp;
+} programs[] = {{"megatron_lm", "megatron", 1},
+                {"megatron_lm_padded_tp8", "megatron", 8},
+                {"megatron_bridge", "bridge", 1},
+                {"torchtitan", "torchtitan", 1},
+                {"palm_active_params", "palm", 1},
+                {"palm_total_params", "palm", 1}, /* of models without experts */
+                {"nemo:gpt3", "nemo:gpt3", 1},
+                {"nemo:llama2", "nemo:llama2", 1},
+                {"nemo:llama3", "nemo:llama3", 1},
+                {"nemo:nemotron", "nemo:nemotron", 1},
+                {"nemo:mixtral", "nemo:mixtral", 1},
+                {"nemo:qwen3", "nemo:qwen3", 1},
+                {"nemo:deepseekv3", "nemo:deepseekv3", 1},
+                {"nemo:gpt_oss", "nemo:gpt_oss", 1},
+                {"nemo:transformer", "nemo:transformer", 1}};
+
+/* Their functions multiply doubles in other orders than ours. */
+static bool equal(double a, double b) { return fabs(a - b) <= 4e-16 * fabs(b); }
+
+/* dbrx says no width of a layer without experts, and has none: NeMo takes 4 times the hidden size then. */
+static bool is_left_out(const char *id, const char *recorded, const card_model *m)
+{
+    return (m->experts && !strcmp(recorded, "palm_total_params")) ||
+           (!strcmp(id, "dbrx") && !strcmp(recorded, "nemo:transformer"));
+}
+
+/* Of NeMo's formulas also which one the name of the model stands for. */
+static bool check_program(const char *id, size_t program, card_model *m, const step_model *s,
+                          const cfg_node *recorded, uint32_t *n)
+{
+    const char *name = programs[program].recorded;
+    const drv_mfu *f = drv_mfu_find(programs[program].word), *own;
+    const double expected = strtod(text_of(recorded, "flops_per_sequence"), NULL);
+    const double seen = drv_mfu_operations(f, m, s, programs[program].tp);
+
+    *n += 1;
+    snprintf(m->mfu_like, sizeof m->mfu_like, "%s", strncmp(name, "nemo", 4) != 0 ? programs[program].word : "nemo");
+    own = drv_mfu_of(m, id);
+    if (own != f)
+        printf("%s: %s is taken for %s\n", id, name, drv_mfu_say(own));
+    if (!equal(seen, expected))
+        printf("%s: %s of %" PRIu64 " tokens %.17g, not %.17g\n", id, name, s->sequence, seen, expected);
+    return own == f && equal(seen, expected);
+}
+
+/* The row of `flops` for a model that is read. Counts the values that are compared. */
+static bool check_programs(const cfg_node *row, const cfg_node *flops, dse_arena *a, uint32_t *n)
+{
+    static const char *const sequence[] = {"2048", "4096", "8192"};
+    const char *id = text_of(row, "id");
+    const cfg_doc doc = {id, (cfg_node *)cfg_get(row, "config_used")};
+    bool right = true;
+
+    for (int i = 0; i < 3; i++) {
+        dse_error err = DSE_ERROR_INIT;
+        cfg_doc card;
+        card_model m;
+        step_model s;
+
+        if (card_hf_card(&doc, a, &card, NULL, &err) != DSE_OK ||
+            drv_model_of(&card, strtoll(sequence[i], NULL, 10), a, &m, &s, &err) != DSE_OK) {
+            printf("%s: %s\n", id, err.text);
+            return false;
+        }
+        for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
+            const cfg_node *at = cfg_get(cfg_get(flops, "programs"), programs[p].recorded);
+
+            if (at && !is_left_out(id, programs[p].recorded, &m))
+                right &= check_program(id, p, &m, &s, cfg_get(at, sequence[i]), n);
+        }
+    }
+    return right;
+}
+
+/* The row of a model in a text of rows; NULL. */
+static const cfg_node *find_row(char *text, const char *id, dse_arena *a)
+{
+    char key[160];
+
+    snprintf(key, sizeof key, "\"id\": \"%s\",", id);
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char *at = strstr(line, key);
+        dse_error err = DSE_ERROR_INIT;
+        cfg_doc row;
+
+        if (at && at < end)
+            return cfg_parse_json("train_flops.jsonl", line, (size_t)(end - line), a, &row, &err) == DSE_OK
+                       ? row.root
+                       : NULL;
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    uint32_t n[3] = {0}, n_found[3] = {0};
-    dse_strbuf text;
+    uint32_t n[3] = {0}, n_found[3] = {0}, n_values = 0;
+    bool programs_differ = false;
+    dse_strbuf text, flops;
     dse_arena a = {0};
     dse_error err = DSE_ERROR_INIT;
     char path[4096];
 
     if (argc != 2)
         return 2;
-    snprintf(path, sizeof path, "%s/models.jsonl", argv[1]);
     dse_strbuf_init(&text);
+    dse_strbuf_init(&flops);
+    snprintf(path, sizeof path, "%s/models.jsonl", argv[1]);
     if (dse_read_file(path, 64u << 20, &text, &err) != DSE_OK) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    snprintf(path, sizeof path, "%s/train_flops.jsonl", argv[1]);
+    if (dse_read_file(path, 64u << 20, &flops, &err) != DSE_OK) {
         printf("skipped: %s\n", err.text);
         return 77;
     }
     for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
         cfg_doc row;
+        const cfg_node *counted;
         const char *format;
 
         if (cfg_parse_json("models.jsonl", line, (size_t)(end - line), &a, &row, &err) != DSE_OK) {
@@ -147,13 +256,18 @@ int main(int argc, char **argv)
         n[check_model(row.root, "config_used", &a)]++;
         if (!strncmp(format, "hf config", 9) && cfg_get(cfg_get(row.root, "config_as_found"), "model_type"))
             n_found[check_model(row.root, "config_as_found", &a)]++;
+        if ((counted = find_row(flops.data, text_of(row.root, "id"), &a)))
+            programs_differ |= !check_programs(row.root, counted, &a, &n_values);
         dse_arena_reset(&a);
     }
     printf("%" PRIu32 " models: %" PRIu32 " equal, %" PRIu32 " refused, %" PRIu32 " different\n",
            n[0] + n[1] + n[2], n[EQUAL], n[REFUSED], n[DIFFERENT]);
     printf("configs as found: %" PRIu32 " equal, %" PRIu32 " refused, %" PRIu32 " different\n",
            n_found[EQUAL], n_found[REFUSED], n_found[DIFFERENT]);
+    printf("operations of training as programs count them: %" PRIu32 " values, %s\n", n_values,
+           programs_differ ? "some differ" : "equal");
     dse_strbuf_free(&text);
+    dse_strbuf_free(&flops);
     dse_arena_free(&a);
-    return n[DIFFERENT] || n_found[DIFFERENT] ? 1 : 0;
+    return n[DIFFERENT] || n_found[DIFFERENT] || programs_differ ? 1 : 0;
 }
