@@ -2,9 +2,9 @@
  *
  *   even            each expert gets as many
  *   X               the most loaded rank gets X times as many as the mean one, a number from 1 on
- *   zipf:S[:SEED]   an expert's share is as 1/n^S of its place n in an order that is drawn for each layer; ranks
- *                   have experts that stand beside each other. The most loaded rank's share is the mean over
- *                   the layers
+ *   zipf:S[:SEED]   an expert's share is as 1/n^S of its place n in an order that is drawn for each layer;
+ *                   ranks have experts that stand beside each other. The most loaded rank's share is the
+ *                   mean over the layers
  *
  * A token takes an expert once, so that none gets more than every token. */
 #ifndef DSE_CARDS_IMBALANCE_H

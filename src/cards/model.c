@@ -372,7 +372,7 @@ static int64_t size_of(const card_model *m, const cfg_param *p)
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
 }
 
-static dse_status check_experts(const card_model *m, dse_error *err)
+dse_status card_model_check_experts(const card_model *m, dse_error *err)
 {
     const int64_t groups = m->router_groups;
 
@@ -428,7 +428,7 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
                         "kv_heads %" PRId64 " does not divide heads %" PRId64
                         "; each key and value is shared by as many heads",
                         m->kv_heads, m->heads);
-    if ((st = check_latents(m, err)) != DSE_OK || (st = check_experts(m, err)) != DSE_OK)
+    if ((st = check_latents(m, err)) != DSE_OK || (st = card_model_check_experts(m, err)) != DSE_OK)
         return st;
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";

@@ -92,6 +92,10 @@ card_model card_model_spelled_out(const card_model *m);
 dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out,
                              dse_error *err);
 
+/* DSE_E_CONFIG: a token takes more experts than there are, or than its groups have; groups that do not divide
+ * them. */
+dse_status card_model_check_experts(const card_model *m, dse_error *err);
+
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG
  * if it names a parameter that the card does not have. */
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err);
