@@ -87,6 +87,7 @@ static const struct {
     const char *text;
 } ignored[] = {
     {"attn_logit_softcapping", IF_THERE, "the cap of scores"},
+    {"max_attn_value", IF_THERE, "the cap of scores"},
     {"final_logit_softcapping", IF_THERE, "the cap of logits"},
     {"partial_rotary_factor", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
     {"rotary_pct", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
@@ -255,6 +256,8 @@ static const family families[] = {
     {"granitemoe", .gate = true, .is_tied = true},
     {"phimoe", .gate = true, .norm = "layer", .rule = WINDOW_IF_BELOW},
     {"dbrx", .gate = true, .norm = "layer_unbiased"},
+    {"grok-1", .gate = true, .is_tied = true, .norms = "both"},
+    {"grok", .gate = true, .is_tied = true, .norms = "both"},
 };
 
 /* Sizes of the configuration class, which published configs of these leave out. */

@@ -17,8 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What a formula reads. `pairs`: heads times features of a key and of a value, over all layers; `windowed`: of
- * those with a window. */
+/* What a formula reads. `pairs`: heads times features of a key and of a value, over all layers; `windowed`:
+ * of those with a window. */
 typedef struct {
     const card_model *card;
     step_count count;

@@ -11,8 +11,8 @@ typedef struct drv_mfu drv_mfu;
 /* Words of `mfu_like`, and of NeMo's formulas "nemo:llama3", ...; NULL: there is no such word. */
 const drv_mfu *drv_mfu_find(const char *word);
 
-/* What a card's `mfu_like` stands for; NULL: ours. NeMo has a formula for each family, and looks for it in the
- * name of the model. */
+/* What a card's `mfu_like` stands for; NULL: ours. NeMo has a formula for each family, and looks for it in
+ * the name of the model. */
 const drv_mfu *drv_mfu_of(const card_model *m, const char *model_name);
 
 /* "Megatron-LM", "NeMo (llama3)". */

@@ -314,6 +314,21 @@ CLAIM(llama_4_has_two_widths_and_chunks)
     assert_string_equal(word_of("router"), "sigmoid");
 }
 
+/* Four norms a layer (configuration_grok1.py, modeling_grok1.py of hpcai-tech/grok-1). */
+CLAIM(grok_has_norms_on_both_sides)
+{
+    (void)state;
+    assert_ok(load("{\"model_type\": \"grok-1\", \"hidden_size\": 6144, \"intermediate_size\": 32768, \"max_attn_value\": 30.0,"
+                   "\"num_attention_heads\": 48, \"num_experts\": 8, \"num_experts_per_tok\": 2, \"num_hidden_layers\": 64,"
+                   "\"num_key_value_heads\": 8, \"vocab_size\": 131072}"),
+              &err);
+    assert_sizes(131072, 6144, 32768, 48, 64);
+    assert_int_equal(size_of("experts"), 8);
+    assert_string_equal(word_of("norms"), "both");
+    assert_string_equal(word_of("tied_embeddings"), "true");
+    assert_int_equal(notes.n, 1);
+}
+
 CLAIM(gpt_oss_has_sinks_and_biases)
 {
     (void)state;
@@ -434,6 +449,7 @@ int main(void)
         cmocka_unit_test(latent_attention_and_experts_are_read),
         cmocka_unit_test(a_group_of_all_experts_is_left_out),
         cmocka_unit_test(llama_4_has_two_widths_and_chunks),
+        cmocka_unit_test(grok_has_norms_on_both_sides),
         cmocka_unit_test(gpt_oss_has_sinks_and_biases),
         cmocka_unit_test(what_no_card_can_say_is_refused_by_name),
         cmocka_unit_test(two_spellings_must_agree),
