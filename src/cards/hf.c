@@ -39,34 +39,63 @@ static const struct {
     int64_t most;
     const char *what;
 } refused[] = {
-    {NULL, "num_local_experts", 1, "a mixture of experts"},
-    {NULL, "n_routed_experts", 1, "a mixture of experts"},
-    {NULL, "num_experts", 1, "a mixture of experts"},
-    {NULL, "moe_num_experts", 1, "a mixture of experts"},
-    {"ffn_config", "moe_num_experts", 1, "a mixture of experts"},
-    {NULL, "kv_lora_rank", 0, "multi-head latent attention"},
     {NULL, "linear_num_value_heads", 0, "linear attention"},
     {NULL, "attn_type_list", 0, "linear attention"},
     {NULL, "state_size", 0, "a state-space model"},
     {NULL, "ssm_cfg", 0, "a state-space model"},
     {NULL, "mamba_d_state", 0, "a state-space model"},
     {NULL, "cross_attention_layers", 0, "attention to images"},
+    {NULL, "moe_layer_freq", 1, "experts from the first layer on in every so many-th"},
+};
+
+/* Architectures without a key that says so. */
+static const struct {
+    const char *model_type, *what;
+} other_types[] = {
+    {"bert", "an encoder"},
+    {"roberta", "an encoder"},
+    {"xlm-roberta", "an encoder"},
+    {"distilbert", "an encoder"},
+    {"albert", "an encoder"},
+    {"electra", "an encoder"},
+    {"deberta", "an encoder"},
+    {"deberta-v2", "an encoder"},
+    {"modernbert", "an encoder"},
+    {"mamba", "a state-space model"},
+    {"mamba2", "a state-space model"},
+    {"falcon_mamba", "a state-space model"},
+    {"jamba", "a state-space model"},
+    {"bamba", "a state-space model"},
+    {"zamba", "a state-space model"},
+    {"zamba2", "a state-space model"},
+    {"nemotron_h", "a state-space model"},
+    {"falcon_h1", "a state-space model"},
+    {"granitemoehybrid", "a state-space model"},
+    {"rwkv", "linear attention"},
+    {"recurrent_gemma", "linear attention"},
+    {"minimax", "linear attention"},
+    {"minimax_text_01", "linear attention"},
+    {"kimi_linear", "linear attention"},
+    {"qwen3_next", "linear attention"},
 };
 
 /* What makes no difference that is simulated: little time, but not none. */
-typedef enum { IF_TRUE, IF_THERE, IF_BELOW_1 } noted_if;
+typedef enum { IF_TRUE, IF_THERE, IF_BELOW_1, IF_ABOVE_0 } noted_if;
 static const struct {
     const char *key;
     noted_if noted;
     const char *text;
 } ignored[] = {
     {"attn_logit_softcapping", IF_THERE, "the cap of scores"},
+    {"max_attn_value", IF_THERE, "the cap of scores"},
     {"final_logit_softcapping", IF_THERE, "the cap of logits"},
     {"partial_rotary_factor", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
     {"rotary_pct", IF_BELOW_1, "that heads are rotated in part (they are whole)"},
     {"rotary_dim", IF_THERE, "that heads are rotated in part (they are whole)"},
     {"qk_layernorm", IF_TRUE, "the norms of queries and keys"},
     {"use_qk_norm", IF_TRUE, "the norms of queries and keys"},
+    {"num_nextn_predict_layers", IF_ABOVE_0, "the layers that predict further tokens"},
+    {"no_rope_layers", IF_THERE, "that some layers are not rotated"},
     {"vision_config", IF_THERE, "the model of images"},
     {"audio_config", IF_THERE, "the model of sounds"},
 };
@@ -79,6 +108,34 @@ static const struct {
     {NULL, "num_key_value_heads", NULL}, {NULL, "num_kv_heads", NULL},
     {NULL, "n_head_kv", NULL},           {NULL, "multi_query_group_num", "multi_query_attention"},
     {"attn_config", "kv_n_heads", NULL},
+};
+
+/* Sizes of experts and of latents: what a card calls them, and how small one says something. */
+typedef enum { OF_EXPERTS, OF_EXPERT_GROUPS, OF_LATENTS } more_group;
+static const struct {
+    more_group group;
+    const char *card, *section, *key;
+    int64_t least;
+} more_sizes[] = {
+    {OF_EXPERTS, "experts", NULL, "num_local_experts", 2},
+    {OF_EXPERTS, "experts", NULL, "n_routed_experts", 2},
+    {OF_EXPERTS, "experts", NULL, "num_experts", 2},
+    {OF_EXPERTS, "experts", "ffn_config", "moe_num_experts", 2},
+    {OF_EXPERTS, "experts_per_token", NULL, "num_experts_per_tok", 1},
+    {OF_EXPERTS, "experts_per_token", "ffn_config", "moe_top_k", 1},
+    {OF_EXPERTS, "d_ff_expert", NULL, "moe_intermediate_size", 1},
+    {OF_EXPERTS, "shared_experts", NULL, "n_shared_experts", 1},
+    {OF_EXPERTS, "d_ff_shared", NULL, "shared_expert_intermediate_size", 1},
+    {OF_EXPERTS, "first_dense_layers", NULL, "first_k_dense_replace", 1},
+    {OF_EXPERTS, "expert_every", NULL, "decoder_sparse_step", 2},
+    {OF_EXPERTS, "expert_every", NULL, "interleave_moe_layer_step", 2},
+    {OF_EXPERTS, "router_groups", NULL, "n_group", 2},
+    {OF_EXPERT_GROUPS, "router_groups_per_token", NULL, "topk_group", 1},
+    {OF_LATENTS, "kv_lora_rank", NULL, "kv_lora_rank", 1},
+    {OF_LATENTS, "q_lora_rank", NULL, "q_lora_rank", 1},
+    {OF_LATENTS, "qk_nope_head_dim", NULL, "qk_nope_head_dim", 1},
+    {OF_LATENTS, "qk_rope_head_dim", NULL, "qk_rope_head_dim", 1},
+    {OF_LATENTS, "v_head_dim", NULL, "v_head_dim", 1},
 };
 
 /* Feed-forward networks of three matrices, one of them a gate, of models of no family below. */
@@ -108,6 +165,7 @@ static const struct {
     {"no_bias", ALL_BUT_HEAD, true},
     {"use_qkv_bias", QKV, false},
     {"qkv_bias", QKV, false},
+    {"lm_head_bias", HEAD, false},
     {"add_qkv_bias", QKV, false},
 };
 
@@ -117,8 +175,9 @@ static const char *const dropout_keys[] = {"resid_pdrop", "dropout", "hidden_dro
                                            "residual_dropout"};
 
 typedef enum {
-    WINDOW_OF_ALL,  /* every layer has the window of the config */
-    WINDOW_SWITCHED /* use_sliding_window: layers from max_window_layers on */
+    WINDOW_OF_ALL,   /* every layer has the window of the config */
+    WINDOW_SWITCHED, /* use_sliding_window: layers from max_window_layers on */
+    WINDOW_IF_BELOW  /* every layer, if it is below max_position_embeddings */
 } window_rule;
 
 #define LLAMA   "llama"   /* configs/layers/llama.yaml: groups of heads, a gate, no choice */
@@ -134,6 +193,9 @@ typedef struct {
     window_rule rule;
     int64_t window, every;  /* every nth layer has none; 0: see rule */
     int64_t more_positions; /* rows of the table of positions beyond the key's */
+    /* Of experts: one that all tokens take, with a gate or not; scores by a sigmoid; biases. */
+    bool has_shared_expert, has_shared_gate, is_sigmoid, router_bias, expert_bias;
+    bool has_sinks;
 } family;
 
 static const family families[] = {
@@ -142,7 +204,7 @@ static const family families[] = {
     {"ministral", .gate = true, .rule = WINDOW_OF_ALL},
     {"granite", .gate = true},
     {"smollm3", .gate = true, .is_tied = true},
-    {"phi3", .gate = true},
+    {"phi3", .gate = true, .rule = WINDOW_IF_BELOW},
     {"qwen2", .gate = true, .biases = QKV, .rule = WINDOW_SWITCHED},
     {"qwen2_vl", .gate = true, .biases = QKV, .rule = WINDOW_SWITCHED},
     {"qwen3", .gate = true, .qk_norm = "head", .head_dim = 128, .rule = WINDOW_SWITCHED},
@@ -177,6 +239,25 @@ static const family families[] = {
     {"mpt", .is_tied = true, .norm = "layer", .position = "learned", .biases = ALL_BUT_HEAD},
     {"nemotron", .norm = "layer"},
     {"starcoder2", .is_tied = true, .norm = "layer", .biases = ALL_BUT_HEAD},
+    {"mixtral", .gate = true},
+    {"qwen2_moe", .gate = true, .biases = QKV, .rule = WINDOW_SWITCHED, .has_shared_expert = true,
+     .has_shared_gate = true},
+    {"qwen3_moe", .gate = true, .qk_norm = "head", .head_dim = 128, .rule = WINDOW_SWITCHED},
+    {"deepseek", .gate = true},
+    {"deepseek_v2", .gate = true},
+    {"deepseek_v3", .gate = true, .is_sigmoid = true},
+    {"kimi_k2", .gate = true, .is_sigmoid = true},
+    {"glm4_moe", .gate = true, .never = PROJECTION, .head_dim = 128, .is_sigmoid = true},
+    {"glm4_moe_lite", .gate = true, .is_sigmoid = true},
+    {"gpt_oss", .gate = true, .biases = QKV | PROJECTION, .head_dim = 64, .every = 2, .router_bias = true,
+     .expert_bias = true, .has_sinks = true},
+    {"llama4_text", .gate = true, .head_dim = 128, .every = 4, .has_shared_expert = true, .is_sigmoid = true},
+    {"olmoe", .gate = true, .qk_norm = "all"},
+    {"granitemoe", .gate = true, .is_tied = true},
+    {"phimoe", .gate = true, .norm = "layer", .rule = WINDOW_IF_BELOW},
+    {"dbrx", .gate = true, .norm = "layer_unbiased"},
+    {"grok-1", .gate = true, .is_tied = true, .norms = "both"},
+    {"grok", .gate = true, .is_tied = true, .norms = "both"},
 };
 
 /* Sizes of the configuration class, which published configs of these leave out. */
@@ -189,7 +270,7 @@ static const struct {
     {"gemma3_text", "heads", 8},
     {"gemma3_text", "kv_heads", 4},
 };
-#define MORE_KEYS 24 /* of a card, besides the sizes */
+#define MORE_KEYS 64 /* of a card, besides the sizes */
 
 /* ---- looking at the config ----------------------------------------------------------------- */
 
@@ -271,21 +352,104 @@ const cfg_node *card_hf_text(const cfg_doc *doc)
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
+static bool is_windowed(const cfg_node *type)
+{
+    return !strcmp(type->text, "sliding_attention") || !strcmp(type->text, "chunked_attention");
+}
+
 /* Layers of other kinds than attention, all of it or within a window. */
 static const cfg_node *other_layer(const cfg_node *root)
 {
     const cfg_node *types = cfg_get(root, "layer_types");
 
     for (uint32_t i = 0; types && types->kind == CFG_LIST && i < types->n; i++)
-        if (types->item[i]->kind != CFG_SCALAR || (strcmp(types->item[i]->text, "full_attention") != 0 &&
-                                                   strcmp(types->item[i]->text, "sliding_attention") != 0))
+        if (types->item[i]->kind != CFG_SCALAR ||
+            (strcmp(types->item[i]->text, "full_attention") != 0 && !is_windowed(types->item[i])))
             return types->item[i];
     return NULL;
+}
+
+/* The list of the kinds of attention of the layers; NULL: there is none. */
+static const cfg_node *layer_types(const cfg_node *root)
+{
+    const cfg_node *types = cfg_get(root, "layer_types");
+
+    return types && types->kind == CFG_LIST && types->n ? types : NULL;
+}
+
+/* Which layers have the window: the last so many; or all but each so many-th, 0: all. */
+typedef struct {
+    int64_t last, full_every;
+} windowed;
+
+static bool has_window(const windowed *w, int64_t layers, int64_t i)
+{
+    return i >= layers - w->last && !(w->full_every && (i + 1) % w->full_every == 0);
+}
+
+/* A list of the layers, if it is one of the two. */
+static bool find_windows(const cfg_node *types, windowed *out)
+{
+    const int64_t n = types->n;
+    int64_t n_full = 0, first_full = 0;
+    bool fits = true;
+
+    for (int64_t i = n; i-- > 0;)
+        if (!is_windowed(types->item[i]))
+            n_full++, first_full = i + 1;
+    *out = (windowed){.last = n_full < n ? n : 0, .full_every = first_full};
+    if (first_full == 1)
+        *out = (windowed){.last = n - n_full};
+    for (int64_t i = 0; i < n; i++)
+        fits &= has_window(out, n, i) == is_windowed(types->item[i]);
+    return fits;
+}
+
+/* Whether the config says what is a key of the card. *at (NULL: not asked for) is where it stands. */
+static bool has_more(const cfg_node *root, const char *card, const cfg_node **at)
+{
+    for (size_t i = 0; i < DSE_COUNT(more_sizes); i++) {
+        const cfg_node *key, *value = value_in(root, more_sizes[i].section, more_sizes[i].key, &key);
+        int64_t n;
+
+        if (strcmp(more_sizes[i].card, card) != 0 || !value || !number(value, &n) || n < more_sizes[i].least)
+            continue;
+        if (at)
+            *at = key;
+        return true;
+    }
+    return false;
+}
+
+/* Experts of a family whose other parts are not known would be counted wrong, and so would layers that no
+ * rule of a card names. */
+static dse_status check_experts(const cfg_doc *doc, const cfg_node *root, dse_error *err)
+{
+    const cfg_node *type = cfg_get(root, "model_type"), *only = cfg_get(root, "mlp_only_layers"), *at;
+    bool is_known = false;
+    int64_t n;
+
+    if (!has_more(root, "experts", &at))
+        return DSE_OK;
+    if (!has_more(root, "experts_per_token", NULL))
+        return cfg_fail(err, doc, at, "'%s': how many of them a token takes is missing: num_experts_per_tok",
+                        at->text);
+    for (size_t i = 0; i < DSE_COUNT(families); i++)
+        is_known |= says(root, "model_type", families[i].model_type);
+    if (!is_known)
+        return cfg_fail(err, doc, type ? type : root,
+                        "'model_type': a mixture of experts of a family that is not known");
+    for (uint32_t i = 0; only && only->kind == CFG_LIST && i < only->n; i++)
+        if (!number(only->item[i], &n) || n != i)
+            return cfg_fail(err, doc, only,
+                            "'mlp_only_layers': these are not the first layers, which a card can say");
+    return DSE_OK;
 }
 
 static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, dse_error *err)
 {
     const cfg_node *key, *value;
+    windowed windows;
     uint32_t i = find(doc->root, "is_encoder_decoder");
     int64_t n;
 
@@ -297,7 +461,7 @@ static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, d
         if (value && (!number(value, &n) || n > refused[k].most))
             return cfg_fail(
                 err, doc, key,
-                "'%s': %s, which is not simulated; the operators are those of a dense transformer",
+                "'%s': %s, which is not simulated; the operators are those of a decoder with attention",
                 refused[k].key, refused[k].what);
     }
     value = other_layer(root);
@@ -306,7 +470,18 @@ static dse_status check_architecture(const cfg_doc *doc, const cfg_node *root, d
                         "'layer_types': layers of %.60s, which are not simulated; full_attention and "
                         "sliding_attention are",
                         value->kind == CFG_SCALAR ? value->text : "another kind");
-    return DSE_OK;
+    for (size_t k = 0; k < DSE_COUNT(other_types); k++)
+        if (says(root, "model_type", other_types[k].model_type))
+            return cfg_fail(err, doc, cfg_get(root, "model_type"),
+                            "'model_type': %s, which is not simulated; the operators are those of a decoder "
+                            "with attention",
+                            other_types[k].what);
+    if ((value = layer_types(root)) && !find_windows(value, &windows))
+        return cfg_fail(
+            err, doc, value,
+            "'layer_types': neither the last layers have the window nor all but every so many-th, "
+            "which a card can say");
+    return check_experts(doc, root, err);
 }
 
 /* ---- what is left out ---------------------------------------------------------------------- */
@@ -325,17 +500,20 @@ static bool is_noted(const cfg_node *value, noted_if when)
     case IF_TRUE: return value->kind == CFG_SCALAR && !strcmp(value->text, "true");
     case IF_BELOW_1:
         return value->kind == CFG_SCALAR && dse_parse_double(value->text, &v, NULL) == DSE_OK && v < 1;
+    case IF_ABOVE_0:
+        return value->kind == CFG_SCALAR && dse_parse_double(value->text, &v, NULL) == DSE_OK && v > 0;
     case IF_THERE: break;
     }
     return true;
 }
 
-static void note_ignored(const cfg_node *root, card_hf_notes *notes)
+static void note_ignored(const cfg_node *root, const cfg_node *card, card_hf_notes *notes)
 {
     for (size_t k = 0; k < DSE_COUNT(ignored); k++) {
         uint32_t i = find(root, ignored[k].key);
+        const bool is_read = !strcmp(ignored[k].key, "use_qk_norm") && cfg_get(card, "qk_norm");
 
-        if (i != DSE_NONE && is_noted(root->item[i], ignored[k].noted))
+        if (i != DSE_NONE && !is_read && is_noted(root->item[i], ignored[k].noted))
             add_note(notes, root->key[i], ignored[k].text);
     }
 }
@@ -391,8 +569,11 @@ static void add_implied_width(const cfg_node *root, cfg_node *card, dse_arena *a
     const cfg_node *d_model = cfg_get(card, "d_model");
     uint32_t ratio = find(root, "expansion_ratio");
     int64_t width, times = 4;
+    const cfg_node *at, *of_experts = value_in(root, "ffn_config", "ffn_hidden_size", &at);
     bool known = false;
 
+    if (of_experts && !cfg_get(card, "d_ff"))
+        add(card, "d_ff", at, of_experts, a);
     for (size_t i = 0; i < DSE_COUNT(four_times); i++)
         known |= says(root, "model_type", four_times[i]);
     if (cfg_get(card, "d_ff") || !known || !d_model || !number(d_model, &width) ||
@@ -424,6 +605,7 @@ typedef struct {
     int64_t d_model, heads, layers; /* 0: not known */
     cfg_node *card;
     bool has_choices; /* that decoder alone has */
+    bool is_latent;   /* its attention */
     dse_arena *arena;
     card_hf_notes *notes;
 } reading;
@@ -485,6 +667,8 @@ static void read_kv_heads(reading *r)
 
 static void read_head_dim(reading *r)
 {
+    if (r->is_latent) /* heads have two sizes then */
+        return;
     const char *key = find(r->root, "head_dim") != DSE_NONE ? "head_dim" : "kv_channels";
     int64_t n = number_or(r->root, key, r->of.head_dim);
 
@@ -577,45 +761,92 @@ static void read_positions(reading *r)
     }
 }
 
-/* Of so many layers. */
-static int64_t windowed_layers(const reading *r)
+static windowed windows_of(const reading *r)
 {
-    const cfg_node *types = cfg_get(r->root, "layer_types");
+    const cfg_node *types = layer_types(r->root);
     const int64_t every = number_or(r->root, "sliding_window_pattern", r->of.every);
-    int64_t n = 0;
+    windowed w = {.last = r->layers, .full_every = every};
 
-    if (types && types->kind == CFG_LIST) {
-        for (uint32_t i = 0; i < types->n; i++)
-            n += types->item[i]->kind == CFG_SCALAR && !strcmp(types->item[i]->text, "sliding_attention");
-        return n;
+    if (types) {
+        find_windows(types, &w); /* check_architecture has refused others */
+        w.last = w.last && w.last == types->n ? r->layers : w.last;
+    } else if (r->of.rule == WINDOW_SWITCHED) {
+        const int64_t from = says(r->root, "use_sliding_window", "true")
+                                 ? number_or(r->root, "max_window_layers", r->layers)
+                                 : r->layers;
+
+        w = (windowed){.last = from < r->layers ? r->layers - from : 0};
     }
-    if (r->of.rule == WINDOW_SWITCHED)
-        n = says(r->root, "use_sliding_window", "true")
-                ? r->layers - number_or(r->root, "max_window_layers", r->layers)
-                : 0;
-    else
-        n = every > 0 ? r->layers - r->layers / every : r->layers;
-    return n > 0 ? n : 0;
+    return w;
 }
 
 /* A window of null is none; one that is left out, the family's. */
 static void read_window(reading *r)
 {
-    const int64_t w =
-        cfg_get(r->root, "sliding_window") ? number_or(r->root, "sliding_window", 0) : r->of.window;
-    const int64_t n = w > 0 && !says(r->root, "use_sliding_window", "false") ? windowed_layers(r) : 0;
+    const bool has_chunks = is_of(r, "llama4_text");
+    const char *key = has_chunks ? "attention_chunk_size" : "sliding_window";
+    const int64_t w = cfg_get(r->root, key) ? number_or(r->root, key, 0) : r->of.window;
+    const windowed of = windows_of(r);
 
-    if (n < 1 || w < 1)
+    if (w < 1 || of.last < 1 || of.full_every == 1 || says(r->root, "use_sliding_window", "false"))
         return;
-    choose_number(r, "window", w, "sliding_window");
-    if (n >= r->layers)
+    if (r->of.rule == WINDOW_IF_BELOW && w >= number_or(r->root, "max_position_embeddings", INT64_MAX))
         return;
-    choose_number(r, "windowed_layers", n, "sliding_window");
-    add_note(r->notes, place(r, "sliding_window"),
-             dse_arena_printf(r->arena,
-                              "which layers have the window of %" PRId64 " (%" PRId64 " of %" PRId64
-                              "; each is simulated with the mean)",
-                              w, n, r->layers));
+    choose_number(r, "window", w, key);
+    choose(r, "window_chunks", has_chunks ? "true" : "false", key);
+    if (of.last < r->layers)
+        choose_number(r, "windowed_layers", of.last, key);
+    choose_number(r, "full_attention_every", of.full_every, key);
+}
+
+/* ---- experts and latents --------------------------------------------------------------------- */
+
+/* The first row of a card's key counts that says something. */
+static void read_more(reading *r, more_group group)
+{
+    for (size_t i = 0; i < DSE_COUNT(more_sizes); i++) {
+        const cfg_node *value = value_in(r->root, more_sizes[i].section, more_sizes[i].key, NULL);
+        int64_t n;
+
+        if (more_sizes[i].group == group && value && number(value, &n) && n >= more_sizes[i].least &&
+            !cfg_get(r->card, more_sizes[i].card))
+            choose_number(r, more_sizes[i].card, n, more_sizes[i].key);
+    }
+}
+
+/* Llama 4 calls the width of an expert intermediate_size, and that of other layers' network as here. */
+static void read_two_widths(reading *r)
+{
+    const int64_t width = number_or(r->root, "intermediate_size_mlp", 0);
+
+    for (uint32_t i = 0; width > 0 && i < r->card->n; i++) {
+        if (strcmp(r->card->key[i]->text, "d_ff") != 0)
+            continue;
+        add_text(r->card, "d_ff_expert", r->card->key[i], r->card->item[i]->text, r->arena);
+        r->card->item[i]->text = dse_arena_printf(r->arena, "%" PRId64, width);
+    }
+}
+
+static void read_experts(reading *r)
+{
+    const cfg_node *only = cfg_get(r->root, "mlp_only_layers");
+    const bool is_sigmoid =
+        cfg_get(r->root, "scoring_func") ? says(r->root, "scoring_func", "sigmoid") : r->of.is_sigmoid;
+
+    if (!has_more(r->root, "experts", NULL))
+        return;
+    read_two_widths(r);
+    if (only && only->kind == CFG_LIST && only->n) /* the first ones: check_experts has refused others */
+        choose_number(r, "first_dense_layers", only->n, "mlp_only_layers");
+    read_more(r, OF_EXPERTS);
+    if (cfg_get(r->card, "router_groups"))
+        read_more(r, OF_EXPERT_GROUPS);
+    if (r->of.has_shared_expert && !cfg_get(r->card, "shared_experts"))
+        choose(r, "shared_experts", "1", NULL);
+    choose(r, "shared_expert_gate", r->of.has_shared_gate ? "true" : "false", NULL);
+    choose(r, "router", is_sigmoid ? "sigmoid" : "softmax", "scoring_func");
+    choose(r, "router_bias", r->of.router_bias ? "true" : "false", NULL);
+    choose(r, "expert_bias", r->of.expert_bias ? "true" : "false", NULL);
 }
 
 static void read_dropout(reading *r)
@@ -651,6 +882,12 @@ static void read_opt(reading *r)
         choose(r, "norms", "after", "do_layer_norm_before");
     if (after || says(r->root, "_remove_final_layer_norm", "true"))
         choose(r, "final_norm", "false", after ? "do_layer_norm_before" : "_remove_final_layer_norm");
+}
+
+static const char *qk_norm_of(const reading *r)
+{
+    return !strncmp(r->of.model_type, "glm", 3) && says(r->root, "use_qk_norm", "true") ? "head"
+                                                                                        : r->of.qk_norm;
 }
 
 static bool is_gated(const reading *r)
@@ -701,6 +938,8 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
         add_note(notes, r.at, "what this 'model_type' has beyond a Llama's layers, as it is not known");
     add_text(card, "operators", r.at, DECODER, a);
     operators = card->item[card->n - 1];
+    read_more(&r, OF_LATENTS);
+    r.is_latent = cfg_get(card, "kv_lora_rank") != NULL;
     read_kv_heads(&r);
     read_head_dim(&r);
     read_tied(&r);
@@ -709,11 +948,13 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
     choose(&r, "norms", r.of.norms, NULL);
     value = block_of(&r, &key);
     choose(&r, "block", value, key);
-    choose(&r, "qk_norm", r.of.qk_norm, NULL);
+    choose(&r, "qk_norm", qk_norm_of(&r), "use_qk_norm");
+    choose(&r, "attention_sinks", r.of.has_sinks ? "true" : "false", NULL);
     choose(&r, "embedding_norm", r.of.embedding_norm ? "true" : "false", NULL);
     read_positions(&r);
     read_biases(&r);
     read_window(&r);
+    read_experts(&r);
     read_opt(&r);
     read_dropout(&r);
     if (!is_gated(&r) || r.has_choices)
@@ -747,9 +988,9 @@ dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_
     for (size_t i = 0; i < N_SIZES; i++)
         add_implied(root, root, sizes[i].card, card, a);
     read_family(doc, root, card, a, notes);
-    note_ignored(root, notes);
+    note_ignored(root, card, notes);
     if (root != doc->root)
-        note_ignored(doc->root, notes);
+        note_ignored(doc->root, card, notes);
     *out = (cfg_doc){doc->path, card};
     return DSE_OK;
 }

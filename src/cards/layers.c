@@ -13,12 +13,116 @@ typedef struct {
     dse_error *err;
 } selection;
 
+#define PATTERN "pattern"
+#define LAYER   "layer" /* the block that a file has for all layers */
+
 /* What cards may say for operators with conditions alone. */
-static const char *const features[] = {
-    "gate",       "norm",      "norms",           "block",    "qk_norm",
-    "position",   "positions", "embedding_width", "dropout",  "embedding_norm",
-    "final_norm", "window",    "windowed_layers", "bias.qkv", "bias.projection",
-    "bias.mlp",   "bias.head"};
+static const char *const features[] = {"gate",          "norm",
+                                       "norms",         "block",
+                                       "qk_norm",       "position",
+                                       "positions",     "embedding_width",
+                                       "dropout",       "embedding_norm",
+                                       "final_norm",    "window",
+                                       "window_chunks", "attention_sinks",
+                                       "kv_lora_rank",  "q_lora_rank",
+                                       "bias.qkv",      "bias.projection",
+                                       "bias.mlp",      "bias.head",
+                                       "experts",       "experts_per_token",
+                                       "d_ff_expert",   "shared_experts",
+                                       "d_ff_shared",   "shared_expert_gate",
+                                       "router_groups", "router_groups_per_token",
+                                       "router_bias",
+                                       "expert_bias"};
+
+/* ---- layers that differ --------------------------------------------------------------------------- */
+
+/* What one layer has and another may not have: bits. Layers with the same are of one kind. */
+enum { LAYER_WINDOW = 1, LAYER_EXPERTS = 2, LAYER_N_FACTS = 4 };
+
+static unsigned facts_of(const card_model *m, int64_t layer)
+{
+    const bool is_last = !m->windowed_layers || layer >= m->layers - m->windowed_layers;
+    const bool is_full = m->full_attention_every && (layer + 1) % m->full_attention_every == 0;
+
+    const bool is_sparse =
+        layer >= m->first_dense_layers && !(m->expert_every && (layer + 1) % m->expert_every);
+
+    return (m->window && is_last && !is_full ? LAYER_WINDOW : 0) |
+           (m->experts && is_sparse ? LAYER_EXPERTS : 0);
+}
+
+/* The card as it is for such a layer: of what that has not there is nothing. Conditions read it. */
+static card_model card_of(const card_model *m, unsigned facts)
+{
+    card_model of = *m;
+
+    if (!(facts & LAYER_WINDOW))
+        of.window = 0;
+    if (!(facts & LAYER_EXPERTS))
+        of.experts = 0;
+    return of;
+}
+
+/* The kinds of a model's layers, in the order in which they come first. */
+typedef struct {
+    uint32_t n;
+    unsigned facts[LAYER_N_FACTS];
+    const char *name[LAYER_N_FACTS]; /* of their blocks; of the first "layer" */
+    cfg_node *pattern;               /* lists the layers; NULL: all are of one kind */
+} layer_kinds;
+
+static uint32_t find_kind(const layer_kinds *k, unsigned facts)
+{
+    uint32_t i = 0;
+
+    while (i < k->n && k->facts[i] != facts)
+        i++;
+    return i;
+}
+
+static cfg_node *scalar_at(const cfg_node *at, const char *text, dse_arena *a)
+{
+    const cfg_node node = {.kind = CFG_SCALAR, .line = at->line, .column = at->column, .text = text};
+
+    return dse_arena_copy(a, &node, 1, sizeof node);
+}
+
+static cfg_node *pattern_of(const layer_kinds *k, const card_model *m, const cfg_node *at, dse_arena *a)
+{
+    cfg_node *list = DSE_ARENA_NEW(a, cfg_node, 1), *pattern = DSE_ARENA_NEW(a, cfg_node, 1);
+    cfg_node *name[LAYER_N_FACTS];
+
+    for (uint32_t i = 0; i < k->n; i++)
+        name[i] = scalar_at(at, k->name[i], a);
+    *list = (cfg_node){.kind = CFG_LIST, .line = at->line, .column = at->column, .n = (uint32_t)m->layers};
+    list->item = DSE_ARENA_RAW(a, cfg_node *, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        list->item[i] = name[find_kind(k, facts_of(m, i))];
+    *pattern = (cfg_node){.kind = CFG_MAP, .line = at->line, .column = at->column, .n = 1};
+    pattern->key = DSE_ARENA_NEW(a, cfg_node *, 1);
+    pattern->item = DSE_ARENA_NEW(a, cfg_node *, 1);
+    pattern->key[0] = scalar_at(at, "repeat", a);
+    pattern->item[0] = list;
+    return pattern;
+}
+
+/* `at`: the block of the layer. */
+static layer_kinds kinds_of(const card_model *m, const cfg_node *at, dse_arena *a)
+{
+    layer_kinds k = {0};
+
+    for (int64_t i = 0; i < m->layers; i++) {
+        const unsigned facts = facts_of(m, i);
+
+        if (find_kind(&k, facts) < k.n)
+            continue;
+        k.name[k.n] = k.n ? dse_arena_printf(a, "layer_%" PRIu32, k.n + 1) : LAYER;
+        k.facts[k.n++] = facts;
+    }
+    if (k.n > 1)
+        k.pattern = pattern_of(&k, m, at, a);
+    return k;
+}
 
 /* ---- conditions: key, or key=word|word of the card ------------------------------------------------ */
 
@@ -39,7 +143,7 @@ static bool reads(const char *condition, const char *key)
     return strlen(key) == n && !strncmp(condition, key, n);
 }
 
-/* "yes", "no", or a number. */
+/* "yes", "no", or a number; of a number that words name, yes or no. */
 static dse_status value_of(const selection *s, const cfg_node *condition, const char **out)
 {
     const char *text = condition->kind == CFG_SCALAR ? condition->text : "";
@@ -54,6 +158,10 @@ static dse_status value_of(const selection *s, const cfg_node *condition, const 
                         text);
     if (p->type == CFG_T_INT)
         *out = dse_arena_printf(s->arena, "%" PRId64, *(const int64_t *)field);
+    if (p->type == CFG_T_INT && *words)
+        *out = is_one_of(*out, words + 1) ? "yes" : "no";
+    else if (p->type == CFG_T_INT)
+        return DSE_OK;
     else if (p->type == CFG_T_NAME)
         *out = is_one_of(field, words + (*words == '=')) ? "yes" : "no";
     else
@@ -169,31 +277,77 @@ static cfg_node *select_order(const cfg_node *order, const cfg_node *whole, cons
     return out;
 }
 
-static dse_status select_blocks(const selection *s, const cfg_node *blocks, const cfg_node *define,
-                                cfg_node **new_blocks, cfg_node **new_define)
+/* Where blocks and orders of definition are collected. */
+typedef struct {
+    cfg_node *blocks, *define; /* NULL: the file has no orders */
+    const cfg_node *of_blocks, *of_define;
+} selected;
+
+/* A block of the file as one with this name, for what the card of `s` says. */
+static dse_status add_block(const selection *s, uint32_t i, const char *name, selected *out)
+{
+    cfg_node *key = dse_arena_copy(s->arena, out->of_blocks->key[i], 1, sizeof *key);
+    cfg_node *whole = out->of_blocks->item[i], *block = whole;
+    const uint32_t n = out->of_define ? out->of_define->n : 0;
+    dse_status st = whole->kind == CFG_MAP ? select_block(s, whole, &block) : DSE_OK;
+
+    key->text = name;
+    if (st == DSE_OK)
+        add(out->blocks, key, block);
+    for (uint32_t k = 0; st == DSE_OK && k < n; k++)
+        if (!strcmp(out->of_define->key[k]->text, out->of_blocks->key[i]->text))
+            add(out->define, key, select_order(out->of_define->item[k], whole, block, s->arena));
+    return st;
+}
+
+/* The block `layer` once for each kind. */
+static dse_status add_layers(const selection *s, uint32_t i, const layer_kinds *kinds, selected *out)
 {
     dse_status st = DSE_OK;
 
-    *new_blocks = empty_like(blocks, s->arena);
-    for (uint32_t i = 0; st == DSE_OK && i < blocks->n; i++) {
-        cfg_node *block = blocks->item[i];
+    for (uint32_t k = 0; st == DSE_OK && k < kinds->n; k++) {
+        const card_model card = card_of(s->card, kinds->facts[k]);
+        const selection of = {&card, s->doc, s->conditions, s->arena, s->err};
 
-        if (block->kind == CFG_MAP)
-            st = select_block(s, blocks->item[i], &block);
-        if (st == DSE_OK)
-            add(*new_blocks, blocks->key[i], block);
+        st = add_block(&of, i, kinds->name[k], out);
     }
-    if (st != DSE_OK || !define || define->kind != CFG_MAP)
-        return st;
-    *new_define = empty_like(define, s->arena);
-    for (uint32_t i = 0; i < define->n; i++) {
-        const cfg_node *whole = cfg_get(blocks, define->key[i]->text),
-                       *left = cfg_get(*new_blocks, define->key[i]->text);
+    return st;
+}
 
-        add(*new_define, define->key[i],
-            whole && left ? select_order(define->item[i], whole, left, s->arena) : define->item[i]);
+/* A mapping of one entry more for each further kind of layer. */
+static cfg_node *room_for(const cfg_node *map, dse_arena *a)
+{
+    cfg_node *out = empty_like(map, a);
+
+    out->key = DSE_ARENA_NEW(a, cfg_node *, map->n + LAYER_N_FACTS);
+    out->item = DSE_ARENA_NEW(a, cfg_node *, map->n + LAYER_N_FACTS);
+    return out;
+}
+
+/* An order of definition of a block that there is not stays, as the reader refuses it. */
+static void keep_unknown_orders(selected *out)
+{
+    for (uint32_t k = 0; out->define && k < out->of_define->n; k++)
+        if (!cfg_get(out->of_blocks, out->of_define->key[k]->text))
+            add(out->define, out->of_define->key[k], out->of_define->item[k]);
+}
+
+static dse_status select_blocks(const selection *s, const layer_kinds *kinds, selected *out)
+{
+    dse_status st = DSE_OK;
+
+    out->blocks = room_for(out->of_blocks, s->arena);
+    if (out->of_define && out->of_define->kind == CFG_MAP)
+        out->define = room_for(out->of_define, s->arena);
+    else
+        out->of_define = NULL;
+    for (uint32_t i = 0; st == DSE_OK && i < out->of_blocks->n; i++) {
+        const char *name = out->of_blocks->key[i]->text;
+
+        st = kinds->n && !strcmp(name, LAYER) ? add_layers(s, i, kinds, out) : add_block(s, i, name, out);
     }
-    return DSE_OK;
+    keep_unknown_orders(out);
+    return st;
 }
 
 /* What a card says beyond its family would be without effect. */
@@ -221,23 +375,30 @@ dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_
                              dse_error *err)
 {
     const cfg_node *root = operators->root, *conditions = cfg_get(root, "conditions"),
-                   *blocks = cfg_get(root, "blocks"), *define = cfg_get(root, "define");
+                   *blocks = cfg_get(root, "blocks"), *define = cfg_get(root, "define"),
+                   *layer = cfg_get(blocks, LAYER);
     const selection s = {m, operators, conditions, a, err};
-    cfg_node *new_blocks = NULL, *new_define = NULL, *new_root;
+    selected new = {.of_blocks = blocks, .of_define = define};
+    layer_kinds kinds = {0};
+    cfg_node *new_root;
     dse_status st = check_features(m, operators, err);
 
     *out = *operators;
     if (st != DSE_OK || !conditions || !blocks || blocks->kind != CFG_MAP)
         return st;
-    if ((st = select_blocks(&s, blocks, define, &new_blocks, &new_define)) != DSE_OK)
+    if (layer && !cfg_get(root, PATTERN))
+        kinds = kinds_of(m, layer, a);
+    if ((st = select_blocks(&s, &kinds, &new)) != DSE_OK)
         return st;
-    new_root = empty_like(root, a);
+    new_root = room_for(root, a);
     for (uint32_t i = 0; i < root->n; i++)
         if (root->item[i] != conditions)
             add(new_root, root->key[i],
-                root->item[i] == blocks                 ? new_blocks
-                : root->item[i] == define && new_define ? new_define
-                                                        : root->item[i]);
+                root->item[i] == blocks                ? new.blocks
+                : root->item[i] == define &&new.define ? new.define
+                                                       : root->item[i]);
+    if (kinds.pattern)
+        add(new_root, scalar_at(layer, PATTERN, a), kinds.pattern);
     out->root = new_root;
     return DSE_OK;
 }

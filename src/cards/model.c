@@ -1,5 +1,6 @@
 #include "cards/model.h"
 
+#include "cards/imbalance.h"
 #include "cards/locate.h"
 
 #include <inttypes.h>
@@ -77,6 +78,8 @@ static const char *const norm_words[] = {"rms", "layer", "layer_unbiased", "plai
 static const char *const norms_words[] = {"before", "after", "both", NULL};
 static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
 static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
+static const char *const router_words[] = {"softmax", "sigmoid", NULL};
+const char *const card_mfu_words[] = {"ours", "megatron", "bridge", "torchtitan", "nemo", "palm", NULL};
 static const char *const position_words[] = {"rotary", "learned", "none", NULL};
 
 #define MOVED(f) .type = CFG_T_NAME, FIELD(f), .fallback = "", .check = check_##f, .moved = true
@@ -154,11 +157,58 @@ static const cfg_param rows[] = {
     {.key = "window",
      NUMBER(window, "tokens that a token attends to, itself and those before it; 0: all before it")},
     {.key = "windowed_layers",
-     NUMBER(windowed_layers, "layers that have the window, of which each has the mean; 0: all")},
+     NUMBER(windowed_layers, "layers that have the window, the last so many; 0: all")},
+    {.key = "full_attention_every",
+     NUMBER(full_attention_every,
+            "of so many layers the last has no window: it attends to all tokens; 0: none")},
+    {.key = "window_chunks",
+     SWITCH(
+         window_chunks, "false",
+         "whether the window is a chunk of the sequence: a token attends to those of its chunk before it")},
+    {.key = "attention_sinks",
+     SWITCH(attention_sinks, "false", "whether each head has a parameter in the softmax of its scores")},
+    {.key = "kv_lora_rank",
+     NUMBER(
+         kv_lora_rank,
+         "multi-head latent attention: features from which keys and values are made; 0: it is not latent")},
+    {.key = "q_lora_rank", NUMBER(q_lora_rank, "the same of queries; 0: they are made of the hidden state")},
+    {.key = "qk_nope_head_dim", NUMBER(qk_nope_head_dim, "latent: features of a head that are not rotated")},
+    {.key = "qk_rope_head_dim",
+     NUMBER(qk_rope_head_dim, "latent: further ones that are, of keys the same for all heads")},
+    {.key = "v_head_dim", NUMBER(v_head_dim, "latent: features of a head's values; 0: as of its keys")},
     {.key = "bias.qkv", SWITCH(bias.qkv, "false", "biases of queries, keys and values")},
     {.key = "bias.projection", SWITCH(bias.projection, "false", "a bias of the result of attention")},
     {.key = "bias.mlp", SWITCH(bias.mlp, "false", "biases of the feed-forward network")},
     {.key = "bias.head", SWITCH(bias.head, "false", "a bias of the logits")},
+    {.key = "experts",
+     NUMBER(experts, "experts of a layer, feed-forward networks of which a token takes a few; "
+                     "0: one network, which all tokens take")},
+    {.key = "experts_per_token", NUMBER(experts_per_token, "experts that a token takes")},
+    {.key = "d_ff_expert", NUMBER(d_ff_expert, "width of an expert; 0: d_ff")},
+    {.key = "shared_experts", NUMBER(shared_experts, "experts besides, which all tokens take, as one")},
+    {.key = "d_ff_shared",
+     NUMBER(d_ff_shared, "width of these together; 0: shared_experts times that of an expert")},
+    {.key = "shared_expert_gate",
+     SWITCH(shared_expert_gate, "false", "whether a gate scales what shared experts make, token by token")},
+    {.key = "first_dense_layers", NUMBER(first_dense_layers, "layers before those with experts")},
+    {.key = "expert_every",
+     NUMBER(expert_every, "layers of which the last has experts, over and over; 0: each has")},
+    {.key = "router", CHOICE(router, "softmax", router_words, "how the router makes scores of its products")},
+    {.key = "router_groups",
+     NUMBER(router_groups, "groups of experts, of which a token takes the best first; 0: one")},
+    {.key = "router_groups_per_token", NUMBER(router_groups_per_token, "groups that a token takes")},
+    {.key = "imbalance",
+     .type = CFG_T_NAME,
+     FIELD(imbalance),
+     .fallback = "",
+     .check = card_imbalance_check,
+     .omit_default = true,
+     .help =
+         "how unevenly tokens are spread over experts: even; a number, what the most loaded rank gets over "
+         "the mean; or zipf:S[:SEED], shares of experts by a power of their place, drawn for each "
+         "layer" OF_DECODER},
+    {.key = "router_bias", SWITCH(router_bias, "false", "a bias of the router's products")},
+    {.key = "expert_bias", SWITCH(expert_bias, "false", "biases of the experts")},
     {.key = "profile",
      .type = CFG_T_NAME,
      FIELD(profile),
@@ -168,6 +218,15 @@ static const cfg_param rows[] = {
      .help =
          "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
          "if `operators` names a family of models, else stage"},
+    {.key = "mfu_like",
+     .type = CFG_T_NAME,
+     FIELD(mfu_like),
+     .fallback = "ours",
+     .choices = card_mfu_words,
+     .omit_default = true,
+     .help =
+         "whose count of operations MFU is of: ours, the products that a step executes, or the formula of "
+         "a program (profile train)"},
     {.key = "placement", MOVED(placement), .help = "the strategy's --placement, where a point says none"},
     {.key = "stages", MOVED(stages), .help = "the strategy's --stages, where a point says none"},
     {.key = "precision",
@@ -294,20 +353,74 @@ static const cfg_param *find_size(const char *key)
 
 static int64_t size_of(const card_model *m, const cfg_param *p)
 {
-    int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
+    const int64_t v = *(const int64_t *)(const void *)((const char *)m + p->offset);
+    const int64_t head = m->kv_lora_rank ? m->qk_nope_head_dim + m->qk_rope_head_dim
+                         : m->head_dim   ? m->head_dim
+                         : m->heads      ? m->d_model / m->heads
+                                         : 0; /* of a card that still lacks them */
 
-    if (p->offset == offsetof(card_model, head_dim) && !v)
-        return m->d_model / m->heads;
+    if (p->offset == offsetof(card_model, head_dim) || (p->offset == offsetof(card_model, v_head_dim) && !v))
+        return head;
     if (p->offset == offsetof(card_model, positions) && !v)
         return m->sequence;
     if (p->offset == offsetof(card_model, embedding_width) && !v)
         return m->d_model;
+    if (p->offset == offsetof(card_model, d_ff_expert) && !v)
+        return m->d_ff;
+    if (p->offset == offsetof(card_model, d_ff_shared) && !v)
+        return m->shared_experts * (m->d_ff_expert ? m->d_ff_expert : m->d_ff);
     return p->offset == offsetof(card_model, kv_heads) && !v ? m->heads : v;
+}
+
+dse_status card_model_check_experts(const card_model *m, dse_error *err)
+{
+    const int64_t groups = m->router_groups;
+
+    if (!m->experts)
+        return DSE_OK;
+    if (m->experts_per_token < 1 || m->experts_per_token > m->experts)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "experts_per_token %" PRId64 " of experts %" PRId64
+                        ": a token takes 1 of them at least, and all at most",
+                        m->experts_per_token, m->experts);
+    if (groups &&
+        (m->experts % groups || m->router_groups_per_token < 1 || m->router_groups_per_token > groups))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "router_groups %" PRId64 " with router_groups_per_token %" PRId64
+                        ": groups divide the %" PRId64 " experts, and a token takes 1 to all of them",
+                        groups, m->router_groups_per_token, m->experts);
+    if (groups && m->experts / groups * m->router_groups_per_token < m->experts_per_token)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "experts_per_token %" PRId64 " is more than the %" PRId64
+                        " experts of router_groups_per_token %" PRId64,
+                        m->experts_per_token, m->experts / groups * m->router_groups_per_token,
+                        m->router_groups_per_token);
+    return DSE_OK;
+}
+
+/* Heads of latent attention have keys and values of their own, and a size in two parts. */
+static dse_status check_latents(const card_model *m, dse_error *err)
+{
+    if (!m->kv_lora_rank)
+        return DSE_OK;
+    if (!m->qk_rope_head_dim || !m->qk_nope_head_dim)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "kv_lora_rank %" PRId64
+                        " needs qk_nope_head_dim and qk_rope_head_dim, the features of a "
+                        "head that are not rotated and that are",
+                        m->kv_lora_rank);
+    if (m->kv_heads && m->kv_heads != m->heads)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "kv_lora_rank %" PRId64 " with kv_heads %" PRId64 " of heads %" PRId64
+                        ": each head of latent attention has keys and values of its own; leave kv_heads out",
+                        m->kv_lora_rank, m->kv_heads, m->heads);
+    return DSE_OK;
 }
 
 dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_symbols *out, dse_error *err)
 {
     const cfg_node *symbols = cfg_get(operators->root, "symbols");
+    dse_status st;
 
     *out = (wl_symbols){0};
     if (m->kv_heads && m->heads % m->kv_heads)
@@ -315,6 +428,8 @@ dse_status card_model_symbols(const card_model *m, const cfg_doc *operators, wl_
                         "kv_heads %" PRId64 " does not divide heads %" PRId64
                         "; each key and value is shared by as many heads",
                         m->kv_heads, m->heads);
+    if ((st = check_latents(m, err)) != DSE_OK || (st = card_model_check_experts(m, err)) != DSE_OK)
+        return st;
     for (uint32_t i = 0; symbols && symbols->kind == CFG_MAP && i < symbols->n && i < WL_MAX_SYMBOLS; i++) {
         const char *key = symbols->item[i]->kind == CFG_SCALAR ? symbols->item[i]->text : "";
         const cfg_param *p = find_size(key);

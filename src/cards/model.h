@@ -23,17 +23,32 @@ typedef struct {
     cfg_name norm, norms, block, qk_norm, position;
     int64_t positions;               /* 0: as many as the sequence has */
     int64_t embedding_width;         /* 0: d_model */
-    int64_t window, windowed_layers; /* 0: none; 0: all layers */
+    int64_t window, windowed_layers; /* 0: none; 0: all layers, else the last so many; */
+    int64_t full_attention_every;    /* or all but each so many-th */
+    bool window_chunks;              /* it is a chunk of the sequence */
+    bool attention_sinks;
+    int64_t q_lora_rank, kv_lora_rank; /* kv_lora_rank 0: no latent attention; q_lora_rank 0: plain queries */
+    int64_t qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
     struct {
         bool qkv, projection, mlp, head;
     } bias;
+    int64_t experts, experts_per_token;       /* 0: none */
+    int64_t d_ff_expert;                      /* 0: d_ff */
+    int64_t first_dense_layers, expert_every; /* which layers have experts; 0: all */
+    int64_t shared_experts;
+    int64_t d_ff_shared;                            /* 0: shared_experts times that of an expert */
+    int64_t router_groups, router_groups_per_token; /* 0: one */
+    bool shared_expert_gate, router_bias, expert_bias;
+    cfg_name router, imbalance; /* imbalance.h */
     cfg_name operators; /* a name in configs/operators, or a path */
+    cfg_name mfu_like;  /* whose operations MFU counts; "ours" */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */
     cfg_name placement, stages; /* as the strategy's table spells them; "": not given */
 } card_model;
 
 extern const cfg_table card_model_table;
+extern const char *const card_mfu_words[]; /* of mfu_like, ended by NULL; ours first */
 
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err);
@@ -70,10 +85,16 @@ card_model card_model_spelled_out(const card_model *m);
 
 /* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold
  * are left out, and names of conditions in what is said of a module are replaced by yes, no or the card's
- * number (configs/layers/decoder.yaml). What lies in the arena; a file without conditions is left as it is.
- * DSE_E_CONFIG if the card gives what only such a file has. */
+ * number (configs/layers/decoder.yaml). Where the card's layers differ, the block `layer` becomes one for each
+ * kind of them, and a pattern (step/model.h) says which is which; a file with a pattern of its own keeps that.
+ * What lies in the arena; a file without conditions is left as it is. DSE_E_CONFIG if the card gives what
+ * only such a file has. */
 dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out,
                              dse_error *err);
+
+/* DSE_E_CONFIG: a token takes more experts than there are, or than its groups have; groups that do not divide
+ * them. */
+dse_status card_model_check_experts(const card_model *m, dse_error *err);
 
 /* The value of every symbol that the operator file's `symbols` maps to a parameter of the card. DSE_E_CONFIG
  * if it names a parameter that the card does not have. */

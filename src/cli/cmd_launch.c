@@ -26,7 +26,7 @@ static const option options[] = {
     {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
      FIELD(point)},
     OPTION_GROUP(strategy_value_options, strategy),
-    OPTION_GROUP(sizing_group, sizing),
+    OPTION_GROUP(run_size_group, sizing),
     OPTION_SET,
     {"--per-node", OPT_INT, "N", "",
      "ranks of a machine; what the network joins below its last dimension, if not given", .min = 1,

@@ -232,11 +232,12 @@ static dse_status make_plan(const plan_options *o, const char *db, const char *f
 /* The study on the system of the card: --nodes and --npus left out. */
 static dse_status load_whole(const plan_options *o, dse_arena *a, drv_study *out, dse_error *err)
 {
-    const sizing_options sizing = {.batch = o->sizing.batch, .sequence = o->sizing.sequence};
+    sizing_options sizing = o->sizing;
     cfg_settings settings;
     option_list all;
     dse_status st;
 
+    sizing.nodes = sizing.npus = 0;
     if ((st = sizing_settings(&sizing, NULL, 0, &o->set, a, &all, err)) != DSE_OK ||
         (st = drv_settings_parse(all.item, all.n, a, &settings, err)) != DSE_OK)
         return st;

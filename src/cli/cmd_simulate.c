@@ -49,7 +49,7 @@ static const option options[] = {
     OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
     {"--emit", OPT_STRING, "DIR", "",
-     "also write the traces, groups and configurations for the upstream tools", FIELD(emit)},
+     "also write the traces, groups and configurations for upstream tools", FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
      "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed "

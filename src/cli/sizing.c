@@ -1,5 +1,7 @@
 #include "cli/sizing.h"
 
+#include "base/array.h"
+#include "cards/model.h"
 #include "cards/resize.h"
 #include "driver/study.h"
 
@@ -14,6 +16,10 @@ static const option options[] = {
     {"--npus", OPT_INT, "N", "", "size of the system: so many NPUs", COUNT, FIELD(npus)},
     {"--batch", OPT_INT, "N", "", "sequences of a training step, over all ranks", COUNT, FIELD(batch)},
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
+    {"--mfu-like", OPT_STRING, "WHICH", "", "by whose formula MFU is counted", .choices = card_mfu_words,
+     FIELD(mfu_like)},
+    {"--imbalance", OPT_STRING, "X", "", "of experts: even, the most over the mean, or zipf:S",
+     FIELD(imbalance)},
 };
 
 OPTION_ROWS(sizing_group)
@@ -21,6 +27,12 @@ OPTION_ROWS(sizing_group)
 const option *size_group(size_t *n)
 {
     *n = 2; /* the size of the system */
+    return options;
+}
+
+const option *run_size_group(size_t *n)
+{
+    *n = 4; /* and of the run */
     return options;
 }
 
@@ -51,10 +63,29 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
     return card_system_size(&system, npus, a, out, err);
 }
 
+static const char *number_text(int64_t n, dse_arena *a)
+{
+    return n ? dse_arena_printf(a, "%" PRId64, n) : NULL;
+}
+
+/* Whether a word of --set is "key=...". */
+static bool sets(const char *word, const char *key)
+{
+    const size_t n = strlen(key);
+
+    return !strncmp(word, key, n) && word[n] == '=';
+}
+
 dse_status sizing_settings(const sizing_options *o, const char *const *systems, size_t n_systems,
                            const option_list *set, dse_arena *a, option_list *out, dse_error *err)
 {
-    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 3);
+    const struct {
+        const char *option, *key, *value; /* value NULL: not given */
+    } keys[] = {{"--batch", "batch", number_text(o->batch, a)},
+                {"--sequence", "sequence", number_text(o->sequence, a)},
+                {"--mfu-like", "mfu_like", o->mfu_like && *o->mfu_like ? o->mfu_like : NULL},
+                {"--imbalance", "imbalance", o->imbalance && *o->imbalance ? o->imbalance : NULL}};
+    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 1 + DSE_COUNT(keys));
     const char *size = NULL;
     size_t n = 0;
 
@@ -77,19 +108,17 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
         if (!strncmp(item[i], "network.part=", 13))
             return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both",
                             o->nodes ? "--nodes" : "--npus", item[i]);
-    for (size_t i = 0; i < n; i++) { /* else the option, which is appended, would hold whatever came last */
-        const bool batch = o->batch && !strncmp(item[i], "batch=", 6);
-
-        if (batch || (o->sequence && !strncmp(item[i], "sequence=", 9)))
-            return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both",
-                            batch ? "--batch" : "--sequence", item[i]);
-    }
+    /* else the option, which is appended, would hold whatever came last */
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < DSE_COUNT(keys); k++)
+            if (keys[k].value && sets(item[i], keys[k].key))
+                return dse_fail(err, DSE_E_USAGE, "give either %s or --set %s, not both", keys[k].option,
+                                item[i]);
     if (size)
         item[n++] = size;
-    if (o->batch)
-        item[n++] = dse_arena_printf(a, "batch=%" PRId64, o->batch);
-    if (o->sequence)
-        item[n++] = dse_arena_printf(a, "sequence=%" PRId64, o->sequence);
+    for (size_t k = 0; k < DSE_COUNT(keys); k++)
+        if (keys[k].value)
+            item[n++] = dse_arena_printf(a, "%s=%s", keys[k].key, keys[k].value);
     *out = (option_list){n, item};
     return DSE_OK;
 }

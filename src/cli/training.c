@@ -3,6 +3,7 @@
 #include "cards/device.h"
 #include "cli/simulated.h"
 #include "driver/links.h"
+#include "driver/mfu.h"
 #include "report/band.h"
 #include "report/parts.h"
 #include "report/tree.h"
@@ -88,6 +89,51 @@ static void put_layers(const training_shown *s, report_node *list)
         report_row(list, V_COUNT("stage", i), V_COUNT("layers", layers_of(s, i)));
 }
 
+/* Whether the point's step is another one if tokens are spread evenly. */
+static bool is_uneven(const training_shown *s)
+{
+    return drv_training_options(s->study, s->point).imbalance > 1;
+}
+
+static dse_time lost(const training_shown *s)
+{
+    return s->result.step > s->even.step ? s->result.step - s->even.step : 0;
+}
+
+static uint64_t peak_of(const step_result *r) { return r->memory[r->largest].peak; }
+
+static uint64_t more_memory(const training_shown *s)
+{
+    return peak_of(&s->result) > peak_of(&s->even) ? peak_of(&s->result) - peak_of(&s->even) : 0;
+}
+
+/* Of a model with experts: where they are, and what an uneven router costs. */
+static void experts_text(const training_shown *s, dse_strbuf *out)
+{
+    const step_options o = drv_training_options(s->study, s->point);
+    const int64_t n = s->study->model.experts;
+
+    if (!n)
+        return;
+    dse_strbuf_addf(out, "  %-22s %" PRId64 ", of which a token takes %" PRId64 "; %" PRId64 " on a rank\n",
+                    "experts", n, s->study->model.experts_per_token, n / step_ep(&o));
+    if (is_uneven(s))
+        dse_strbuf_addf(out,
+                        "  %-22s most on a rank %.2f x mean: %.1f %% of the step, %s of the peak memory\n",
+                        "imbalance", o.imbalance, (double)lost(s) / (double)s->result.step * 100,
+                        report_bytes(more_memory(s)).text);
+}
+
+static void put_experts(const training_shown *s, report_node *to)
+{
+    const step_options o = drv_training_options(s->study, s->point);
+
+    report_put(to, V_COUNT("of_a_rank", (uint64_t)s->study->model.experts / step_ep(&o)),
+               V_REAL("imbalance", is_uneven(s) ? o.imbalance : 1));
+    report_put(to, V_COUNT("imbalance_ns", is_uneven(s) ? lost(s) : 0),
+               V_COUNT("imbalance_bytes", is_uneven(s) ? more_memory(s) : 0));
+}
+
 static void put_stages(const step_result *r, report_node *list)
 {
     for (uint32_t rank = 0; rank < r->plan.n_ranks; rank++)
@@ -163,6 +209,8 @@ static void print_json(const training_shown *s, const training_lists *lists, con
     for (size_t i = 0; i < n; i++)
         report_put_known(root, &s->metrics, &c[i]);
     report_put_band(&s->band, (double)s->metrics.wall_time * 1e-9, root);
+    if (s->study->model.experts)
+        put_experts(s, report_object(root, "experts"));
     put_stages(&s->result, report_lines(root, "pipeline"));
     put_layers(s, report_lines(root, "stages"));
     if (lists->memory)
@@ -219,6 +267,7 @@ static void summary(const training_shown *s, dse_strbuf *out)
     const drv_study *t = s->study;
     const store_metrics *m = &s->metrics;
     const step_options o = drv_training_options(t, s->point);
+    const drv_mfu *f = drv_mfu_of(&t->model, t->model_name);
     const double capacity = t->system.hbm_bytes;
 
     simulated_heading(t, s->point, out);
@@ -228,8 +277,10 @@ static void summary(const training_shown *s, dse_strbuf *out)
                     "micro-batches", o.n_micro_batches, o.micro_batch, o.micro_batch == 1 ? "" : "s");
     dse_strbuf_addf(out, "  %-22s %.0f/s, %.1f/s on each NPU\n", "tokens", m->tokens_per_s,
                     m->tokens_per_s_npu);
-    dse_strbuf_addf(out, "  %-22s MFU %.1f %%, HFU %.1f %%\n", "utilisation", m->mfu, m->hfu);
+    dse_strbuf_addf(out, "  %-22s MFU %.1f %%%s%s%s, HFU %.1f %%\n", "utilisation", m->mfu, f ? " as " : "",
+                    f ? drv_mfu_say(f) : "", f ? " counts" : "", m->hfu);
     simulated_costs(m, out);
+    experts_text(s, out);
     stages_text(s, out);
     bubble_text(&s->result, out);
     dse_strbuf_addf(out, "  %-22s %s  (%" PRIu64 " bytes)", "peak memory", report_bytes(m->peak_memory).text,
@@ -285,6 +336,8 @@ dse_status training_print(training_shown *s, const training_lists *lists, bool j
     dse_status st = drv_bands_load(run->arena, &bands, err);
 
     if (st != DSE_OK || (lists->collectives && (st = list_collectives(s, lists->rank, &list, err)) != DSE_OK))
+        return st;
+    if (is_uneven(s) && (st = drv_training_even(s->study, s->point, run->arena, &s->even, err)) != DSE_OK)
         return st;
     s->band = drv_band_of(&bands, s->study, s->point, false, run->arena, &s->why_no_band);
     (json ? print_json : print_text)(s, lists, &list, run);

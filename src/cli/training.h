@@ -12,14 +12,15 @@ typedef struct {
     step_result result;
     store_metrics metrics;
     const drv_unrolled *unrolled; /* that has been simulated besides; NULL */
-    cmp_band band;                /* training_print sets these two */
+    cmp_band band;                /* training_print sets these */
     const char *why_no_band;
+    step_result even; /* of a router that spreads tokens unevenly: as if it did not */
 } training_shown;
 
 /* What is listed besides. */
 typedef struct {
     bool collectives, memory, links; /* links: of the unrolled step */
-    uint32_t rank; /* whose collectives */
+    uint32_t rank;                   /* whose collectives */
 } training_lists;
 
 /* With the error band of the step time. DSE_E_USAGE: there is no such rank. And as drv_bands_load fails. */

@@ -48,6 +48,8 @@ static const char *other_kind(const drv_study *s)
         return "the system is fitted: its card says how well";
     if (strcmp(s->system.laws, "device") != 0)
         return "it is known of kernels by the device's laws alone, and kernels.laws is another";
+    if (s->model.experts)
+        return "it is known of models without experts alone";
     if (is_changed(s->settings))
         return "no run was measured with these settings of the system";
     if (card_model_precision(&s->model).activations > 2)

@@ -49,6 +49,42 @@ static launch_precision precision_of(const card_model *m)
                                                                   : LAUNCH_OTHER_PRECISION; /* two moments */
 }
 
+static void set_latents(const card_model *m, launch_job *j)
+{
+    if (!m->kv_lora_rank)
+        return;
+    j->q_rank = (uint32_t)m->q_lora_rank;
+    j->kv_rank = (uint32_t)m->kv_lora_rank;
+    j->plain_size = (uint32_t)m->qk_nope_head_dim;
+    j->rotated_size = (uint32_t)m->qk_rope_head_dim;
+    j->value_size = (uint32_t)m->v_head_dim;
+}
+
+/* As the step has them, with the program's defaults. */
+static void set_experts(const drv_study *s, launch_job *j)
+{
+    const card_model *m = &s->model;
+    const step_options o = drv_training_options(s, &j->point);
+    const int64_t width = m->d_ff_expert ? m->d_ff_expert : m->d_ff;
+
+    if (!m->experts)
+        return;
+    j->ffn = (uint64_t)m->d_ff;
+    j->experts = (uint32_t)m->experts;
+    j->topk = (uint32_t)m->experts_per_token;
+    j->ep = step_ep(&o);
+    j->etp = step_etp(&o);
+    j->expert_ffn = (uint64_t)width;
+    j->shared_ffn = (uint64_t)(m->d_ff_shared ? m->d_ff_shared : m->shared_experts * width);
+    j->first_dense = (uint32_t)m->first_dense_layers;
+    j->expert_every = (uint32_t)m->expert_every;
+    j->groups = (uint32_t)m->router_groups;
+    j->top_groups = (uint32_t)m->router_groups_per_token;
+    j->has_sigmoid_router = !strcmp(m->router, "sigmoid");
+    j->capacity_percent = o.capacity ? o.capacity_percent : 0;
+    j->pads_capacity = o.capacity == STEP_CAPACITY_PAD;
+}
+
 static void set_model(const drv_study *s, launch_job *j)
 {
     const step_model *m = &s->training->model;
@@ -74,6 +110,7 @@ static void set_model(const drv_study *s, launch_job *j)
     j->is_tied = m->is_tied;
     j->rotary_base = NAN; /* no card has it */
     j->precision = precision_of(&s->model);
+    set_latents(&s->model, j);
 }
 
 /* ---- the machines ------------------------------------------------------------------------------ */
@@ -143,6 +180,7 @@ dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_pr
         (st = set_machines(s, per_node, &j, err)) != DSE_OK)
         return st;
     set_model(s, &j);
+    set_experts(s, &j);
     *out = j;
     return DSE_OK;
 }

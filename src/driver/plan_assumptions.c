@@ -114,7 +114,8 @@ static const char *say_held(const drv_plan_state *p, const strategy *point)
         for (size_t i = 0; i < e->n_trends; i++)
             varies |= e->trend[i].axis == k;
         if (varies || !strategy_has_profile(k, STRATEGY_PROFILE_TRAIN) || k == STRATEGY_recompute ||
-            k == STRATEGY_like || k == STRATEGY_dp)
+            k == STRATEGY_like || k == STRATEGY_dp ||
+            (strategy_parameters[k].of_experts && !p->study->model.experts))
             continue;
         strategy_print(&strategy_parameters[k], strategy_get(point, k), value);
         dse_strbuf_addf(&text, "%s%s %s", text.len ? ", " : "", strategy_parameters[k].name, value);

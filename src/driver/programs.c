@@ -30,6 +30,8 @@ enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED, ATTENTION_FLASH2 };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
+enum { DISPATCH_ALL_TO_ALL, DISPATCH_ALL_GATHER, DISPATCH_DEEPEP };
+enum { CAPACITY_DEFAULT, CAPACITY_NONE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
 
 /* Where a program differs from the parameter's own default. Bridge's recipes have the distributed optimizer
@@ -142,6 +144,13 @@ static bool shards_under_passes(const strategy *p)
 static bool splits_sequences(const strategy *p) { return p->cp > 1; }
 static bool asks_for_overlap(const strategy *p) { return p->pp > 1 && p->overlap_p2p == P2P_ON; }
 
+static bool gathers_tokens(const strategy *p) { return p->dispatch == DISPATCH_ALL_GATHER; }
+static bool relays_tokens(const strategy *p) { return p->dispatch == DISPATCH_DEEPEP; }
+static bool limits_tokens(const strategy *p) { return p->capacity > CAPACITY_NONE; }
+static bool splits_experts_otherwise(const strategy *p) { return p->etp > 1 && p->etp != p->tp; }
+static bool spreads_experts_over_tp(const strategy *p) { return p->dp * p->cp % p->ep != 0; }
+static bool spreads_experts(const strategy *p) { return p->ep > 1; }
+
 static const struct {
     unsigned programs;
     bool (*is_broken)(const strategy *p);
@@ -187,6 +196,16 @@ static const struct {
      "Megatron of 2022 shards the optimizer or nothing; take zero 1 or 0"},
     {BIT(DRV_MEGATRON_2022), shards_under_passes,
      "Megatron of 2022 reduces and gathers after the passes where it shards; take overlap off"},
+    {BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED), gathers_tokens,
+     "only Megatron gathers all tokens for experts; take dispatch alltoall"},
+    {BIT(DRV_DEEPSPEED), relays_tokens, "DeepSpeed has no DeepEP; take dispatch alltoall"},
+    {BIT(DRV_TORCHTITAN), limits_tokens, "TorchTitan drops no tokens of experts; take capacity none"},
+    {BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED), splits_experts_otherwise,
+     "only Megatron splits experts over other ranks than tp; take etp 1, or etp of tp"},
+    {BIT(DRV_DEEPSPEED), spreads_experts_over_tp,
+     "DeepSpeed spreads experts over dp x cp; take ep that divides them"},
+    {BIT(DRV_MEGATRON_2022), spreads_experts,
+     "experts of Megatron of 2022 are not simulated; take like megatron, or ep 1"},
     {BIT(DRV_MEGATRON_2022), splits_sequences, "Megatron of 2022 has no context parallelism; take cp 1"},
 };
 

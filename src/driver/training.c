@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "cards/device.h"
+#include "cards/imbalance.h"
+#include "driver/mfu.h"
 #include "driver/programs.h"
 #include "driver/recipe.h"
 
@@ -49,6 +51,9 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
     return DSE_OK;
 }
 
+/* Choices of the strategy. */
+enum { CAPACITY_DEFAULT, CAPACITY_NONE, CAPACITY_PADDED, CAPACITY_DROPPED };
+
 /* ---- a point ----------------------------------------------------------------------------------- */
 
 /* The schedule of a choice, which has the schedule's name, in the spelling of values; the first is 1f1b. */
@@ -68,6 +73,36 @@ static const sched_def *chosen_schedule(const strategy *p)
 static const sched_def *schedule_of(const strategy *p)
 {
     return p->pp == 1 ? sched_find("1f1b") : chosen_schedule(p);
+}
+
+/* Megatron-LM splits experts as it does other matrices unless it is told otherwise; the others do not. */
+static uint32_t etp_of(const strategy *p) { return p->etp ? p->etp : p->like == DRV_MEGATRON ? p->tp : 1; }
+
+/* DeepSpeed's gates have a limit, and buffers of that size (deepspeed/moe/sharded_moe.py: drop_tokens,
+ * capacity_factor 1); the others drop nothing. */
+static step_capacity capacity_of(const strategy *p)
+{
+    static const step_capacity said[] = {[CAPACITY_NONE] = STEP_CAPACITY_NONE,
+                                         [CAPACITY_PADDED] = STEP_CAPACITY_PAD,
+                                         [CAPACITY_DROPPED] = STEP_CAPACITY_DROP};
+
+    if (p->capacity == CAPACITY_DEFAULT)
+        return p->like == DRV_DEEPSPEED ? STEP_CAPACITY_PAD : STEP_CAPACITY_NONE;
+    return said[p->capacity];
+}
+
+/* Of a dense model nothing. */
+static void set_experts(const drv_study *s, const strategy *p, step_options *o)
+{
+    if (!s->model.experts)
+        return;
+    o->ep = p->ep;
+    o->etp = etp_of(p);
+    o->dispatch = (step_dispatch)p->dispatch;
+    o->capacity = capacity_of(p);
+    o->capacity_percent = p->capacity_percent;
+    o->imbalance = card_imbalance(&s->model, p->ep);
+    o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
 
 step_options drv_training_options(const drv_study *s, const strategy *p)
@@ -96,6 +131,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .reduce_bytes = own.gradients,
                       .optimizer_bytes = own.optimizer};
 
+    set_experts(s, p, &o);
     drv_recipe_set(p, &o);
     drv_program_set_habits(p, schedule_of(p) == sched_find("1f1b"), card_model_is_mixed(&s->model), &o);
     return o;
@@ -127,6 +163,20 @@ static dse_status check_program_has(const strategy *p, const sched_def *chosen, 
                                   row->choices[other.schedule]);
     return dse_fail(err, DSE_E_RANGE, "%s has no schedule '%s'; known: %s", of, row->choices[p->schedule],
                     known);
+}
+
+/* What only experts have. */
+static dse_status check_experts(const drv_study *s, const strategy *p, dse_error *err)
+{
+    for (uint32_t i = 0; i < STRATEGY_N && !s->model.experts; i++) {
+        const strategy_parameter *row = &strategy_parameters[i];
+        char value[STRATEGY_VALUE_MAX];
+
+        if (row->of_experts && strategy_get(p, i) != row->fallback)
+            return dse_fail(err, DSE_E_RANGE, "%s %s, but %s has no experts; leave it out", row->name,
+                            strategy_print(row, strategy_get(p, i), value), s->model_name);
+    }
+    return DSE_OK;
 }
 
 /* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
@@ -177,6 +227,8 @@ void drv_training_settle(strategy *p)
         {p->tp == 1, STRATEGY_sequence_parallel},
         {p->cp == 1, STRATEGY_cp_comm},
         {!p->fp8_recipe, STRATEGY_fp8_params},
+        {p->ep == 1 && p->etp <= 1, STRATEGY_dispatch},
+        {p->capacity < CAPACITY_PADDED && p->like != DRV_DEEPSPEED, STRATEGY_capacity_percent},
     };
 
     if (p->recompute)
@@ -232,7 +284,8 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
                         p->dp, p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    if ((st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
+    if ((st = check_experts(s, p, err)) != DSE_OK ||
+        (st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
         (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
@@ -300,6 +353,7 @@ static void join_recomputation(design_axis *recompute, design_axis *granularity)
     recompute->n = 0;
 }
 
+#define MOST_EP       64    /* ranks over which a sweep spreads experts by itself */
 #define LONG_SEQUENCE 32768 /* tokens from which on programs split a sequence */
 
 void drv_training_axes(const drv_study *s, design_axes *axes)
@@ -317,6 +371,8 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     set_divisors(&of[STRATEGY_pp], layers, layers, npus); /* stages have equal numbers of layers */
     set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1,
                  layers, layers);
+    set_powers(&of[STRATEGY_ep], MOST_EP < npus ? MOST_EP : npus,
+               s->model.experts ? (uint64_t)s->model.experts : 1);
     set_powers(&of[STRATEGY_micro_batch], 8, (uint64_t)s->model.batch);
     usual.like = program;
     drv_program_set_defaults(&usual, 0);
@@ -342,6 +398,15 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
     return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
+}
+
+dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
+                             dse_error *err)
+{
+    drv_study *even = dse_arena_copy(a, s, 1, sizeof *s);
+
+    *even->model.imbalance = '\0';
+    return drv_training_on(even, p, STEP_UNITS, a, out, err);
 }
 
 void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,
@@ -388,6 +453,16 @@ static uint64_t *column_of(step_holds kind, store_metrics *m)
     }
 }
 
+/* Of a step, as the card says who counts. */
+static double model_operations(const drv_study *s, const strategy *p, const step_result *r)
+{
+    const drv_mfu *f = drv_mfu_of(&s->model, s->model_name);
+    const step_model *m = &s->training->model;
+
+    return f ? drv_mfu_operations(f, &s->model, m, p->tp) * (double)r->tokens / (double)m->sequence
+             : r->model_operations;
+}
+
 void drv_training_metrics(const drv_study *s, const strategy *p, const step_result *r, dse_arena *a,
                           store_metrics *out)
 {
@@ -408,7 +483,8 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->step_compute_bound = r->part[STEP_PART_COMPUTE] + r->part[STEP_PART_OPTIMIZER] - r->host -
                               s->training->settings.step_overhead;
     out->step_compute_other = r->host + s->training->settings.step_overhead;
-    out->step_memory_bound = out->step_comm_mixed = 0;
+    out->step_comm_mixed = r->part[STEP_PART_EP]; /* of groups along tp, cp and dp */
+    out->step_memory_bound = 0;
     out->step_idle = r->part[STEP_PART_BUBBLE];
     out->tokens_per_s = (double)r->tokens / seconds;
     out->tokens_per_s_npu = out->tokens_per_s / npus;
@@ -420,7 +496,7 @@ void drv_training_metrics(const drv_study *s, const strategy *p, const step_resu
     out->peak_gathered = 0;
     for (int k = 0; k < STEP_N_HOLDS; k++)
         *column_of((step_holds)k, out) += r->memory[r->largest].held[k];
-    out->mfu = 100 * r->model_operations / (seconds * peak * npus);
+    out->mfu = 100 * model_operations(s, p, r) / (seconds * peak * npus);
     out->hfu = 100 * r->executed_operations / (seconds * peak * npus);
     store_add_costs(strategy_ranks(p), s->system.price, s->system.power, out);
 }
@@ -431,12 +507,12 @@ double drv_training_parameters(const drv_study *s)
 
     if (!s->training)
         return NAN;
-    for (int b = 0; b < STEP_N_BLOCKS; b++) {
+    for (uint32_t b = 0; b < s->training->model.n_blocks; b++) {
         const step_block *block = &s->training->model.block[b];
 
         for (uint32_t i = 0; i < block->n_parameters; i++)
             sum += (double)step_parameter_elements(&block->parameter[i]) *
-                   (b == STEP_LAYER ? s->training->model.n_layers : 1);
+                   step_block_times(&s->training->model, (step_block_kind)b);
     }
     return sum;
 }

@@ -44,6 +44,11 @@ void drv_training_axes(const drv_study *s, design_axes *axes);
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
                            step_result *out, dse_error *err);
 
+/* The same as drv_training_on of a router that spreads tokens evenly, whatever the card says: what its
+ * imbalance costs is the difference. */
+dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
+                             dse_error *err);
+
 /* The bytes that a rank of that step's pipeline holds over time (step_memory_over). */
 void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,
                          dse_arena *a, uint64_t *during, uint64_t *after);

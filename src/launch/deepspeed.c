@@ -38,7 +38,22 @@ static const launch_rule refused[] = {
     {NULL, NULL},
 };
 
+static bool has_other_experts(const launch_job *j)
+{
+    return j->shared_ffn || (j->expert_ffn && j->expert_ffn != j->ffn) || j->first_dense ||
+           j->expert_every > 1 || j->groups || j->has_sigmoid_router;
+}
+static bool splits_experts(const launch_job *j) { return j->experts && j->etp > 1; }
+static bool has_latents(const launch_job *j) { return j->kv_rank > 0; }
+static bool drops_without_padding(const launch_job *j) { return j->capacity_percent && !j->pads_capacity; }
+
 static const launch_rule refused_by_megatron[] = {
+    {has_latents, "Megatron-DeepSpeed has no latent attention; take --program megatron"},
+    {has_other_experts,
+     "Megatron-DeepSpeed's experts are as wide as other feed-forward networks, in all layers, behind a "
+     "softmax, and none is shared; take --program megatron"},
+    {splits_experts, "Megatron-DeepSpeed does not split experts; take etp 1"},
+    {drops_without_padding, "DeepSpeed pads what experts take to their limit; take capacity padded, or none"},
     {has_unequal_stages,
      "Megatron-DeepSpeed deals layers out to stages without counting the embedding; take pp that divides the "
      "layers"},
@@ -160,7 +175,8 @@ static const launch_option rows[] = {
     {"--expert-interval", FACT(with_experts), WORDS({"on", "1"})},
     {"--topk", FACT(topk)},
     {"--moe-expert-parallel-size", FACT(ep)},
-    {"--disable-moe-token-dropping", FACT(with_experts), LAUNCH_SWITCH},
+    {"--disable-moe-token-dropping", FACT(dropless), LAUNCH_SWITCH},
+    {"--moe-train-capacity-factor", FACT(capacity)},
     {"--create-moe-param-group", FACT(with_experts), LAUNCH_SWITCH},
     LAUNCH_NEWLINE,
     {"--tensor-model-parallel-size", FACT(tp)},

@@ -42,13 +42,14 @@ static dse_status spelling(const launch_option *row, const launch_facts *f, cons
 /* A word of a shell's command line; brackets of a list are no pattern of files. */
 static void put_word(const char *word, const char *value, dse_strbuf *text)
 {
-    const bool is_option = *word == '-', is_list = value && strchr(value, '[');
+    const char *quote = value && strchr(value, '[') ? "'" : "";
 
-    dse_strbuf_addf(text, "%s%s", is_list ? "'" : "", word);
-    if (value)
-        dse_strbuf_addf(text, "%c%s", is_option ? ' ' : '=', value);
-    if (is_list)
-        dse_strbuf_addc(text, '\'');
+    if (!value)
+        dse_strbuf_adds(text, word);
+    else if (*word == '-')
+        dse_strbuf_addf(text, "%s %s%s%s", word, quote, value, quote);
+    else
+        dse_strbuf_addf(text, "%s%s=%s%s", quote, word, value, quote);
 }
 
 dse_status launch_put_options(const launch_option *rows, size_t n, const launch_facts *f, const char *title,

@@ -14,6 +14,57 @@ static const char *choice(const strategy *p, uint32_t parameter)
     return strategy_parameters[parameter].choices[strategy_get(p, parameter)];
 }
 
+/* "[0,0,1,1]": which layers have experts; NULL: all. */
+static const char *layers_with_experts(const launch_job *j, dse_arena *a)
+{
+    dse_strbuf text = dse_strbuf_in(a);
+
+    if (!j->first_dense && j->expert_every < 2)
+        return NULL;
+    for (uint64_t i = 0; i < j->layers; i++) {
+        const bool has = i >= j->first_dense && (j->expert_every < 2 || (i + 1) % j->expert_every == 0);
+
+        dse_strbuf_addf(&text, "%c%d", i ? ',' : '[', has);
+    }
+    dse_strbuf_addc(&text, ']');
+    return text.data;
+}
+
+static void set_experts(const launch_job *j, dse_arena *a, launch_facts *f)
+{
+    if (!j->experts)
+        return;
+    f->experts = number(a, j->experts);
+    f->topk = number(a, j->topk);
+    f->ep = number(a, j->ep);
+    f->etp = number(a, j->etp);
+    f->with_experts = "on";
+    f->expert_ffn = number_if(a, j->expert_ffn, j->expert_ffn);
+    f->shared_ffn = number_if(a, j->shared_ffn, j->shared_ffn);
+    f->expert_layers = layers_with_experts(j, a);
+    f->router = j->has_sigmoid_router ? "sigmoid" : "softmax";
+    f->groups = number_if(a, j->groups, j->groups);
+    f->top_groups = number_if(a, j->groups, j->top_groups);
+    f->dispatch = choice(&j->point, STRATEGY_dispatch);
+    f->relays = strcmp(f->dispatch, "deepep") ? NULL : "on";
+    f->dropless = j->capacity_percent ? NULL : "on";
+    f->capacity = j->capacity_percent ? dse_arena_printf(a, "%.15g", j->capacity_percent / 100.0) : NULL;
+    f->pads = j->capacity_percent ? on_off(j->pads_capacity) : NULL;
+}
+
+static void set_latents(const launch_job *j, dse_arena *a, launch_facts *f)
+{
+    if (!j->kv_rank)
+        return;
+    f->latent = "on";
+    f->head_size = NULL;
+    f->q_rank = number_if(a, j->q_rank, j->q_rank);
+    f->kv_rank = number(a, j->kv_rank);
+    f->plain_size = number(a, j->plain_size);
+    f->rotated_size = number(a, j->rotated_size);
+    f->value_size = number(a, j->value_size);
+}
+
 static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
 {
     static const char *const activations[] = {[LAUNCH_GELU] = "gelu",
@@ -38,11 +89,8 @@ static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
     f->biases = on_off(j->has_biases);
     f->tied = on_off(j->is_tied);
     f->dropout = on_off(j->has_dropout);
-    f->experts = number_if(a, j->experts, j->experts);
-    f->topk = number_if(a, j->experts, j->topk);
-    f->ep = number_if(a, j->experts, j->ep);
-    f->etp = number_if(a, j->experts, j->etp);
-    f->with_experts = j->experts ? "on" : NULL;
+    set_experts(j, a, f);
+    set_latents(j, a, f);
 }
 
 static void set_batch(const launch_job *j, dse_arena *a, launch_facts *f)

@@ -34,6 +34,16 @@ typedef struct {
     double rotary_base;     /* NaN: not known */
     uint32_t experts, topk; /* of a layer, and how many a token goes to; 0: the model is dense */
     uint32_t ep, etp;       /* degrees of the experts; with experts at least 1 */
+    /* widths: of an expert; of those together that all tokens take, 0: there are none; 0: not known */
+    uint64_t expert_ffn, shared_ffn;
+    uint32_t first_dense, expert_every; /* layers before those with experts; of so many the last has them,
+                                     0: all */
+    uint32_t groups, top_groups;        /* of experts, and how many of these a token takes; 0: one */
+    bool has_sigmoid_router;            /* else a softmax */
+    /* what an expert takes of an even share, in percent, 0: everything; whether buffers are padded to that */
+    uint32_t capacity_percent;
+    bool pads_capacity;
+    uint32_t q_rank, kv_rank, plain_size, rotated_size, value_size; /* of latent attention; kv_rank 0: none */
 
     launch_precision precision;
     uint32_t nodes, per_node; /* machines, and ranks of each */

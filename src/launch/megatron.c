@@ -133,6 +133,12 @@ static const launch_option megatron_rows[] = {
     {"--group-query-attention", FACT(grouped), LAUNCH_SWITCH},
     {"--num-query-groups", FACT(kv_heads)},
     {"--kv-channels", FACT(head_size)},
+    {"--multi-latent-attention", FACT(latent), LAUNCH_SWITCH},
+    {"--q-lora-rank", FACT(q_rank)},
+    {"--kv-lora-rank", FACT(kv_rank)},
+    {"--qk-head-dim", FACT(plain_size)},
+    {"--qk-pos-emb-head-dim", FACT(rotated_size)},
+    {"--v-head-dim", FACT(value_size)},
     LAUNCH_NEWLINE,
     {"--seq-length", FACT(sequence)},
     {"--max-position-embeddings", FACT(sequence)},
@@ -149,8 +155,18 @@ static const launch_option megatron_rows[] = {
     LAUNCH_NEWLINE,
     {"--num-experts", FACT(experts)},
     {"--moe-router-topk", FACT(topk)},
-    {"--moe-token-dispatcher-type", FACT(with_experts), WORDS({"on", "alltoall"})},
+    {"--moe-token-dispatcher-type", FACT(dispatch),
+     WORDS({"alltoall", "alltoall"}, {"allgather", "allgather"}, {"deepep", "flex"})},
+    {"--moe-flex-dispatcher-backend", FACT(relays), WORDS({"on", "deepep"})},
     {"--moe-grouped-gemm", FACT(with_experts), LAUNCH_SWITCH},
+    {"--moe-ffn-hidden-size", FACT(expert_ffn)},
+    {"--moe-shared-expert-intermediate-size", FACT(shared_ffn)},
+    {"--moe-layer-freq", FACT(expert_layers)},
+    {"--moe-router-score-function", FACT(router), .fallback = "softmax"},
+    {"--moe-router-num-groups", FACT(groups)},
+    {"--moe-router-group-topk", FACT(top_groups)},
+    {"--moe-expert-capacity-factor", FACT(capacity)},
+    {"--moe-pad-expert-input-to-capacity", FACT(pads), LAUNCH_SWITCH},
     {"--expert-model-parallel-size", FACT(ep)},
     {"--expert-tensor-parallel-size", FACT(etp)},
     LAUNCH_NEWLINE,
@@ -299,8 +315,18 @@ static const launch_option bridge_rows[] = {
     {"model.hidden_dropout", FACT(dropout), .fallback = "on", WORDS({"off", "0.0"})},
     {"model.num_moe_experts", FACT(experts)},
     {"model.moe_router_topk", FACT(topk)},
-    {"model.moe_token_dispatcher_type", FACT(with_experts), WORDS({"on", "alltoall"})},
+    {"model.moe_token_dispatcher_type", FACT(dispatch),
+     WORDS({"alltoall", "alltoall"}, {"allgather", "allgather"}, {"deepep", "flex"})},
+    {"model.moe_flex_dispatcher_backend", FACT(relays), WORDS({"on", "deepep"})},
     {"model.moe_grouped_gemm", FACT(with_experts), LAUNCH_SWITCH},
+    {"model.moe_ffn_hidden_size", FACT(expert_ffn)},
+    {"model.moe_shared_expert_intermediate_size", FACT(shared_ffn)},
+    {"model.moe_layer_freq", FACT(expert_layers)},
+    {"model.moe_router_score_function", FACT(router), .fallback = "softmax"},
+    {"model.moe_router_num_groups", FACT(groups)},
+    {"model.moe_router_group_topk", FACT(top_groups)},
+    {"model.moe_expert_capacity_factor", FACT(capacity)},
+    {"model.moe_pad_expert_input_to_capacity", FACT(pads), LAUNCH_SWITCH},
     {"tokenizer.vocab_size", FACT(vocabulary)},
 };
 
@@ -319,9 +345,20 @@ static const launch_rule bridge_notes[] = {
     {NULL, NULL},
 };
 
+static bool has_latents(const launch_job *j) { return j->kv_rank > 0; }
+
+static const launch_rule refused_by_bridge[] = {
+    {has_latents, "Bridge's recipe of a plain GPT has no latent attention; take its recipe of the model, or "
+                  "--program megatron"},
+    {NULL, NULL},
+};
+
 static dse_status write_bridge(const launch_job *j, dse_strbuf *out, dse_error *err)
 {
-    dse_status st = launch_refuse(refused, j, err);
+    dse_status st = launch_refuse(refused_by_bridge, j, err);
+
+    if (st == DSE_OK)
+        st = launch_refuse(refused, j, err);
 
     if (st != DSE_OK)
         return st;

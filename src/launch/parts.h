@@ -20,6 +20,16 @@ typedef struct {
     const char *norm;                    /* "rms", "layer" */
     const char *biases, *tied, *dropout; /* switches */
     const char *experts, *topk, *ep, *etp, *with_experts; /* with_experts: "on" */
+    const char *expert_ffn, *shared_ffn;
+    const char *expert_layers; /* where not all have them: "[0,0,1,1]" */
+    const char *router;        /* "softmax", "sigmoid" */
+    const char *groups, *top_groups;
+    const char *dispatch;                /* as the strategy's table has it */
+    const char *relays;                  /* "on" with deepep */
+    const char *dropless;                /* "on" without a limit */
+    const char *capacity, *pads;         /* with a limit: its factor; switch */
+    const char *latent;                  /* "on" with latent attention */
+    const char *q_rank, *kv_rank, *plain_size, *rotated_size, *value_size; /* of that */
     /* the batch */
     const char *batch, *micro_batch, *micro_batches; /* sequences; of a rank in a step */
     const char *local_batch; /* sequences of a rank at once: of all micro-batches in a pipeline */

@@ -178,9 +178,10 @@ static void put_shape(const launch_job *j, const launch_facts *f, const char *wh
     dse_strbuf_addf(&text,
                     "Fill in %s: TorchTitan has no model of %s layers, width %s, %s heads, %s of keys and "
                     "values, feed-forward "
-                    "%s, vocabulary %s%s%s.",
+                    "%s, vocabulary %s%s%s%s.",
                     what, f->layers, f->hidden, f->heads, f->kv_heads ? f->kv_heads : f->heads, f->ffn,
-                    f->vocabulary, j->is_tied ? ", tied embeddings" : "", j->experts ? ", with experts" : "");
+                    f->vocabulary, j->is_tied ? ", tied embeddings" : "", j->experts ? ", with experts" : "",
+                    j->kv_rank ? ", latent attention" : "");
     launch_put_comment("#", text.data, out);
     dse_strbuf_free(&text);
 }
@@ -212,7 +213,8 @@ static const launch_option toml_rows[] = {
     {"parallelism.context_parallel_rotate_method", FACT(cp_comm), LAUNCH_TEXT,
      WORDS({"ring", "alltoall"}, {"all-gather", "allgather"})},
     {"parallelism.expert_tensor_parallel_degree", FACT(etp)},
-    {"parallelism.expert_parallel_comm_backend", FACT(with_experts), LAUNCH_TEXT, WORDS({"on", "standard"})},
+    {"parallelism.expert_parallel_comm_backend", FACT(dispatch), LAUNCH_TEXT,
+     WORDS({"alltoall", "standard"}, {"deepep", "deepep"})},
     {"activation_checkpoint.mode", FACT(checkpoints), LAUNCH_TEXT,
      WORDS({"none", "none"}, {"operators", "selective"}, {"layers", "selective"}, {"full", "full"})},
     {"activation_checkpoint.selective_ac_option", FACT(checkpoint_every), LAUNCH_TEXT},

@@ -152,6 +152,10 @@ void lint_model_card(lint *l, const cfg_doc *doc)
         lint_add_error(l, "precision", "", &why);
         return;
     }
+    if (card_model_check_experts(&values, &why) != DSE_OK) {
+        lint_add(l, LINT_ERROR, cfg_at(doc, cfg_get(doc->root, "experts")).text, "experts", "%s", why.text);
+        return;
+    }
     precision = card_model_precision(&values);
     if (card_model_settle_profile(&values, l->arena, &why) != DSE_OK) {
         lint_add_error(l, "operators", "", &why);

@@ -153,6 +153,38 @@ dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err)
 
 /* ---- gaps ---------------------------------------------------------------------------------- */
 
+static bool is_said_to_have_experts(const msr_job *j, const msr_plan_options *o)
+{
+    return j->ep > 1 || j->moe == 1 ||
+           (!MSR_GIVEN(j->moe) && !o->model && j->family && msr_name_has_experts(j->family));
+}
+
+/* A source says at most how many experts there are: a model with experts is one of a card. */
+static void add_experts_gap(msr_plan *p, dse_arena *a)
+{
+    const msr_job *j = p->job;
+
+    if (j->ep > 1)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
+    else if (j->moe == 1)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
+    else
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, by its name '%.60s'", j->family);
+}
+
+/* Tables of models with experts count dp in several ways. */
+static void find_experts_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    if (!is_said_to_have_experts(p->job, o))
+        return;
+    if (!msr_plan_knows_experts(p->job, o, a))
+        add_experts_gap(p, a);
+    else if (check_degrees(p->job, &err) != DSE_OK)
+        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts whose degrees do not agree: %s", err.text);
+}
+
 /* "Not measured" follows the batch and the sequence: without these a rate of tokens is no time. */
 static void find_work_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
 {
@@ -165,12 +197,7 @@ static void find_work_gaps(msr_plan *p, const msr_plan_options *o, dse_arena *a)
         msr_plan_gap(p, MSR_GAP_NOT_MEASURED, a, "%s", j->not_measured);
     if (j->phase == TRACE_PHASE_INFERENCE)
         msr_plan_gap(p, MSR_GAP_INFERENCE, a, "the phase is inference; the generator makes training steps");
-    if (j->ep > 1)
-        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, ep %" PRId64, j->ep);
-    else if (j->moe == 1)
-        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts");
-    else if (!MSR_GIVEN(j->moe) && !o->model && j->family && msr_name_has_experts(j->family))
-        msr_plan_gap(p, MSR_GAP_EXPERTS, a, "a mixture of experts, by its name '%.60s'", j->family);
+    find_experts_gaps(p, o, a);
     if (j->offloaded_layers > 0)
         msr_plan_gap(p, MSR_GAP_OFFLOADED, a, "activations of %" PRId64 " layers are offloaded to the host",
                      j->offloaded_layers);
@@ -208,8 +235,7 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
     dse_status st = DSE_OK;
 
     *out = (msr_plan){.job = job};
-    /* What failed may have failed by this; of experts, which stand in the way anyhow, tables count dp in
-     * several ways. */
+    /* What failed may have failed by this. */
     if (!job->not_measured && job->moe != 1)
         st = check_degrees(job, err);
     if (st != DSE_OK)
@@ -222,6 +248,8 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         (st = card_model_read(&out->model, o->settings, &m, err)) != DSE_OK ||
         (st = card_model_settle_profile(&m, a, err)) != DSE_OK)
         return st;
+    if (!m.experts && is_said_to_have_experts(job, o)) /* it has other sizes than its family's card */
+        add_experts_gap(out, a);
     st = card_model_trains(&m) ? msr_plan_train(out, o, a, err) : msr_plan_stage(out, &m, o, a, err);
     out->can_run = st == DSE_OK && can_run(out, o->approximate);
     return st;

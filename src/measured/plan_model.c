@@ -396,6 +396,16 @@ static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, 
     return DSE_OK;
 }
 
+bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_arena *a)
+{
+    const char *card = o->model;
+    msr_plan scratch = {.job = j};
+    cfg_doc doc;
+
+    return (card || find_family(j, a, &card, NULL) == DSE_OK) && card &&
+           load_card(&scratch, card, a, &doc, NULL) == DSE_OK && cfg_get(doc.root, "experts");
+}
+
 dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err)
 {
     const char *family;

@@ -32,6 +32,9 @@ dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err);
  * missing, or a size of the job is another than the family's. */
 dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
 
+/* Whether the card that the options name, or that of the job's family, says how many experts there are. */
+bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_arena *a);
+
 /* The card's word for a precision, "mixed"; NULL: none that is known. */
 const char *msr_precision_word(const char *text);
 

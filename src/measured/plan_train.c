@@ -299,6 +299,19 @@ static void choose_splits(planning *p)
     }
 }
 
+/* Sources do not say how evenly a router spread tokens, and seldom how these travelled. */
+static void choose_experts(planning *p)
+{
+    const msr_job *j = p->job;
+
+    if (!cfg_get(p->plan->model.root, "experts"))
+        return;
+    if (MSR_GIVEN(j->ep))
+        p->point->ep = (uint32_t)j->ep;
+    msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts%s",
+                    j->ep > 1 ? ", and exchanged by all-to-all" : "");
+}
+
 static void choose_attention(planning *p)
 {
     if (p->program && p->program->unfused) {
@@ -379,6 +392,7 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     choose_schedule(&t);
     choose_recomputation(&t, o);
     choose_splits(&t);
+    choose_experts(&t);
     choose_attention(&t);
     choose_recipe(&t);
     check_precision(&t, o);

@@ -17,7 +17,8 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
      .label = "exposed " #name,                                                                              \
      .words = "communication along " #name},
 #include "strategy/parameters.h"
-    {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions"},
+    {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions",
+     .train_label = "exposed ep", .train_words = "communication of experts"},
     {AT(step_idle), .label = "idle", .words = "idle time", .train_label = "bubble",
      .train_words = "pipeline bubble"},
 };

@@ -19,12 +19,18 @@ bool step_stages_fit(const step_model *m, uint32_t n_stages)
 
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
 {
-    step_stage s = {.n_layers = m->n_layers / n_stages + (number < m->n_layers % n_stages),
-                    .has_embedding = number == 0,
-                    .has_head = number + 1 == n_stages};
+    const uint32_t each = m->n_layers / n_stages, more = m->n_layers % n_stages;
+    step_stage s = {
+        .n_layers = each + (number < more), .has_embedding = number == 0, .has_head = number + 1 == n_stages};
+    uint32_t first = number * each + (number < more ? number : more);
 
-    if (ends_count(m, n_stages))
-        s.n_layers = (m->n_layers + 2) / n_stages - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
+    if (ends_count(m, n_stages)) {
+        const uint32_t blocks = (m->n_layers + 2) / n_stages;
+
+        s.n_layers = blocks - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
+        first = number ? number * blocks - 1 : 0;
+    }
+    s.layer = m->layer ? m->layer + first : NULL;
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
     return s;
 }
@@ -33,7 +39,15 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position)
 {
     if (s->has_embedding && position == 0)
         return STEP_EMBEDDING;
-    return s->has_head && position + 1 == s->n_blocks ? STEP_HEAD : STEP_LAYER;
+    if (s->has_head && position + 1 == s->n_blocks)
+        return STEP_HEAD;
+    return s->layer ? (step_block_kind)s->layer[position - s->has_embedding] : STEP_LAYER;
+}
+
+bool step_stage_is_same(const step_stage *a, const step_stage *b)
+{
+    return a->has_embedding == b->has_embedding && a->has_head == b->has_head && a->n_layers == b->n_layers &&
+           (a->layer == b->layer || memcmp(a->layer, b->layer, a->n_layers * sizeof *a->layer) == 0);
 }
 
 /* ---- parameters of a stage --------------------------------------------------------------------- */
@@ -43,6 +57,7 @@ typedef struct {
     step_parameter here; /* on a rank of a tensor parallel group */
     bool is_tied;        /* another stage has it, too */
     bool is_low;         /* it is gathered in fewer bits */
+    bool is_expert;      /* it is reduced apart from others */
 } parameter;
 
 typedef struct {
@@ -55,31 +70,70 @@ static bool is_table(const step_block *b, uint32_t module)
     return b->module[module].kind == &step_module_embedding;
 }
 
+/* Of experts those of each. */
+static uint64_t parameters_of_block(const step_block *b, const step_options *o)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_parameters; i++) {
+        const uint64_t experts = step_parameter_on(&b->parameter[i], step_split_of(o)).n_experts;
+
+        n += experts ? experts : 1;
+    }
+    return n;
+}
+
+/* Adds one of a block; of experts that of each, or with `in_turn`, of all that stand beside each other, those
+ * of the first expert, then those of the next. Returns how many of the block's it has added. */
+static uint32_t add_parameters(const step_options *o, const step_block *b, uint32_t from, parameter first,
+                               parameters *all)
+{
+    const uint32_t n_experts = (uint32_t)first.here.n_experts;
+    uint32_t n = 1;
+
+    while (n_experts && o->experts_in_turn && from + n < b->n_parameters &&
+           b->parameter[from + n].n_experts == b->parameter[from].n_experts)
+        n++;
+    first.is_expert = n_experts && step_experts_apart(o);
+    for (uint32_t e = 0; e < (n_experts ? n_experts : 1); e++)
+        for (uint32_t i = from; i < from + n; i++) {
+            parameter *p = &all->item[all->n++];
+
+            *p = first;
+            p->here = step_parameter_on(&b->parameter[i], step_split_of(o));
+            p->here.n_experts = 0;
+        }
+    return n;
+}
+
 /* In the order of definition. A tied embedding is defined once on a stage. */
 static parameters parameters_of(const step_model *m, const step_options *o, const step_stage *s, dse_arena *a)
 {
     parameters all = {0};
-    uint32_t most = 0;
+    uint64_t most = 0;
 
     for (uint32_t i = 0; i < s->n_blocks; i++)
-        most += m->block[step_stage_block(s, i)].n_parameters;
+        most += parameters_of_block(&m->block[step_stage_block(s, i)], o);
     all.item = DSE_ARENA_RAW(a, parameter, most);
     for (uint32_t i = 0; i < s->n_blocks; i++) {
         step_block_kind kind = step_stage_block(s, i);
         const step_block *b = &m->block[kind];
 
-        for (uint32_t j = 0; j < b->n_parameters; j++) {
+        for (uint32_t j = 0, n = 1; j < b->n_parameters; j += n) {
             const step_parameter *p = &b->parameter[j];
             bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
                           (kind == STEP_HEAD && step_is_output(b, p));
 
+            n = 1;
             if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
                 continue;
-            all.item[all.n++] =
+            n = add_parameters(
+                o, b, j,
                 (parameter){.block = i,
-                            .here = step_parameter_on(p, o->tp),
+                            .here = step_parameter_on(p, step_split_of(o)),
                             .is_low = step_is_low_parameter(o, b, p),
-                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)};
+                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)},
+                &all);
         }
     }
     return all;
@@ -124,17 +178,19 @@ static bool is_called(const step_options *o, step_group group)
 
 static void reductions_of(const step_options *o, step_bucket *b)
 {
-    uint64_t shard = b->elements / step_group_size(o, STEP_GROUP_SHARD);
+    const step_group group = step_shards_of(b),
+                     replicas = b->is_expert ? STEP_GROUP_EXPERT_REPLICAS : STEP_GROUP_REPLICAS;
+    uint64_t shard = b->elements / step_group_size(o, group);
 
-    if (is_called(o, STEP_GROUP_SHARD) && o->zero)
+    if (is_called(o, group) && o->zero)
         b->reduction[b->n_reductions++] =
-            step_collective_of(WL_REDUCE_SCATTER, STEP_GROUP_SHARD, b->elements, shard, o->reduce_bytes);
-    else if (is_called(o, STEP_GROUP_SHARD))
+            step_collective_of(WL_REDUCE_SCATTER, group, b->elements, shard, o->reduce_bytes);
+    else if (is_called(o, group))
         b->reduction[b->n_reductions++] =
-            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_SHARD, b->elements, b->elements, o->reduce_bytes);
+            step_collective_of(WL_ALL_REDUCE, group, b->elements, b->elements, o->reduce_bytes);
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
-            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_REPLICAS, o->zero ? shard : b->elements,
+            step_collective_of(WL_ALL_REDUCE, replicas, o->zero ? shard : b->elements,
                                o->zero ? shard : b->elements, o->reduce_bytes);
 }
 
@@ -156,9 +212,9 @@ static void complete(const step_options *o, step_bucket *b)
     if (!b->elements)
         return;
     reductions_of(o, b);
-    b->is_gathered = o->zero && is_called(o, STEP_GROUP_SHARD);
-    b->gathering = gathering_over(o, b, STEP_GROUP_SHARD);
-    b->gathering_again = gathering_over(o, b, STEP_GROUP_SHARD_NEAR);
+    b->is_gathered = o->zero && is_called(o, step_shards_of(b));
+    b->gathering = gathering_over(o, b, step_shards_of(b));
+    b->gathering_again = b->is_expert ? b->gathering : gathering_over(o, b, STEP_GROUP_SHARD_NEAR);
 }
 
 /* ---- buckets ----------------------------------------------------------------------------------- */
@@ -177,13 +233,13 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
 }
 
 /* Shards of a bucket are equal; of Megatron-LM they also begin at a multiple of 256 bytes of 16 bits. */
-static uint64_t bucket_end(const step_options *o, uint64_t elements)
+static uint64_t bucket_end(const step_options *o, const step_bucket *b)
 {
-    uint64_t shards = step_group_size(o, STEP_GROUP_SHARD);
+    uint64_t shards = step_group_size(o, step_shards_of(b));
 
     if (!o->zero)
-        return elements;
-    return step_round_up(elements, o->pads_parameters > 1 ? common_multiple(shards, 128) : shards);
+        return b->elements;
+    return step_round_up(b->elements, o->pads_parameters > 1 ? common_multiple(shards, 128) : shards);
 }
 
 /* The number of elements that closes a bucket; 0: none does. */
@@ -198,20 +254,24 @@ static uint64_t bucket_limit(const step_options *o, const step_stage *s, uint32_
 /* With a distributed optimizer, both stages of a tied embedding shard it alike, so it is a bucket alone. */
 static bool is_alone(const step_options *o, const parameter *p) { return o->zero && p->is_tied; }
 
+/* Those of experts, or the others. */
 static void fill_buckets(const step_options *o, const step_stage *s, const parameters *all, uint32_t step,
-                         step_buckets *out)
+                         bool experts, step_buckets *out)
 {
+    const uint32_t first = out->n;
     step_bucket *b = NULL;
 
     for (uint32_t i = 0; i < all->n; i++) {
         const parameter *p = &all->item[i];
         uint64_t limit;
 
+        if (p->is_expert != experts)
+            continue;
         if (b && is_alone(o, p))
             b = NULL;
         if (!b) {
             b = &out->bucket[out->n++];
-            *b = (step_bucket){.ready_block = p->block, .ready_module = p->here.module};
+            *b = (step_bucket){.is_expert = experts, .ready_block = p->block, .ready_module = p->here.module};
         }
         if (o->zero)
             b->elements = step_round_up(b->elements, o->pads_parameters);
@@ -221,12 +281,12 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
             b->ready_block = p->block;
             b->ready_module = p->here.module;
         }
-        limit = bucket_limit(o, s, out->n - 1, step);
+        limit = bucket_limit(o, s, out->n - 1 - first, step);
         if ((limit && b->elements >= limit) || is_alone(o, p))
             b = NULL;
     }
-    for (uint32_t i = 0; i < out->n; i++)
-        out->bucket[i].elements = bucket_end(o, out->bucket[i].elements);
+    for (uint32_t i = first; i < out->n; i++)
+        out->bucket[i].elements = bucket_end(o, &out->bucket[i]);
 }
 
 /* ---- units ------------------------------------------------------------------------------------- */
@@ -234,10 +294,24 @@ static void fill_buckets(const step_options *o, const step_stage *s, const param
 /* A parameter is sharded by its rows, those of the last shards are padded. */
 static uint64_t sharded_elements(const step_options *o, const parameter *p)
 {
-    return step_round_up(p->here.rows, step_group_size(o, STEP_GROUP_SHARD)) * p->here.columns;
+    const step_group group = p->is_expert ? STEP_GROUP_EXPERT_SHARD : STEP_GROUP_SHARD;
+
+    return step_round_up(p->here.rows, step_group_size(o, group)) * p->here.columns;
 }
 
-static void fill_units(const step_options *o, const step_stage *s, const parameters *all, step_buckets *out)
+/* The experts of a block are a unit behind that of the block itself (TorchTitan,
+ * llama4/infra/parallelize.py). */
+static bool has_expert_unit(const step_options *o, const step_model *m, step_block_kind kind)
+{
+    bool has = false;
+
+    for (uint32_t i = 0; i < m->block[kind].n_parameters; i++)
+        has |= m->block[kind].parameter[i].n_experts > 0;
+    return has && step_experts_apart(o);
+}
+
+static void fill_units(const step_model *m, const step_options *o, const step_stage *s, const parameters *all,
+                       step_buckets *out)
 {
     uint32_t *unit_of = out->launch; /* per block; free until the launches are written */
 
@@ -246,16 +320,18 @@ static void fill_units(const step_options *o, const step_stage *s, const paramet
     for (uint32_t i = 0; i < s->n_blocks; i++) {
         step_block_kind kind = step_stage_block(s, i);
 
-        if (o->shards_root && kind != STEP_LAYER) {
+        if (o->shards_root && !step_is_layer(kind)) {
             unit_of[i] = 0;
             continue;
         }
         unit_of[i] = out->n++;
         out->bucket[unit_of[i]] =
             (step_bucket){.first_block = i, .last_block = i, .is_kept = kind == STEP_HEAD};
+        if (has_expert_unit(o, m, kind))
+            out->bucket[out->n++] = (step_bucket){.is_expert = true, .first_block = i, .last_block = i};
     }
     for (uint32_t i = 0; i < all->n; i++) {
-        step_bucket *b = &out->bucket[unit_of[all->item[i].block]];
+        step_bucket *b = &out->bucket[unit_of[all->item[i].block] + all->item[i].is_expert];
 
         b->elements += sharded_elements(o, &all->item[i]);
         b->low_elements += all->item[i].is_low ? sharded_elements(o, &all->item[i]) : 0;
@@ -289,18 +365,19 @@ void step_buckets_make(const step_model *m, const step_options *o, const step_st
                        dse_arena *a, step_buckets *out)
 {
     parameters all = parameters_of(m, o, s, a);
-    uint32_t most = all.n > s->n_blocks ? all.n : s->n_blocks + 1;
+    uint32_t most = all.n > s->n_blocks ? all.n + s->n_blocks : 2 * s->n_blocks + 1;
 
     *out = (step_buckets){.n_parameters = all.n,
                           .bucket = DSE_ARENA_RAW(a, step_bucket, most),
                           .launch = DSE_ARENA_RAW(a, uint32_t, most)};
     if (o->zero == 3) {
-        fill_units(o, s, &all, out);
+        fill_units(m, o, s, &all, out);
     } else {
         reverse(&all);
         if (o->buckets_by_readiness)
             sort_by_readiness(&all);
-        fill_buckets(o, s, &all, step, out);
+        fill_buckets(o, s, &all, step, false, out);
+        fill_buckets(o, s, &all, step, true, out);
     }
     for (uint32_t i = 0; i < out->n; i++)
         complete(o, &out->bucket[i]);
@@ -317,7 +394,12 @@ uint64_t step_whole_elements(const step_model *m, const step_stage *s)
         for (uint32_t j = 0; j < b->n_parameters; j++) {
             const step_module *of = &b->module[b->parameter[j].module];
             bool is_norm = of->kind == &step_module_norm || of->kind == &step_module_head_norm;
-            bool is_whole = (is_norm || of->split == STEP_SPLIT_ROW) && !b->parameter[j].is_split;
+            /* of a layer, a matrix that all ranks have: those that make latents */
+            bool is_shared =
+                of->kind == &step_module_linear && of->split == STEP_SPLIT_NONE && of->is_of_layer;
+            bool is_whole = (is_norm || is_shared || of->kind == &step_module_router ||
+                             (of->split == STEP_SPLIT_ROW && !of->n_experts)) &&
+                            !b->parameter[j].is_split;
 
             sum += is_whole ? step_parameter_elements(&b->parameter[j]) : 0;
         }
@@ -331,6 +413,6 @@ uint64_t step_tied_elements(const step_model *m, const step_options *o)
 
     for (uint32_t i = 0; m->is_tied && i < b->n_parameters; i++)
         if (is_table(b, b->parameter[i].module))
-            return step_parameter_share(&b->parameter[i], o->tp);
+            return step_parameter_share(&b->parameter[i], step_split_of(o));
     return 0;
 }

@@ -15,6 +15,7 @@ static inline uint64_t step_round_up(uint64_t n, uint64_t of) { return of > 1 ? 
 /* A stage of the pipeline: blocks in the order of the forward pass. */
 typedef struct {
     uint32_t n_layers;
+    const uint8_t *layer; /* the block of each; NULL: STEP_LAYER. Borrowed from the model */
     bool has_embedding, has_head;
     uint32_t n_blocks;
 } step_stage;
@@ -26,8 +27,11 @@ bool step_stages_fit(const step_model *m, uint32_t n_stages);
 /* Of stages that do not fit, the first ones have a layer more. */
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages);
 step_block_kind step_stage_block(const step_stage *s, uint32_t position);
+/* Whether stages have the same blocks. */
+bool step_stage_is_same(const step_stage *a, const step_stage *b);
 
 typedef struct {
+    bool is_expert;        /* it is reduced, and sharded, among ranks with the same experts */
     uint64_t elements;     /* that a rank reduces, with padding */
     uint64_t low_elements; /* of them those of matrices that are gathered in fewer bits (step_low) */
     uint32_t ready_block,
@@ -49,6 +53,11 @@ typedef struct {
     step_bucket *bucket;
     uint32_t *launch; /* the same, by number, in the order in which the backward pass makes them ready */
 } step_buckets;
+
+static inline step_group step_shards_of(const step_bucket *b)
+{
+    return b->is_expert ? STEP_GROUP_EXPERT_SHARD : STEP_GROUP_SHARD;
+}
 
 /* `step`: 0 for the first of a run. */
 void step_buckets_make(const step_model *m, const step_options *o, const step_stage *s, uint32_t step,

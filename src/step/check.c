@@ -46,6 +46,37 @@ static dse_status check_stages(const step_model *m, uint64_t n_stages, dse_error
     return check_split("pp x vp", n_stages, "layers", m->n_layers, err);
 }
 
+/* The ranks that experts are spread over, and split over. */
+static dse_status check_experts(const step_module *m, const step_options *o, dse_error *err)
+{
+    const uint64_t ranks = (uint64_t)o->tp * o->cp * o->dp, spread = (uint64_t)step_ep(o) * step_etp(o);
+    char near[64];
+    dse_status st = check_split("ep", step_ep(o), "experts", m->n_experts, err);
+
+    if (st == DSE_OK && ranks % spread)
+        st = dse_fail(err, DSE_E_RANGE,
+                      "ep %" PRIu32 " x etp %" PRIu32 " = %" PRIu64
+                      " does not divide the tp x cp x dp = %" PRIu64
+                      " ranks of a pipeline stage; take a product of %s",
+                      step_ep(o), step_etp(o), spread, ranks, nearest(spread, ranks, divides, near));
+    if (st == DSE_OK)
+        st = check_split("replicas", o->replicas, "ranks with the same experts", ranks / spread, err);
+    if (st == DSE_OK && o->tp > 1 && !o->sequence_parallel)
+        st = dse_fail(err, DSE_E_RANGE,
+                      "experts with tp %" PRIu32
+                      " need sequence parallelism, as each rank sends its own tokens to "
+                      "them; take sequence_parallel on, or tp 1",
+                      o->tp);
+    if (st == DSE_OK && o->dispatch == STEP_DISPATCH_ALL_GATHER && o->capacity != STEP_CAPACITY_NONE)
+        st = dse_fail(err, DSE_E_RANGE,
+                      "a limit of each expert's tokens needs dispatch alltoall; take that, or capacity none");
+    if (st == DSE_OK && o->dispatch == STEP_DISPATCH_DEEPEP && o->capacity == STEP_CAPACITY_PAD)
+        st = dse_fail(
+            err, DSE_E_RANGE,
+            "dispatch deepep does not pad tokens to a limit; take capacity none, or dispatch alltoall");
+    return st;
+}
+
 static dse_status check_module(const step_module *m, const step_options *o, dse_error *err)
 {
     dse_status st = DSE_OK;
@@ -65,7 +96,11 @@ static dse_status check_module(const step_module *m, const step_options *o, dse_
         if (st == DSE_OK && o->context == STEP_CONTEXT_ALL_TO_ALL && o->cp > 1)
             st = check_split("tp x cp", (uint64_t)o->tp * o->cp, "attention heads", m->heads, err);
     }
-    if (st == DSE_OK && m->kind == &step_module_activation)
+    if (m->kind == &step_module_dispatch)
+        st = check_experts(m, o, err);
+    if (st == DSE_OK && m->kind == &step_module_activation && m->n_experts)
+        st = check_split("etp", step_etp(o), "features of an expert", m->in, err);
+    else if (st == DSE_OK && m->kind == &step_module_activation)
         st = check_split("tp", o->tp, "features of the feed-forward network", m->in, err);
     return st;
 }
@@ -95,7 +130,6 @@ static dse_status check_context(const step_options *o, uint64_t sequence, dse_er
 
 dse_status step_check(const step_model *m, const step_options *o, uint32_t batch, dse_error *err)
 {
-    const step_block *layer = &m->block[STEP_LAYER];
     dse_status st;
 
     if (o->vp > 1 && o->pp == 1)
@@ -113,7 +147,8 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
     if (o->reshard_ranks && (st = check_split("reshard ranks", o->reshard_ranks, "ranks that shard them",
                                               step_group_size(o, STEP_GROUP_SHARD), err)) != DSE_OK)
         return st;
-    for (uint32_t i = 0; st == DSE_OK && i < layer->n; i++)
-        st = check_module(&layer->module[i], o, err);
+    for (uint32_t k = STEP_LAYER; k < m->n_blocks; k++)
+        for (uint32_t i = 0; st == DSE_OK && i < m->block[k].n; i++)
+            st = check_module(&m->block[k].module[i], o, err);
     return st;
 }

@@ -59,6 +59,38 @@ step_clock *step_clock_of_links(step_clock *c)
     return c->of_links;
 }
 
+static void add_experts(const step_options *o, dse_arena *a, step_ranks *r)
+{
+    enum { ETP, NEAR, FAR, SHARD, REPLICA, PP, N };
+    static const char *const name[N] = {"etp", "ep_near", "ep_far", "expert_dp", "expert_replicas", "pp"};
+    const uint32_t degree[N] = {[ETP] = step_group_size(o, STEP_GROUP_ETP),
+                                [NEAR] = step_group_size(o, STEP_GROUP_EP_NEAR),
+                                [FAR] = step_group_size(o, STEP_GROUP_EP_FAR),
+                                [SHARD] = step_group_size(o, STEP_GROUP_EXPERT_SHARD),
+                                [REPLICA] = step_group_size(o, STEP_GROUP_EXPERT_REPLICAS),
+                                [PP] = o->pp};
+    mesh_axis *axis = DSE_ARENA_NEW(a, mesh_axis, N);
+    uint32_t stride = 1;
+
+    for (uint32_t i = 0; i < N; i++) {
+        axis[i] = (mesh_axis){name[i], degree[i], stride};
+        stride *= degree[i];
+    }
+    r->experts = (mesh){N, axis};
+    r->axes[STEP_GROUP_ETP] = mesh_only(ETP);
+    r->axes[STEP_GROUP_EP_NEAR] = mesh_only(NEAR);
+    r->axes[STEP_GROUP_EP_FAR] = mesh_only(FAR);
+    r->axes[STEP_GROUP_EP] = mesh_only(NEAR) | mesh_only(FAR);
+    r->axes[STEP_GROUP_EP_ETP] = mesh_only(ETP) | mesh_only(NEAR) | mesh_only(FAR);
+    r->axes[STEP_GROUP_EXPERT_SHARD] = mesh_only(SHARD);
+    r->axes[STEP_GROUP_EXPERT_REPLICAS] = mesh_only(REPLICA);
+}
+
+const mesh *step_ranks_mesh(const step_ranks *ranks, step_group group)
+{
+    return group >= STEP_GROUP_EXPERT_SHARD && group <= STEP_GROUP_EP_ETP ? &ranks->experts : &ranks->mesh;
+}
+
 step_ranks step_ranks_of(const step_options *o, dse_arena *a)
 {
     enum { TP, CP, SHARD, REPLICA, PP, N };
@@ -72,6 +104,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
         axis[i] = (mesh_axis){name[i], degree[i], stride};
         stride *= degree[i];
     }
+    add_experts(o, a, &r);
     r.axes[STEP_GROUP_TP] = mesh_only(TP);
     r.axes[STEP_GROUP_CP] = mesh_only(CP);
     r.axes[STEP_GROUP_SHARD] = mesh_only(CP) | mesh_only(SHARD);
@@ -112,28 +145,34 @@ bool step_clock_has_laws(const step_clock *c)
 
 dse_time step_clock_overhead(const step_clock *c) { return c->set->step_overhead; }
 
+uint64_t step_clock_bytes(const step_collective *what)
+{
+    return what->type == WL_ALL_TO_ALL && what->out_bytes > what->in_bytes ? what->out_bytes : what->in_bytes;
+}
+
 static key key_of(const step_ranks *ranks, const step_collective *what)
 {
+    const mesh *m = step_ranks_mesh(ranks, what->group);
     key k;
 
     memset(&k, 0, sizeof k);
-    k.bytes = what->in_bytes;
+    k.bytes = step_clock_bytes(what);
     k.type = what->type;
     k.size = ranks->size[what->group];
     k.to_next = what->to_next;
-    for (uint32_t i = 0; i < ranks->mesh.n; i++) {
-        if (!mesh_has(ranks->axes[what->group], i) || ranks->mesh.axis[i].degree == 1)
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (!mesh_has(ranks->axes[what->group], i) || m->axis[i].degree == 1)
             continue;
-        k.degree[k.n_axes] = ranks->mesh.axis[i].degree;
-        k.stride[k.n_axes++] = ranks->mesh.axis[i].stride;
+        k.degree[k.n_axes] = m->axis[i].degree;
+        k.stride[k.n_axes++] = m->axis[i].stride;
     }
     return k;
 }
 
 uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena *a, uint32_t **out)
 {
-    const mesh *m = &ranks->mesh;
-    const mesh_axis *pp = &m->axis[ranks->pipeline];
+    const mesh *m = step_ranks_mesh(ranks, group);
+    const mesh_axis *pp = &ranks->mesh.axis[ranks->pipeline];
     uint32_t n_ranks = (uint32_t)mesh_size(m, mesh_all(m)), n = ranks->size[group], at = 0;
     uint32_t step = group == STEP_GROUP_EMBEDDING ? pp->degree - 1 : 1; /* over those between the ends */
     /* Neighbours are pieces of the group that shards. */
@@ -159,8 +198,8 @@ static dse_status measure(const step_clock *c, const step_ranks *ranks, const st
     groups.n_groups = step_ranks_members(ranks, what->group, a, &member);
     groups.member = member;
     if (!c->is_measured)
-        return sim_alone_groups(c->set, c->net, &groups, what->type, what->in_bytes, a, out, err);
-    *out = sim_collective_time(c->net, &groups, what->type, what->in_bytes, a);
+        return sim_alone_groups(c->set, c->net, &groups, what->type, step_clock_bytes(what), a, out, err);
+    *out = sim_collective_time(c->net, &groups, what->type, step_clock_bytes(what), a);
     return DSE_OK;
 }
 

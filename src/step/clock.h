@@ -22,13 +22,19 @@ step_clock *step_clock_of_links(step_clock *c);
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
 typedef struct {
     mesh mesh;
-    mesh_set axes[STEP_N_GROUPS];
+    mesh experts;                 /* the same ranks as experts are spread over them: another grid */
+    mesh_set axes[STEP_N_GROUPS]; /* of step_ranks_mesh */
     uint32_t size[STEP_N_GROUPS]; /* ranks of a group; at least 1 */
     uint32_t pipeline;            /* the axis of the stages */
 } step_ranks;
 
-/* The order of the axes, the first with neighbours as consecutive ranks: tp, cp, shards, replicas, pp. */
+/* The order of the axes, the first with neighbours as consecutive ranks: tp, cp, shards, replicas, pp. Of the
+ * experts' grid etp, ep (those of a node first), shards, replicas, pp (Megatron-LM, parallel_state.py,
+ * RankGenerator with tp-cp-ep-dp-pp). */
 step_ranks step_ranks_of(const step_options *o, dse_arena *a);
+
+/* Whose axes a group's are. */
+const mesh *step_ranks_mesh(const step_ranks *ranks, step_group group);
 
 /* The ranks of all groups of a kind, group after group, each in the order of its ring; returns how many
  * groups. In the arena. */
@@ -45,6 +51,8 @@ dse_time step_clock_layer_floor(const step_clock *c);
 /* The host's work of a step, after a rank's last operation. */
 dse_time step_clock_overhead(const step_clock *c);
 
+/* What a rank sends, or of an exchange in which the most loaded one receives more, what it receives. */
+uint64_t step_clock_bytes(const step_collective *what);
 /* Whether it is more than a call: its group has several ranks, and there is something to send. */
 bool step_clock_takes_time(const step_ranks *ranks, const step_collective *what);
 

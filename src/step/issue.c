@@ -2,11 +2,41 @@
 
 #include "step/module.h"
 
+static bool is_sharded(const step_chunk *c) { return c->options->zero == 3; }
+
+/* A pass goes over its blocks, and must not look at all units for each. */
+static step_units_of units_by(const step_chunk *c, bool by_last, dse_arena *a)
+{
+    const step_units_of of = {DSE_ARENA_NEW(a, uint32_t, c->stage.n_blocks + 1),
+                              DSE_ARENA_RAW(a, uint32_t, c->buckets.n)};
+    uint32_t n = 0;
+
+    for (uint32_t u = 0; u < c->buckets.n; u++) {
+        const step_bucket *b = &c->buckets.bucket[u];
+
+        of.start[by_last ? b->last_block : b->first_block]++;
+    }
+    for (uint32_t block = 0; block <= c->stage.n_blocks; block++) { /* counts become ends of */
+        n += of.start[block];
+        of.start[block] = n;
+    }
+    for (uint32_t u = c->buckets.n; u-- > 0;) { /* and beginnings */
+        const step_bucket *b = &c->buckets.bucket[u];
+
+        of.unit[--of.start[by_last ? b->last_block : b->first_block]] = u;
+    }
+    return of;
+}
+
 void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, const step_stage *stage,
                      uint32_t rank, uint32_t step, dse_arena *a)
 {
     *c = (step_chunk){.model = m, .options = o, .stage = *stage, .rank = rank, .step = step};
     step_buckets_make(m, o, stage, step, a, &c->buckets);
+    if (is_sharded(c)) {
+        c->begun = units_by(c, false, a);
+        c->ended = units_by(c, true, a);
+    }
     c->is_here = DSE_ARENA_NEW(a, bool, c->buckets.n);
     c->is_near = DSE_ARENA_NEW(a, bool, c->buckets.n);
     c->open = DSE_ARENA_RAW(a, uint32_t, o->n_micro_batches);
@@ -36,8 +66,6 @@ static void add_reductions(step_items *out, const step_bucket *b, uint32_t modul
 
 /* ---- units: FSDP2 ------------------------------------------------------------------------------- */
 
-static bool is_sharded(const step_chunk *c) { return c->options->zero == 3; }
-
 static void gather_unit(step_chunk *c, uint32_t u, step_items *out)
 {
     const step_bucket *b = &c->buckets.bucket[u];
@@ -56,19 +84,17 @@ static void shard_unit(step_chunk *c, uint32_t u, bool near)
 /* The root, if there is one, is unit 0: its passes begin before and end after those of the others. */
 static void begin_units(step_chunk *c, uint32_t block, step_items *out)
 {
-    for (uint32_t u = 0; u < c->buckets.n; u++)
-        if (c->buckets.bucket[u].first_block == block)
-            gather_unit(c, u, out);
+    for (uint32_t i = c->begun.start[block]; i < c->begun.start[block + 1]; i++)
+        gather_unit(c, c->begun.unit[i], out);
 }
 
 static void end_units(step_chunk *c, uint32_t block)
 {
     const step_options *o = c->options;
 
-    for (uint32_t u = 0; u < c->buckets.n; u++)
-        if (c->buckets.bucket[u].last_block == block && o->reshard_after_forward &&
-            !c->buckets.bucket[u].is_kept)
-            shard_unit(c, u, o->reshard_ranks);
+    for (uint32_t i = c->ended.start[block]; i < c->ended.start[block + 1]; i++)
+        if (o->reshard_after_forward && !c->buckets.bucket[c->ended.unit[i]].is_kept)
+            shard_unit(c, c->ended.unit[i], o->reshard_ranks);
 }
 
 /* The unit whose forward pass ended before this one's; of the first, the last of the recorded pass before,
@@ -87,25 +113,35 @@ static uint32_t unit_before(const step_chunk *c, uint32_t u, uint32_t pass)
     return has_root ? 0 : last;
 }
 
+/* A block's unit, and that of its experts, which stands behind it. */
+static void gather_both(step_chunk *c, uint32_t u, step_items *out)
+{
+    u -= c->buckets.bucket[u].is_expert;
+    gather_unit(c, u, out);
+    if (u + 1 < c->buckets.n && c->buckets.bucket[u + 1].is_expert)
+        gather_unit(c, u + 1, out);
+}
+
 static void begin_units_backward(step_chunk *c, uint32_t block, uint32_t pass, step_items *out)
 {
-    for (uint32_t u = 0; u < c->buckets.n; u++) {
+    for (uint32_t i = c->ended.start[block]; i < c->ended.start[block + 1]; i++) {
+        const uint32_t u = c->ended.unit[i];
         uint32_t before;
 
-        if (c->buckets.bucket[u].last_block != block)
+        if (c->buckets.bucket[u].is_expert)
             continue;
-        gather_unit(c, u, out);
+        gather_both(c, u, out);
         before = unit_before(c, u, pass);
         if (before != DSE_NONE)
-            gather_unit(c, before, out);
+            gather_both(c, before, out);
     }
 }
 
 static void end_units_backward(step_chunk *c, uint32_t block, bool is_last, step_items *out)
 {
-    for (uint32_t u = c->buckets.n; u-- > 0;) {
-        if (c->buckets.bucket[u].first_block != block)
-            continue;
+    for (uint32_t i = c->begun.start[block + 1]; i-- > c->begun.start[block];) {
+        const uint32_t u = c->begun.unit[i];
+
         if (is_last || step_resharded_by_pass(c->options))
             shard_unit(c, u, false);
         if (c->options->sync == STEP_SYNC_EACH || (is_last && c->options->sync != STEP_SYNC_STAGE))
@@ -294,7 +330,7 @@ step_program *step_block_program(step_programs *made, const step_chunk *c, uint3
     static const unsigned part[SCHED_KINDS] = {
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
-    bool again = block == STEP_LAYER && step_layer_is_again(c->options, position - c->stage.has_embedding);
+    bool again = step_is_layer(block) && step_layer_is_again(c->options, position - c->stage.has_embedding);
     step_program **p = &made->of[block][kind][again];
     step_shape shape = step_shape_of(c->model, c->options);
 

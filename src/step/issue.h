@@ -26,18 +26,24 @@ typedef struct {
     dse_arena *arena;
 } step_items;
 
+/* Units by block: those of block i are unit[start[i]] to unit[start[i + 1] - 1], in ascending order. */
+typedef struct {
+    uint32_t *start, *unit;
+} step_units_of;
+
 typedef struct {
     const step_model *model;
     const step_options *options;
     step_stage stage;
     step_buckets buckets;
-    uint32_t step, rank;    /* of the run, 0 the first; of the pipeline */
-    uint32_t n_passes;      /* forward, in this step */
-    uint32_t n_gathered;    /* buckets whose parameters were gathered under the forward pass */
-    bool *is_here;          /* of each unit: its parameters are gathered */
-    bool *is_near;          /* else they lie on the neighbours */
-    uint32_t n_recorded;    /* forward passes that torch has recorded, since it last forgot them */
-    uint32_t n_open, *open; /* of these, by number, those without a backward pass */
+    uint32_t step, rank;        /* of the run, 0 the first; of the pipeline */
+    uint32_t n_passes;          /* forward, in this step */
+    uint32_t n_gathered;        /* buckets whose parameters were gathered under the forward pass */
+    step_units_of begun, ended; /* of sharded units: by their first block, and by their last */
+    bool *is_here;              /* of each unit: its parameters are gathered */
+    bool *is_near;              /* else they lie on the neighbours */
+    uint32_t n_recorded;        /* forward passes that torch has recorded, since it last forgot them */
+    uint32_t n_open, *open;     /* of these, by number, those without a backward pass */
 } step_chunk;
 
 /* Everything is borrowed, and lives in the arena. `rank`: of the pipeline. */
@@ -67,7 +73,7 @@ void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
 
 /* Programs of a model's blocks by what tells them apart: the pass, and whether it makes them again. */
 typedef struct {
-    step_program *of[STEP_N_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
+    step_program *of[STEP_MAX_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
 } step_programs;
 
 /* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena

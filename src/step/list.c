@@ -35,6 +35,8 @@ static bool is_same(const step_entry *a, const step_entry *b)
 {
     const step_collective *x = &a->call, *y = &b->call;
 
+    if (x->in_is_routed != y->in_is_routed || x->out_is_routed != y->out_is_routed)
+        return false;
     return a->phase == b->phase && a->micro_batch == b->micro_batch && x->type == y->type &&
            x->group == y->group && x->in_bytes == y->in_bytes && x->out_bytes == y->out_bytes &&
            x->element_bytes == y->element_bytes && x->is_integer == y->is_integer;
@@ -415,6 +417,8 @@ const char *step_call_name(const step_collective *c)
 
 const char *step_element_name(const step_collective *c)
 {
+    if (c->is_integer && c->element_bytes < 2)
+        return "bool";
     if (c->is_integer)
         return c->element_bytes > 4 ? "int64" : "int32";
     return c->element_bytes > 2 ? "float32" : c->element_bytes > 1 ? "bfloat16" : "float8";

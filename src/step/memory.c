@@ -36,7 +36,7 @@ static int64_t gathered_tokens(const step_memory *s)
 
     if (!o->sequence_parallel || o->tp == 1 || !o->gathers_again)
         return 0;
-    for (int k = 0; k < STEP_N_BLOCKS; k++) {
+    for (uint32_t k = 0; k < s->model->n_blocks; k++) {
         const step_block *b = &s->model->block[k];
 
         for (uint32_t i = 0; i < b->n; i++)
@@ -48,13 +48,19 @@ static int64_t gathered_tokens(const step_memory *s)
 
 static int64_t tables(const step_memory *s)
 {
-    const step_block *b = &s->model->block[STEP_LAYER];
-    double bytes = 0;
+    double most = 0; /* one for all layers */
 
-    for (uint32_t i = 0; i < b->n; i++)
-        if (b->module[i].kind->table)
-            bytes = b->module[i].kind->table(&b->module[i], &s->shape); /* one for all layers */
-    return (int64_t)bytes;
+    for (uint32_t k = STEP_LAYER; k < s->model->n_blocks; k++) {
+        const step_block *b = &s->model->block[k];
+
+        for (uint32_t i = 0; i < b->n; i++) {
+            const step_module *m = &b->module[i];
+            const double bytes = m->kind->table ? m->kind->table(m, &s->shape) : 0;
+
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return (int64_t)most;
 }
 
 /* The output embedding's matrix counts with its block; on the rank that has the input embedding it is
@@ -67,13 +73,22 @@ static mem_held tied_of(const step_memory *s)
     for (uint32_t i = 0; s->model->is_tied && i < b->n_parameters; i++)
         if (step_is_output(b, &b->parameter[i]))
             mem_add_parameter(&u, &b->parameter[i], s->options);
-    return mem_state_of(s, u.elements, u.padded, u.share);
+    return mem_state_of(s, &u);
 }
 
-static uint32_t class_of(const step_memory *s, const step_stage *stage)
+/* The sizes of stage n: those of an equal one before it, if there is one. */
+static mem_stage *stage_of(step_memory *s, uint32_t n)
 {
-    return (stage->has_embedding ? 1u : 0) + (stage->has_head ? 2u : 0) +
-           (stage->n_layers > s->model->n_layers / s->n_stages ? 4u : 0);
+    const step_stage stage = step_stage_of(s->model, n, s->n_stages);
+    mem_stage *g;
+
+    for (uint32_t i = n; i-- > 0;) /* the one before it, nearly always */
+        if (step_stage_is_same(&s->stage[i]->of, &stage))
+            return s->stage[i];
+    g = DSE_ARENA_NEW(s->arena, mem_stage, 1);
+    g->of = stage;
+    mem_make_stage(s, g);
+    return g;
 }
 
 step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_t n_stages, dse_arena *a)
@@ -83,15 +98,14 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
     *s = (step_memory){
         .model = m, .options = o, .shape = step_shape_of(m, o), .arena = a, .n_stages = n_stages};
     s->hidden = (int64_t)step_hidden_bytes(m, o);
-    for (int k = 0; k < N_UNITS; k++)
-        mem_make_unit(s, (mem_unit_kind)k);
-    for (uint32_t n = 0; n < n_stages; n++) {
-        step_stage stage = step_stage_of(m, n, n_stages);
-        mem_stage *g = &s->class[class_of(s, &stage)];
-
-        if (!g->chain)
-            mem_make_stage(s, g, &stage);
+    for (uint32_t k = 0; k < m->n_blocks; k++) {
+        mem_make_unit(s, mem_unit_of((step_block_kind)k, false));
+        if (step_is_layer((step_block_kind)k) && o->recompute == STEP_RECOMPUTE_FULL)
+            mem_make_unit(s, mem_unit_of((step_block_kind)k, true));
     }
+    s->stage = DSE_ARENA_RAW(a, mem_stage *, n_stages);
+    for (uint32_t n = 0; n < n_stages; n++)
+        s->stage[n] = stage_of(s, n);
     s->tied = tied_of(s);
     s->always.of[STEP_HOLDS_GATHERED_TOKENS] = gathered_tokens(s);
     s->always.of[STEP_HOLDS_TABLES] = tables(s);
@@ -298,11 +312,8 @@ static walk walk_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
 
     *out = (step_rank_memory){.at = DSE_NONE};
     w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
-    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++) {
-        step_stage stage = step_stage_of(s->model, n % p->n_stages, p->n_stages);
-
-        w.of[n].stage = &s->class[class_of(s, &stage)];
-    }
+    for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
+        w.of[n].stage = s->stage[n % p->n_stages];
     add_fixed(&w, rank);
     return w;
 }

@@ -26,15 +26,22 @@ static inline void mem_add(mem_held *h, const mem_held *other, int64_t times)
         h->of[i] += times * other->of[i];
 }
 
-/* What a stage is a chain of. */
-typedef enum { UNIT_EMBEDDING, UNIT_LAYER, UNIT_LAYER_AGAIN, UNIT_HEAD, N_UNITS } mem_unit_kind;
+/* What a stage is a chain of: blocks, which are made again in the backward pass or not. A number of it. */
+typedef uint8_t mem_unit_kind;
+#define N_UNITS (2 * STEP_MAX_BLOCKS)
 
-extern const step_block_kind mem_block_of[N_UNITS];
+static inline mem_unit_kind mem_unit_of(step_block_kind block, bool again)
+{
+    return (mem_unit_kind)(2 * block + again);
+}
+static inline step_block_kind mem_block_of(mem_unit_kind unit) { return (step_block_kind)(unit / 2); }
+static inline bool mem_is_again(mem_unit_kind unit) { return unit % 2; }
 
 /* A block of modules. Parameters of ZeRO-3 are gathered and gradients reduced by it. */
 typedef struct {
     uint64_t elements, share; /* of its parameters on a rank of a tensor parallel group; of them its shard */
-    uint64_t padded;          /* and as a distributed optimizer lays them out */
+    uint64_t padded;          /* and as a distributed optimizer lays them out, but for */
+    uint64_t expert_padded;   /* those of experts that are sharded among other ranks */
     uint64_t low_elements;    /* of them those that are gathered and kept in fewer bits */
     int64_t gathered;         /* bytes of its parameters, whole */
     mem_held kept, deferred;  /* after F; after I */
@@ -55,17 +62,16 @@ typedef struct {
 } mem_moment;
 
 typedef struct {
+    step_stage of;
     uint32_t n_units;
-    uint8_t *chain;  /* unit_kind of each, in the order of the forward pass */
-    uint16_t *place; /* of a recomputed layer in its piece; only the first keeps its input */
+    mem_unit_kind *chain; /* in the order of the forward pass */
+    uint16_t *place;      /* of a recomputed layer in its piece; only the first keeps its input */
     mem_held fixed, kept, deferred;
     int64_t kept_bytes, deferred_bytes; /* their sums, */
     int64_t kept_live, deferred_live;   /* and of those kinds that wait for backward passes */
     int64_t gathered, gathered_last, whole;
     mem_moment moment[SCHED_KINDS][N_OPEN][2]; /* the last: whether gradients are reduced */
 } mem_stage;
-
-#define N_CLASSES 8 /* is it the first, is it the last, has it one layer more */
 
 struct step_memory {
     const step_model *model;
@@ -75,9 +81,9 @@ struct step_memory {
     uint32_t n_stages;
     int64_t hidden; /* bytes of the tensor between two stages */
     mem_unit unit[N_UNITS];
-    mem_stage class[N_CLASSES];
-    mem_held tied;   /* the output embedding, where it is the input embedding of the same rank */
-    mem_held always; /* of each rank, whatever its stages */
+    mem_stage **stage; /* per stage; equal ones are one */
+    mem_held tied;     /* the output embedding, where it is the input embedding of the same rank */
+    mem_held always;   /* of each rank, whatever its stages */
 };
 
 /* ---- memory_unit.c ------------------------------------------------------------------------------ */
@@ -89,12 +95,13 @@ void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options 
  * transposed, of matrices that are gathered so only the transpose. They last as long as what is cast with
  * them: a pass of the block (step_low.casts_weights_in_passes), or the whole step. */
 int64_t mem_low_copies(const step_block *b, const step_options *o);
-/* What so many elements hold the whole step. */
-mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share);
+/* What the parameters of a unit hold the whole step. */
+mem_held mem_state_of(const step_memory *s, const mem_unit *all);
 
 /* ---- memory_stage.c ----------------------------------------------------------------------------- */
 
-void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage);
+/* Of g->of. */
+void mem_make_stage(step_memory *s, mem_stage *g);
 /* Whether parameters of ZeRO-3 are freed after each backward pass. */
 bool mem_closes_each(const step_options *o);
 

@@ -1,25 +1,22 @@
 /* What a stage takes: its chain of units, in each situation in which an action may find it. */
 #include "step/memory_parts.h"
 
-static void make_chain(step_memory *s, mem_stage *g, const step_stage *stage)
+static void make_chain(step_memory *s, mem_stage *g)
 {
-    uint32_t n = 0, together = s->options->recompute_together > 1 ? s->options->recompute_together : 1,
-             run = 0;
+    const uint32_t together = s->options->recompute_together > 1 ? s->options->recompute_together : 1;
+    uint32_t run = 0;
 
-    g->chain = DSE_ARENA_NEW(s->arena, uint8_t, stage->n_layers + 2);
-    g->place = DSE_ARENA_NEW(s->arena, uint16_t, stage->n_layers + 2);
-    if (stage->has_embedding)
-        g->chain[n++] = UNIT_EMBEDDING;
-    for (uint32_t i = 0; i < stage->n_layers; i++, n++) {
-        bool again = step_layer_is_again(s->options, i);
+    g->n_units = g->of.n_blocks;
+    g->chain = DSE_ARENA_NEW(s->arena, mem_unit_kind, g->n_units);
+    g->place = DSE_ARENA_NEW(s->arena, uint16_t, g->n_units);
+    for (uint32_t i = 0; i < g->n_units; i++) {
+        const step_block_kind block = step_stage_block(&g->of, i);
+        const bool again = step_is_layer(block) && step_layer_is_again(s->options, i - g->of.has_embedding);
 
-        g->chain[n] = again ? UNIT_LAYER_AGAIN : UNIT_LAYER;
-        g->place[n] = (uint16_t)(again ? run++ % together : 0);
+        g->chain[i] = mem_unit_of(block, again);
+        g->place[i] = (uint16_t)(again ? run++ % together : 0);
         run = again ? run : 0;
     }
-    if (stage->has_head)
-        g->chain[n++] = UNIT_HEAD;
-    g->n_units = n;
 }
 
 static mem_held kept_of(const step_memory *s, const mem_stage *g, uint32_t i)
@@ -81,7 +78,7 @@ static void look_forward(const step_memory *s, const mem_stage *g, const situati
 
     for (uint32_t i = 0; i < g->n_units; i++) {
         const mem_unit *u = &s->unit[g->chain[i]];
-        step_block_kind block = mem_block_of[g->chain[i]];
+        step_block_kind block = mem_block_of(g->chain[i]);
         bool is_open = !gathers || (w->open == OPEN_LAST && i + 1 == g->n_units);
         mem_held kept = kept_of(s, g, i);
 
@@ -101,12 +98,12 @@ static void look_forward(const step_memory *s, const mem_stage *g, const situati
         mem_add(&before, &kept, 1);
         was += gathers && !o->reshard_after_forward ? u->gathered : 0;
     }
-    if (g->chain[g->n_units - 1] != UNIT_HEAD) { /* all is computed, and the result is being sent */
+    if (!g->of.has_head) { /* all is computed, and the result is being sent */
         now = before;
         now.of[STEP_HOLDS_TRANSFERS] = s->hidden;
         now.of[STEP_HOLDS_GATHERED_PARAMETERS] =
             gathers ? (o->reshard_after_forward ? g->gathered_last : was) : 0;
-        look(out, &now, mem_block_of[g->chain[g->n_units - 1]]);
+        look(out, &now, mem_block_of(g->chain[g->n_units - 1]));
     }
 }
 
@@ -157,11 +154,11 @@ static void look_backward(const step_memory *s, const mem_stage *g, const situat
     mem_held after = {{0}}, now; /* what the units behind have freed, and left */
     int64_t behind = 0;
 
-    if (g->chain[g->n_units - 1] != UNIT_HEAD && w->kind != SCHED_W)
+    if (!g->of.has_head && w->kind != SCHED_W)
         after.of[STEP_HOLDS_TRANSFERS] = s->hidden; /* the gradient that came in */
     for (uint32_t i = g->n_units; i-- > 0;) {
         const mem_unit *u = &s->unit[g->chain[i]];
-        step_block_kind block = mem_block_of[g->chain[i]];
+        step_block_kind block = mem_block_of(g->chain[i]);
         mem_held kept = kept_of(s, g, i);
 
         now = after;
@@ -206,37 +203,40 @@ static int64_t live_of(const mem_held *h)
     return h->of[STEP_HOLDS_ACTIVATIONS] + h->of[STEP_HOLDS_LOGITS] + h->of[STEP_HOLDS_DEFERRED];
 }
 
-void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
+void mem_make_stage(step_memory *s, mem_stage *g)
 {
     const step_options *o = s->options;
-    uint64_t elements = 0, padded = 0, share = 0, low = 0;
+    mem_unit all = {0};
 
-    make_chain(s, g, stage);
+    make_chain(s, g);
     if (!g->n_units)
         return;
     for (uint32_t i = 0; i < g->n_units; i++) {
         const mem_unit *u = &s->unit[g->chain[i]];
         mem_held kept = kept_of(s, g, i);
 
-        elements += u->elements;
-        padded += u->padded;
-        share += u->share;
-        low += u->low_elements;
+        all.elements += u->elements;
+        all.padded += u->padded;
+        all.expert_padded += u->expert_padded;
+        all.share += u->share;
+        all.low_elements += u->low_elements;
         g->gathered += u->gathered;
         mem_add(&g->kept, &kept, 1);
         mem_add(&g->deferred, &u->deferred, 1);
     }
-    g->fixed = mem_state_of(s, elements, padded, share);
+    g->fixed = mem_state_of(s, &all);
     if (o->kept_weight_bytes == o->weight_bytes) /* else the sharded parameters are the master copy */
         g->fixed.of[STEP_HOLDS_PARAMETERS] -=
             (int64_t)((o->kept_weight_bytes - o->low.bytes) *
-                      (double)(o->zero == 3 ? low / step_group_size(o, STEP_GROUP_SHARD) : low));
-    if (!o->low.casts_weights_in_passes)
-        g->fixed.of[STEP_HOLDS_PARAMETERS] +=
-            stage->n_layers * mem_low_copies(&s->model->block[STEP_LAYER], o);
+                      (double)(o->zero == 3 ? all.low_elements / step_group_size(o, STEP_GROUP_SHARD)
+                                            : all.low_elements));
+    for (uint32_t i = 0; i < g->n_units && !o->low.casts_weights_in_passes; i++)
+        if (step_is_layer(mem_block_of(g->chain[i])))
+            g->fixed.of[STEP_HOLDS_PARAMETERS] +=
+                mem_low_copies(&s->model->block[mem_block_of(g->chain[i])], o);
     g->gathered_last = gathered_of(s, g, g->n_units - 1);
-    g->whole = (int64_t)(o->reduce_bytes * (double)elements);
-    if (o->keeps_outputs && !stage->has_head)
+    g->whole = (int64_t)(o->reduce_bytes * (double)all.elements);
+    if (o->keeps_outputs && !g->of.has_head)
         g->kept.of[STEP_HOLDS_TRANSFERS] += s->hidden;
     g->kept_bytes = mem_total(&g->kept);
     g->deferred_bytes = mem_total(&g->deferred);
@@ -250,7 +250,7 @@ void mem_make_stage(step_memory *s, mem_stage *g, const step_stage *stage)
 
                 if (!may_be(o, &w))
                     continue;
-                m->block = mem_block_of[g->chain[0]];
+                m->block = mem_block_of(g->chain[0]);
                 if (kind == SCHED_F)
                     look_forward(s, g, &w, m);
                 else

@@ -3,21 +3,22 @@
 
 #include <string.h>
 
-const step_block_kind mem_block_of[N_UNITS] = {STEP_EMBEDDING, STEP_LAYER, STEP_LAYER, STEP_HEAD};
-
 /* ---- parameters -------------------------------------------------------------------------------- */
 
 /* Fully sharded parameters are split by rows, each (torch, fsdp/_fully_shard/_fsdp_param.py); a distributed
  * optimizer lays all out one after the other and splits that (Megatron-LM, distrib_optimizer.py). */
 void mem_add_parameter(mem_unit *u, const step_parameter *p, const step_options *o)
 {
-    const step_parameter here = step_parameter_on(p, o->tp);
+    const step_parameter here = step_parameter_on(p, step_split_of(o));
+    const bool is_apart = here.n_experts && step_experts_apart(o);
+    const uint64_t times = here.n_experts ? here.n_experts : 1;
     uint64_t n = step_parameter_elements(&here);
-    uint32_t shards = step_group_size(o, STEP_GROUP_SHARD);
+    uint32_t shards = step_group_size(o, is_apart ? STEP_GROUP_EXPERT_SHARD : STEP_GROUP_SHARD);
 
     u->elements += n;
-    u->padded += step_round_up(n, o->zero && o->zero < 3 ? o->pads_parameters : 1);
-    u->share += step_round_up(here.rows, shards) / shards * here.columns;
+    *(is_apart ? &u->expert_padded : &u->padded) +=
+        times * step_round_up(n / times, o->zero && o->zero < 3 ? o->pads_parameters : 1);
+    u->share += times * (step_round_up(here.rows, shards) / shards * here.columns);
 }
 
 void step_memory_state(const step_options *o, uint64_t elements, uint64_t share, uint64_t out[STEP_N_HOLDS])
@@ -28,20 +29,27 @@ void step_memory_state(const step_options *o, uint64_t elements, uint64_t share,
     out[STEP_HOLDS_OPTIMIZER] = (uint64_t)(o->optimizer_bytes * (double)(o->zero >= 1 ? share : elements));
 }
 
-mem_held mem_state_of(const step_memory *s, uint64_t elements, uint64_t padded, uint64_t share)
+static uint64_t padded_share(const step_options *o, uint64_t padded, step_group group)
+{
+    const uint32_t shards = step_group_size(o, group);
+
+    return (padded + shards - 1) / shards;
+}
+
+mem_held mem_state_of(const step_memory *s, const mem_unit *all)
 {
     const step_options *o = s->options;
-    uint32_t shards = step_group_size(o, STEP_GROUP_SHARD);
-    uint64_t bytes[STEP_N_HOLDS];
+    uint64_t bytes[STEP_N_HOLDS], share = all->share;
     mem_held h;
 
     if (o->zero < 3)
-        share = (padded + shards - 1) / shards;
-    step_memory_state(o, padded, share, bytes);
+        share = padded_share(o, all->padded, STEP_GROUP_SHARD) +
+                padded_share(o, all->expert_padded, STEP_GROUP_EXPERT_SHARD);
+    step_memory_state(o, all->padded + all->expert_padded, share, bytes);
     for (int i = 0; i < STEP_N_HOLDS; i++)
         h.of[i] = (int64_t)bytes[i];
     if (o->copies_buckets)
-        h.of[STEP_HOLDS_BUCKETS] = (int64_t)(o->gradient_bytes * (double)elements);
+        h.of[STEP_HOLDS_BUCKETS] = (int64_t)(o->gradient_bytes * (double)all->elements);
     return h;
 }
 
@@ -76,6 +84,11 @@ static int64_t receives(const step_module *m, const step_shape *s, bool is_backw
     return m->kind->receives ? (int64_t)m->kind->receives(m, s, is_backward) : 0;
 }
 
+static int64_t copies_of(const step_module *m, const step_shape *s)
+{
+    return m->kind->copies ? (int64_t)m->kind->copies(m, s) : 0;
+}
+
 /* Forward, module by module: what was kept so far, and the result. Nothing but the input is kept of a block
  * that is made again, so that a module's input lasts no longer than the module, and the block's own waits for
  * an addition. */
@@ -96,7 +109,8 @@ static void pass_forward(const step_memory *s, const step_block *b, bool again, 
         if (!again)
             kept.of[STEP_HOLDS_ACTIVATIONS] += bytes;
         now = kept;
-        now.of[STEP_HOLDS_WORKING] = output_bytes(s, b, i) + made_again(m, &s->shape);
+        now.of[STEP_HOLDS_WORKING] =
+            output_bytes(s, b, i) + made_again(m, &s->shape) + copies_of(m, &s->shape);
         if (again && i)
             now.of[STEP_HOLDS_WORKING] += s->hidden;
         if (again && i && bytes > in)
@@ -126,7 +140,7 @@ static void pass_backward(const step_memory *s, const step_block *b, bool again,
             continue;
         }
         here.of[STEP_HOLDS_WORKING] = (int64_t)step_module_input(m, &s->shape) + output_bytes(s, b, i) +
-                                      (i && i + 1 < b->n ? s->hidden : 0);
+                                      copies_of(m, &s->shape) + (i && i + 1 < b->n ? s->hidden : 0);
         here.of[STEP_HOLDS_RECOMPUTED] += made_again(m, &s->shape);
         here.of[STEP_HOLDS_CONTEXT] = receives(m, &s->shape, true);
         keep_largest(&u->moment[kind], &here);
@@ -157,43 +171,45 @@ bool step_is_low_parameter(const step_options *o, const step_block *b, const ste
 {
     const step_module *m = &b->module[p->module];
 
-    return o->low.has_parameters && step_is_low(o, m) && m->kind == &step_module_linear && p->columns > 1;
+    return o->low.has_parameters && step_is_low(o, m) && step_is_matrix(m) && p->columns > 1;
 }
 
-uint64_t step_matrix_elements(const step_block *b, uint32_t tp)
+uint64_t step_matrix_elements(const step_block *b, step_split_over over)
 {
     uint64_t elements = 0;
 
     for (uint32_t i = 0; i < b->n_parameters; i++)
-        if (b->module[b->parameter[i].module].kind == &step_module_linear && b->parameter[i].columns > 1)
-            elements += step_parameter_share(&b->parameter[i], tp);
+        if (step_is_matrix(&b->module[b->parameter[i].module]) && b->parameter[i].columns > 1)
+            elements += step_parameter_share(&b->parameter[i], over);
     return elements;
 }
 
 /* Matrices of 8 bits: a copy where they are stored in more, and one that is transposed. */
 static int64_t copied_matrices(const step_block *b, const step_options *o)
 {
-    return (int64_t)step_matrix_elements(b, o->tp) * (o->kept_weight_bytes > 1 ? 2 : 1);
+    return (int64_t)step_matrix_elements(b, step_split_of(o)) * (o->kept_weight_bytes > 1 ? 2 : 1);
 }
 
 int64_t mem_low_copies(const step_block *b, const step_options *o)
 {
     if (!wl_kernel_is_low(o->low.class))
         return 0;
-    return (int64_t)((o->low.has_parameters ? 1 : 2) * o->low.bytes * (double)step_matrix_elements(b, o->tp));
+    return (int64_t)((o->low.has_parameters ? 1 : 2) * o->low.bytes *
+                     (double)step_matrix_elements(b, step_split_of(o)));
 }
 
 void mem_make_unit(step_memory *s, mem_unit_kind kind)
 {
-    const step_block *b = &s->model->block[mem_block_of[kind]];
+    const step_block *b = &s->model->block[mem_block_of(kind)];
     const step_options *o = s->options;
-    bool again = kind == UNIT_LAYER_AGAIN;
+    bool again = mem_is_again(kind);
     mem_unit *u = &s->unit[kind];
 
     for (uint32_t i = 0; i < b->n_parameters; i++) {
         mem_add_parameter(u, &b->parameter[i], o);
-        u->low_elements +=
-            step_is_low_parameter(o, b, &b->parameter[i]) ? step_parameter_share(&b->parameter[i], o->tp) : 0;
+        u->low_elements += step_is_low_parameter(o, b, &b->parameter[i])
+                               ? step_parameter_share(&b->parameter[i], step_split_of(o))
+                               : 0;
     }
     u->gathered = (int64_t)(o->weight_bytes * (double)(u->elements - u->low_elements) +
                             o->low.bytes * (double)u->low_elements);
@@ -217,6 +233,6 @@ void mem_make_unit(step_memory *s, mem_unit_kind kind)
     for (int k = SCHED_F; o->activation_bytes == 1 && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += copied_matrices(b, o);
     for (int k = SCHED_F;
-         o->low.casts_weights_in_passes && mem_block_of[kind] == STEP_LAYER && k < SCHED_KINDS; k++)
+         o->low.casts_weights_in_passes && step_is_layer(mem_block_of(kind)) && k < SCHED_KINDS; k++)
         u->moment[k].of[STEP_HOLDS_WORKING] += mem_low_copies(b, o);
 }

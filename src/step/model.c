@@ -7,7 +7,6 @@
 typedef struct {
     const cfg_doc *doc;
     const wl_symbols *symbols;
-    uint32_t n_layers;
     dse_arena *arena;
     dse_error *err;
 } reader;
@@ -80,9 +79,17 @@ static uint32_t find_module(const step_block *b, const char *name)
     return DSE_NONE;
 }
 
+/* Of several names the first that the block has. */
 static dse_status read_added(const reader *r, const cfg_node *at, const step_block *b, step_module *m)
 {
-    uint32_t added = at->kind == CFG_SCALAR ? find_module(b, at->text) : DSE_NONE;
+    const uint32_t n = at->kind == CFG_LIST ? at->n : 1;
+    uint32_t added = DSE_NONE;
+
+    for (uint32_t i = 0; added == DSE_NONE && i < n; i++) {
+        const cfg_node *name = at->kind == CFG_LIST ? at->item[i] : at;
+
+        added = name->kind == CFG_SCALAR ? find_module(b, name->text) : DSE_NONE;
+    }
 
     if (added == DSE_NONE)
         return fail(r, at, "the module whose input is added must stand before this one");
@@ -106,7 +113,8 @@ static dse_status read_kind_sizes(const reader *r, const cfg_node *at, step_modu
             return fail(
                 r, at,
                 "three sizes are expected here: heads, heads of keys and values, and the size of a head");
-        m->heads = size[0], m->kv_heads = size[1], m->head_size = size[2];
+        m->heads = size[0], m->kv_heads = size[1], m->head_size = m->value_size = size[2];
+        m->cached = 2 * m->kv_heads * m->head_size;
         m->in = m->out[0] = m->heads * m->head_size;
         return DSE_OK;
     }
@@ -146,14 +154,14 @@ static dse_status read_number(const reader *r, const cfg_node *map, const char *
     return st;
 }
 
-/* The window of an attention, and how many of the layers have it: all, if nothing is said. */
-static dse_status read_window(const reader *r, const cfg_node *map, step_module *m)
+/* The sum of a list of sizes. */
+static dse_status read_cached(const reader *r, const cfg_node *at, step_module *m)
 {
-    uint64_t n = 0;
-    dse_status st = read_number(r, map, "window", INT64_MAX, &m->window);
+    uint64_t size[2] = {0};
+    uint32_t n;
+    dse_status st = read_sizes(r, at, 2, size, &n);
 
-    if (st == DSE_OK && (st = read_number(r, map, "windowed", INT64_MAX, &n)) == DSE_OK && m->window)
-        m->n_layers = r->n_layers, m->n_windowed = n && n < r->n_layers ? n : r->n_layers;
+    m->cached = size[0] + size[1];
     return st;
 }
 
@@ -180,16 +188,29 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
-    static const char *const keys[] = {"split",    "bias",   "mean",     "unbiased", "plain",
-                                       "whole",    "gated",  "causal",   "again",    "operations",
-                                       "kv_heads", "window", "windowed", "shared"};
+    static const char *const keys[] = {
+        "split",  "bias",          "mean",    "unbiased",   "plain",         "whole",
+        "gated",  "causal",        "again",   "operations", "kv_heads",      "window",
+        "shared", "shared_expert", "experts", "top_k",      "expert_groups", "top_groups",
+        "value",  "gathered",      "cached",  "keys",       "sinks",         "chunked"};
     const struct {
         const char *key;
         bool *flag;
-    } flags[] = {{"bias", &m->has_bias},    {"mean", &m->has_mean},  {"unbiased", &m->is_unbiased},
-                 {"plain", &m->is_plain},   {"whole", &m->is_whole}, {"gated", &m->is_gated},
-                 {"causal", &m->is_causal}, {"again", &m->is_again}, {"shared", &m->is_shared}};
-    const cfg_node *kv;
+    } flags[] = {{"bias", &m->has_bias},        {"mean", &m->has_mean},
+                 {"unbiased", &m->is_unbiased}, {"plain", &m->is_plain},
+                 {"whole", &m->is_whole},       {"gated", &m->is_gated},
+                 {"causal", &m->is_causal},     {"again", &m->is_again},
+                 {"shared", &m->is_shared},     {"shared_expert", &m->is_shared_expert},
+                 {"keys", &m->makes_keys},      {"sinks", &m->has_sinks},
+                 {"chunked", &m->is_chunked}};
+    const struct {
+        const char *key;
+        uint64_t *size;
+    } sizes[] = {{"kv_heads", &m->kv_heads},    {"value", &m->value_size},
+                 {"gathered", &m->gathered},    {"experts", &m->n_experts},
+                 {"top_k", &m->top_k},          {"expert_groups", &m->n_expert_groups},
+                 {"top_groups", &m->top_groups}};
+    const cfg_node *at;
     uint64_t operations = 1;
     dse_status st;
 
@@ -205,12 +226,13 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         st = read_split(r, map, m);
     for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof *flags; i++)
         st = read_flag(r, map, flags[i].key, flags[i].flag);
-    if (st == DSE_OK && (st = read_window(r, map, m)) == DSE_OK)
+    if (st == DSE_OK && (st = read_number(r, map, "window", INT64_MAX, &m->window)) == DSE_OK)
         st = read_number(r, map, "operations", 1000, &operations);
     m->operations = (double)operations;
-    if (st == DSE_OK && (kv = cfg_get(map, "kv_heads")))
-        st = read_size(r, kv, &m->kv_heads);
-    return st;
+    for (size_t i = 0; st == DSE_OK && i < sizeof sizes / sizeof *sizes; i++)
+        if ((at = cfg_get(map, sizes[i].key)))
+            st = read_size(r, at, sizes[i].size);
+    return st == DSE_OK && (at = cfg_get(map, "cached")) ? read_cached(r, at, m) : st;
 }
 
 /* Parameters of a module are defined together; modules in the order of the forward pass, unless `define` says
@@ -218,6 +240,7 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
 static dse_status add_parameters(const reader *r, const cfg_node *order, step_block *b)
 {
     uint32_t n = order ? order->n : b->n, n_with = 0;
+    step_parameter unused[STEP_MAX_PARAMETERS];
 
     b->parameter = DSE_ARENA_NEW(r->arena, step_parameter, (size_t)b->n * STEP_MAX_PARAMETERS);
     if (order && order->kind != CFG_LIST)
@@ -245,8 +268,11 @@ static dse_status add_parameters(const reader *r, const cfg_node *order, step_bl
             p[j].module = k;
         b->n_parameters += added;
     }
-    for (uint32_t i = 0; i < b->n; i++)
-        n_with += b->module[i].kind->parameters != NULL;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const step_module *m = &b->module[i];
+
+        n_with += m->kind->parameters && m->kind->parameters(m, unused);
+    }
     return n < n_with ? fail(r, order, "the list leaves out a module that has parameters") : DSE_OK;
 }
 
@@ -255,7 +281,8 @@ static dse_status read_block(const reader *r, const cfg_node *map, const cfg_nod
     dse_status st = DSE_OK;
 
     if (!map || map->kind != CFG_MAP)
-        return fail(r, map ? map : r->doc->root, "three blocks are expected: embedding, layer, head");
+        return fail(r, map ? map : r->doc->root,
+                    "three blocks are expected: embedding, layer (or those of a pattern), head");
     b->module = DSE_ARENA_NEW(r->arena, step_module, map->n);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         b->module[i].name = map->key[i]->text;
@@ -269,14 +296,96 @@ static dse_status read_block(const reader *r, const cfg_node *map, const cfg_nod
     return st == DSE_OK ? add_parameters(r, order, b) : st;
 }
 
+/* ---- the layers -------------------------------------------------------------------------------- */
+
+/* The names of a model's blocks in the order of step_block_kind, as far as they are known. */
+typedef struct {
+    uint32_t n;
+    const char *of[STEP_MAX_BLOCKS];
+} block_names;
+
+/* The number of a kind of layer; a name that is new is the next. */
+static dse_status find_layer(const reader *r, const cfg_node *at, block_names *names, uint8_t *out)
+{
+    uint32_t i = STEP_LAYER;
+
+    if (at->kind != CFG_SCALAR)
+        return fail(r, at, "the name of a block is expected here, a kind of layer");
+    while (i < names->n && strcmp(names->of[i], at->text) != 0)
+        i++;
+    if (i < STEP_LAYER || !strcmp(at->text, names->of[STEP_EMBEDDING]) ||
+        !strcmp(at->text, names->of[STEP_HEAD]))
+        return fail(r, at, "this block is no layer");
+    if (i == STEP_MAX_BLOCKS)
+        return dse_fail(r->err, DSE_E_CONFIG, "%s: more than %d kinds of layers", cfg_at(r->doc, at).text,
+                        STEP_MAX_KINDS);
+    if (i == names->n)
+        names->of[names->n++] = at->text;
+    *out = (uint8_t)i;
+    return DSE_OK;
+}
+
+static dse_status check_list(const reader *r, const cfg_node *list)
+{
+    return !list || (list->kind == CFG_LIST && list->n)
+               ? DSE_OK
+               : fail(r, list, "a list of blocks is expected here, kinds of layers");
+}
+
+/* Which kind each layer is of: those of `first` one by one, then those of `repeat` over and over. */
+static dse_status read_pattern(const reader *r, const cfg_node *pattern, step_model *out, block_names *names)
+{
+    static const char *const keys[] = {"first", "repeat"};
+    const cfg_node *first = cfg_get(pattern, "first"), *repeat = cfg_get(pattern, "repeat");
+    const uint32_t n_first = first ? first->n : 0;
+    uint8_t *layer = DSE_ARENA_NEW(r->arena, uint8_t, out->n_layers), *named;
+    uint32_t n_repeat;
+    dse_status st;
+
+    if (pattern->kind != CFG_MAP)
+        return fail(r, pattern, "lists of layers are expected here: first, repeat");
+    if ((st = CHECK_KEYS(r, pattern, 0, "'pattern'", keys)) != DSE_OK ||
+        (st = check_list(r, first)) != DSE_OK || (st = check_list(r, repeat)) != DSE_OK)
+        return st;
+    if (!repeat && n_first < out->n_layers)
+        return fail(r, pattern, "the pattern has fewer layers than the model, and no 'repeat'");
+    n_repeat = repeat ? repeat->n : 0;
+    named = DSE_ARENA_NEW(r->arena, uint8_t, n_first + n_repeat);
+    for (uint32_t i = 0; st == DSE_OK && i < n_first + n_repeat; i++)
+        st = find_layer(r, i < n_first ? first->item[i] : repeat->item[i - n_first], names, &named[i]);
+    for (uint32_t i = 0; st == DSE_OK && i < out->n_layers; i++)
+        layer[i] = named[i < n_first ? i : n_first + (i - n_first) % n_repeat];
+    out->layer = layer;
+    return st;
+}
+
+static dse_status read_blocks(const reader *r, const cfg_node *blocks, const cfg_node *define,
+                              const block_names *names, step_model *out)
+{
+    dse_status st = DSE_OK;
+
+    for (uint32_t i = 0; st == DSE_OK && i < names->n; i++) {
+        /* As they stand in a file: the head behind the layers. */
+        const uint32_t k = i == STEP_EMBEDDING ? i : i + 1 < names->n ? i + 1 : (uint32_t)STEP_HEAD;
+        step_block *b = &out->block[k];
+
+        st = read_block(r, cfg_get(blocks, names->of[k]), cfg_get(define, names->of[k]), b);
+        for (uint32_t j = 0; step_is_layer((step_block_kind)k) && j < b->n; j++)
+            b->module[j].is_of_layer = true;
+    }
+    out->n_blocks = names->n;
+    return st;
+}
+
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err)
 {
-    static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define"};
-    static const char *const names[STEP_N_BLOCKS] = {"embedding", "layer", "head"};
-    const reader r = {doc, symbols, n_layers, a, err};
+    static const char *const keys[] = {"symbols", "hidden", "sequence", "blocks", "define", "pattern"};
+    const reader r = {doc, symbols, a, err};
     const cfg_node *blocks = cfg_get(doc->root, "blocks"), *define = cfg_get(doc->root, "define");
     const cfg_node *sequence = cfg_get(doc->root, "sequence"), *hidden = cfg_get(doc->root, "hidden");
+    const cfg_node *pattern = cfg_get(doc->root, "pattern");
+    block_names names = {pattern ? STEP_LAYER : STEP_LAYER + 1, {"embedding", "head", "layer"}};
     dse_status st = DSE_OK;
 
     *out = (step_model){.n_layers = n_layers};
@@ -287,16 +396,25 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
                     "'hidden' and 'sequence' are expected: the size of the hidden state and of a sequence");
     if (define && define->kind != CFG_MAP)
         return fail(&r, define, "blocks are expected here, each with a list of its modules");
-    if ((st = CHECK_KEYS(&r, blocks, 0, "'blocks'", names)) != DSE_OK ||
-        (st = CHECK_KEYS(&r, define, 0, "'define'", names)) != DSE_OK)
+    if (pattern && (st = read_pattern(&r, pattern, out, &names)) != DSE_OK)
         return st;
-    for (int i = 0; st == DSE_OK && i < STEP_N_BLOCKS; i++)
-        st = read_block(&r, cfg_get(blocks, names[i]), cfg_get(define, names[i]), &out->block[i]);
-    for (uint32_t i = 0; st == DSE_OK && i < out->block[STEP_LAYER].n; i++)
-        out->block[STEP_LAYER].module[i].is_of_layer = true;
-    if (st == DSE_OK && (st = read_size(&r, sequence, &out->sequence)) == DSE_OK)
-        st = read_size(&r, hidden, &out->hidden);
-    return st;
+    if ((st = check_keys(&r, blocks, 0, "'blocks'", names.of, names.n)) != DSE_OK ||
+        (st = check_keys(&r, define, 0, "'define'", names.of, names.n)) != DSE_OK ||
+        (st = read_blocks(&r, blocks, define, &names, out)) != DSE_OK)
+        return st;
+    st = read_size(&r, sequence, &out->sequence);
+    return st == DSE_OK ? read_size(&r, hidden, &out->hidden) : st;
+}
+
+uint32_t step_block_times(const step_model *m, step_block_kind block)
+{
+    uint32_t n = 0;
+
+    if (!step_is_layer(block))
+        return 1;
+    for (uint32_t i = 0; m->layer && i < m->n_layers; i++)
+        n += m->layer[i] == block;
+    return m->layer ? n : block == STEP_LAYER ? m->n_layers : 0;
 }
 
 bool step_is_output(const step_block *b, const step_parameter *p)
@@ -305,22 +423,27 @@ bool step_is_output(const step_block *b, const step_parameter *p)
            b->module[p->module + 1].kind == &step_module_loss;
 }
 
-step_parameter step_parameter_on(const step_parameter *p, uint32_t tp)
+step_parameter step_parameter_on(const step_parameter *p, step_split_over over)
 {
+    const uint32_t n = p->n_experts ? over.etp : over.tp;
     step_parameter here = *p;
 
     if (p->is_split && p->is_by_columns)
-        here.columns = (p->columns + tp - 1) / tp;
+        here.columns = (p->columns + n - 1) / n;
     else if (p->is_split)
-        here.rows = (p->rows + tp - 1) / tp;
+        here.rows = (p->rows + n - 1) / n;
+    here.n_experts = p->n_experts ? (p->n_experts + over.ep - 1) / over.ep : 0;
     return here;
 }
 
-uint64_t step_parameter_elements(const step_parameter *p) { return p->rows * p->columns; }
-
-uint64_t step_parameter_share(const step_parameter *p, uint32_t tp)
+uint64_t step_parameter_elements(const step_parameter *p)
 {
-    const step_parameter here = step_parameter_on(p, tp);
+    return p->rows * p->columns * (p->n_experts ? p->n_experts : 1);
+}
+
+uint64_t step_parameter_share(const step_parameter *p, step_split_over over)
+{
+    const step_parameter here = step_parameter_on(p, over);
 
     return step_parameter_elements(&here);
 }

@@ -1,7 +1,10 @@
 /* step_model -- a model as training programs build it: blocks of modules, each of a kind (module.h).
  *
  * Read from a file of configs/layers/, one for each family of models; gpt.yaml explains the format. All sizes
- * are those of the whole model, before anything is split over ranks. */
+ * are those of the whole model, before anything is split over ranks.
+ *
+ * Layers may differ: there is a block for each kind of layer, and a pattern says of which kind each layer is.
+ * What costs time or memory is found once for each kind, however many layers there are. */
 #ifndef DSE_STEP_MODEL_H
 #define DSE_STEP_MODEL_H
 
@@ -32,17 +35,26 @@ typedef struct {
     bool is_gated;     /* of an activation: of two inputs, the one times a function of the other */
     double operations; /* of an element-wise module, for each element of the result, forward */
     uint64_t heads, kv_heads, head_size; /* of an attention, and of what leads to one */
+    uint64_t value_size;                 /* of an attention: of a value, where keys have head_size */
+    uint64_t cached;                     /* of an attention: features of a token that a cache keeps */
+    bool makes_keys;                     /* of a linear: keys and values, and not queries */
+    uint64_t gathered;                   /* of its outputs, that sequence parallelism gathers at once */
+    bool has_sinks;                      /* of an attention: a parameter for each head in its softmax */
     bool is_added;                       /* of a dropout: the next module adds to what it makes, */
     bool is_dropped;                     /* and of that addition: both are one kernel */
     /* of a table: positions are added to what it makes, before anything is split by tokens */
     bool before_positions;
-    bool is_causal;      /* a token attends to those before it alone, */
-    uint64_t window;     /* itself and those before it, so many; 0: to all. In so many of the layers, */
-    uint64_t n_windowed; /* which are, */
-    uint64_t n_layers;   /* the others attend to all */
-    bool is_shared;      /* another module keeps its input, which is the same tensor */
-    bool is_again;       /* selective recomputation makes it again in the backward pass */
-    bool is_of_layer;    /* and not of the embedding or the head */
+    bool is_causal;  /* a token attends to those before it alone, */
+    uint64_t window; /* itself and those before it, so many; 0: to all */
+    bool is_chunked; /* or of its chunk of so many, those before it */
+    bool is_shared;  /* another module keeps its input, which is the same tensor */
+    bool is_again;   /* selective recomputation makes it again in the backward pass */
+    /* Of a router, of what brings tokens to experts and back, and of the experts' own modules: how many
+     * experts there are, 0: it has none of these; and of how many a token takes the mean. */
+    uint64_t n_experts, top_k;
+    bool is_shared_expert;                /* of experts that every token takes */
+    uint64_t n_expert_groups, top_groups; /* a token's experts are of so many of the groups; 0: of all */
+    bool is_of_layer;                     /* and not of the embedding or the head */
 } step_module;
 
 /* A parameter of a module: a matrix of rows x columns, or a vector. */
@@ -51,6 +63,7 @@ typedef struct {
     uint64_t rows, columns;
     bool is_split;      /* tensor parallelism splits it, else each rank of a group has all of it */
     bool is_by_columns; /* and by its columns, else by its rows */
+    uint64_t n_experts; /* of which each has such a matrix; 0: it is no expert's */
 } step_parameter;
 
 typedef struct {
@@ -60,11 +73,19 @@ typedef struct {
     step_parameter *parameter; /* in the order in which programs define them */
 } step_block;
 
-typedef enum { STEP_EMBEDDING, STEP_LAYER, STEP_HEAD, STEP_N_BLOCKS } step_block_kind;
+/* Blocks of a model: from STEP_LAYER on one for each kind of layer. */
+typedef enum { STEP_EMBEDDING, STEP_HEAD, STEP_LAYER } step_block_kind;
+
+#define STEP_MAX_KINDS  8 /* of layers */
+#define STEP_MAX_BLOCKS (STEP_LAYER + STEP_MAX_KINDS)
+
+static inline bool step_is_layer(step_block_kind block) { return block >= STEP_LAYER; }
 
 typedef struct {
-    step_block block[STEP_N_BLOCKS];
+    step_block block[STEP_MAX_BLOCKS];
+    uint32_t n_blocks; /* that it has */
     uint32_t n_layers;
+    const uint8_t *layer; /* the block of each layer; NULL: STEP_LAYER */
     uint64_t hidden, sequence;
     bool is_tied; /* the output embedding is the input embedding */
 } step_model;
@@ -74,14 +95,22 @@ typedef struct {
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
 
+/* How many of the layers are of a kind; of another block 1. */
+uint32_t step_block_times(const step_model *m, step_block_kind block);
+
 /* Whether it is the matrix that makes the logits; `b` is the head. */
 bool step_is_output(const step_block *b, const step_parameter *p);
 
-/* The part of a parameter that a rank of a tensor parallel group has: rows or columns, rounded up. */
-step_parameter step_parameter_on(const step_parameter *p, uint32_t tp);
+/* The part of a parameter that a rank has of `tp` that split it, and of an expert's of `ep` that have other
+ * experts and `etp` that split each: rows, columns or experts, rounded up. */
+typedef struct {
+    uint32_t tp, ep, etp;
+} step_split_over;
 
-/* Elements of a parameter: all, and of that part. */
+step_parameter step_parameter_on(const step_parameter *p, step_split_over over);
+
+/* Elements of a parameter: all, with those of all experts, and of that part. */
 uint64_t step_parameter_elements(const step_parameter *p);
-uint64_t step_parameter_share(const step_parameter *p, uint32_t tp);
+uint64_t step_parameter_share(const step_parameter *p, step_split_over over);
 
 #endif

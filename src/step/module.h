@@ -32,6 +32,8 @@ struct step_module_kind {
     uint64_t (*input)(const step_module *m, const step_shape *s);
     /* Receive buffers of context parallelism; bytes. NULL: none. */
     double (*receives)(const step_module *m, const step_shape *s, bool is_backward);
+    /* Copies of tokens that it makes and that last no longer than it; bytes. NULL: none. */
+    double (*copies)(const step_module *m, const step_shape *s);
     /* A table that all modules of the kind share; bytes. NULL: none. */
     double (*table)(const step_module *m, const step_shape *s);
 };
@@ -43,6 +45,8 @@ extern const step_module_kind step_module_attention;                        /* m
 extern const step_module_kind step_module_rotary, step_module_activation, step_module_dropout,
     step_module_add;                            /* module_elementwise.c */
 extern const step_module_kind step_module_loss; /* module_loss.c */
+extern const step_module_kind step_module_router, step_module_dispatch, step_module_grouped,
+    step_module_combine; /* module_experts.c */
 
 extern const step_module_kind *const step_module_kinds[]; /* ended by NULL */
 
@@ -61,6 +65,18 @@ static inline bool step_is_low(const step_options *o, const step_module *m)
 
 /* Elements of queries, keys and values on a rank. module_attention.c */
 uint64_t step_heads_input(const step_module *m, const step_shape *s);
+
+/* Tokens of a micro-batch on their way through the experts, each counted as often as it takes one. With a
+ * limit or an imbalance, those of the most loaded rank. module_experts.c */
+typedef struct {
+    uint64_t tokens;   /* that a rank routes */
+    uint64_t sent;     /* to all ranks, itself among them */
+    uint64_t received; /* from all ranks */
+    uint64_t computed; /* by the rank's experts: what the ranks that split them received together */
+    double mean;       /* of all ranks, for each computed */
+} step_routed;
+
+step_routed step_routed_of(const step_module *m, const step_shape *s);
 
 /* The input of a module is kept, in this layout; so many bytes are kept besides. A module counts its own
  * input only, so that each tensor counts once. */
@@ -81,8 +97,14 @@ uint64_t step_module_input(const step_module *m, const step_shape *s); /* bytes 
 /* Whether a parameter is a matrix that is gathered and kept in fewer bits. memory_unit.c */
 bool step_is_low_parameter(const step_options *o, const step_block *b, const step_parameter *p);
 
-/* Elements of the matrices of a block's linear modules on a rank. memory_unit.c */
-uint64_t step_matrix_elements(const step_block *b, uint32_t tp);
+/* Whether it multiplies tokens by matrices that may have fewer bits. */
+static inline bool step_is_matrix(const step_module *m)
+{
+    return m->kind == &step_module_linear || m->kind == &step_module_grouped;
+}
+
+/* Elements of the matrices of such modules of a block on a rank. memory_unit.c */
+uint64_t step_matrix_elements(const step_block *b, step_split_over over);
 
 /* Whether a layer is made again whole in the backward pass; its number within the stage. */
 bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage);

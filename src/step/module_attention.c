@@ -22,10 +22,17 @@
  * of what data parallelism reduces (torch, _context_parallel/_attention.py). */
 #define KV_GRADIENT_BYTES 4.0
 
-/* A kernel of attention: `products` of all pairs, with a part of the keys. */
-static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kernel_class class,
-                           double products, double pairs, double part)
+/* Products of all pairs: of queries with keys, and with values. */
+typedef struct {
+    double keys, values;
+} products;
+
+/* A kernel of attention: `of` all pairs, with a part of the keys. A product with values counts as much as
+ * values are longer than keys. */
+static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kernel_class class, products of,
+                           double pairs, double part)
 {
+    const double n = of.keys + of.values * (double)m->value_size / (double)m->head_size;
     const step_shape *s = b->shape;
     const step_options *o = s->options;
     double heads_here = (double)step_heads(o, m), size = (double)m->head_size, e = o->activation_bytes;
@@ -39,8 +46,8 @@ static wl_kernel kernel_of(const step_builder *b, const step_module *m, wl_kerne
                               [WL_EXTENT_BATCH] = o->micro_batch * step_heads(o, m)},
                    .element_bytes = e};
 
-    k.operations = (uint64_t)(2.0 * products * pairs * heads_here * size);
-    k.bytes = (uint64_t)(e * (queries + keys) * products / 2);
+    k.operations = (uint64_t)(2.0 * n * pairs * heads_here * size);
+    k.bytes = (uint64_t)(e * (queries + keys) * n / 2);
     return k;
 }
 
@@ -49,16 +56,17 @@ static void fused(step_builder *b, const step_module *m, double pairs, double pa
     static const wl_kernel_class classes[2][2] = {
         {WL_KERNEL_ATTENTION, WL_KERNEL_ATTENTION_BACKWARD},
         {WL_KERNEL_ATTENTION_FLASH2, WL_KERNEL_ATTENTION_FLASH2_BACKWARD}};
-    wl_kernel k = kernel_of(b, m, classes[b->shape->options->flash_attention_2][is_backward],
-                            is_backward ? 5 : 2, pairs, part);
+    const products of = is_backward ? (products){3, 2} : (products){1, 1};
+    wl_kernel k =
+        kernel_of(b, m, classes[b->shape->options->flash_attention_2][is_backward], of, pairs, part);
 
     step_add_kernel(b, &k);
 }
 
 /* Of queries and keys, or of scores and values, with the scores written or read. */
-static void product(step_builder *b, const step_module *m, double pairs, double part)
+static void product(step_builder *b, const step_module *m, products of, double pairs, double part)
 {
-    wl_kernel k = kernel_of(b, m, WL_KERNEL_ATTENTION_PRODUCT, 1, pairs, part);
+    wl_kernel k = kernel_of(b, m, WL_KERNEL_ATTENTION_PRODUCT, of, pairs, part);
 
     k.bytes += (uint64_t)(k.element_bytes * pairs * (double)step_heads(b->shape->options, m));
     step_add_kernel(b, &k);
@@ -68,24 +76,27 @@ static void product(step_builder *b, const step_module *m, double pairs, double 
  * them, and a mask of a byte an element. */
 static void unfused(step_builder *b, const step_module *m, double pairs, double part, bool is_backward)
 {
+    const products with_keys = {.keys = 1}, with_values = {.values = 1};
+    const products first = is_backward ? with_values : with_keys,
+                   last = is_backward ? with_keys : with_values;
     uint64_t scores = (uint64_t)(pairs * (double)step_heads(b->shape->options, m));
     double e = b->shape->options->activation_bytes;
 
-    product(b, m, pairs, part);
+    product(b, m, first, pairs, part);
     if (is_backward)
-        product(b, m, pairs, part);
+        product(b, m, first, pairs, part);
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 1 : 5,
                          is_backward ? 2 * e + 1 : 2 * e);
     step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, scores, is_backward ? 5 : 1,
                          is_backward ? 3 * e : 2 * e + 1);
-    product(b, m, pairs, part);
+    product(b, m, last, pairs, part);
     if (is_backward)
-        product(b, m, pairs, part);
+        product(b, m, last, pairs, part);
 }
 
 /* Of all pairs, those that a kernel which skips hidden ones makes: half of them if tokens attend to those
- * before them alone; with a window W of a sequence S those of W S - W^2 / 2. Layers are alike here: one has
- * the mean of those with a window and those without. */
+ * before them alone; with a window W of a sequence S those of W S - W^2 / 2, with chunks of W
+ * those of W S / 2. */
 static double visible(const step_module *m, const step_shape *s, double pairs)
 {
     const double share = s->whole_sequence ? (double)m->window / (double)s->whole_sequence : 0;
@@ -93,7 +104,7 @@ static double visible(const step_module *m, const step_shape *s, double pairs)
 
     if (!m->window || share >= 1 || !m->is_causal)
         return all;
-    return all + (double)m->n_windowed / (double)m->n_layers * (pairs * (share - share * share / 2) - all);
+    return m->is_chunked ? pairs * share / 2 : pairs * (share - share * share / 2);
 }
 
 /* With a part of the keys. */
@@ -108,22 +119,30 @@ static void attend(step_builder *b, const step_module *m, bool is_backward, doub
         unfused(b, m, pairs, part, is_backward);
 }
 
-/* Of this many heads' features, from one layout to another. */
-static void copy(step_builder *b, const step_module *m, uint64_t n_heads)
+/* Of so many features of a token, from one layout to another. */
+static void copy(step_builder *b, uint64_t features)
 {
-    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * n_heads * m->head_size, 0,
+    step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * features, 0,
                          2 * b->shape->options->activation_bytes);
 }
 
-static uint64_t heads_of_all(const step_options *o, const step_module *m)
+/* Features of a token's queries, keys and values on a rank; and of its result. */
+static uint64_t features_in(const step_options *o, const step_module *m)
 {
-    return step_heads(o, m) + 2 * (o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m));
+    const uint64_t kv = o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m);
+
+    return step_heads(o, m) * m->head_size + kv * (m->head_size + m->value_size);
+}
+
+static uint64_t features_out(const step_options *o, const step_module *m)
+{
+    return step_heads(o, m) * m->value_size;
 }
 
 static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
 {
     const step_options *o = b->shape->options;
-    uint64_t n = 2 * b->shape->tokens * step_kv_heads(o, m) * m->head_size;
+    uint64_t n = b->shape->tokens * step_kv_heads(o, m) * (m->head_size + m->value_size);
 
     return step_collective_of(type, STEP_GROUP_CP, type == WL_REDUCE_SCATTER ? n * o->cp : n,
                               type == WL_ALL_GATHER ? n * o->cp : n, element_bytes);
@@ -168,23 +187,27 @@ static void gradients_ring(step_builder *b, const step_module *m)
     step_join(b, gradient);
 }
 
-static void change_split(step_builder *b, const step_module *m, uint64_t n_heads)
+static void change_split(step_builder *b, uint64_t features)
 {
-    uint64_t n = b->shape->tokens * n_heads * m->head_size;
+    uint64_t n = b->shape->tokens * features;
     const step_collective c =
         step_collective_of(WL_ALL_TO_ALL, STEP_GROUP_CP, n, n, b->shape->options->activation_bytes);
 
     step_add_collective(b, &c, true);
 }
 
-/* Queries (or the result), and keys and values with them. */
-static void all_to_all(step_builder *b, const step_module *m, bool with_kv)
+/* The result, or queries, keys and values. */
+static void all_to_all(step_builder *b, const step_module *m, bool is_result)
 {
     const step_options *o = b->shape->options;
 
-    change_split(b, m, step_heads(o, m));
-    for (int i = 0; with_kv && i < 2; i++)
-        change_split(b, m, step_kv_heads(o, m));
+    if (is_result) {
+        change_split(b, features_out(o, m));
+        return;
+    }
+    change_split(b, step_heads(o, m) * m->head_size);
+    change_split(b, step_kv_heads(o, m) * m->head_size);
+    change_split(b, step_kv_heads(o, m) * m->value_size);
 }
 
 static void pass(step_builder *b, const step_module *m, bool is_backward)
@@ -196,9 +219,9 @@ static void pass(step_builder *b, const step_module *m, bool is_backward)
         return;
     }
     if (o->cp > 1 && o->context == STEP_CONTEXT_ALL_TO_ALL) {
-        all_to_all(b, m, !is_backward);
-        attend(b, m, is_backward, 1);
         all_to_all(b, m, is_backward);
+        attend(b, m, is_backward, 1);
+        all_to_all(b, m, !is_backward);
         return;
     }
     if (o->cp > 1) {
@@ -220,9 +243,9 @@ static void pass(step_builder *b, const step_module *m, bool is_backward)
 
 static void forward(step_builder *b, const step_module *m)
 {
-    copy(b, m, heads_of_all(b->shape->options, m));
+    copy(b, features_in(b->shape->options, m));
     pass(b, m, false);
-    copy(b, m, step_heads(b->shape->options, m));
+    copy(b, features_out(b->shape->options, m));
 }
 
 static void backward(step_builder *b, const step_module *m)
@@ -230,7 +253,7 @@ static void backward(step_builder *b, const step_module *m)
     if (!(b->parts & STEP_PART_INPUT))
         return;
     pass(b, m, true);
-    copy(b, m, heads_of_all(b->shape->options, m) + step_heads(b->shape->options, m));
+    copy(b, features_in(b->shape->options, m) + features_out(b->shape->options, m));
 }
 
 /* Queries, keys, values; of a fused kernel also the logarithm of each token's sum in 32 bits and two 64-bit
@@ -242,12 +265,10 @@ static void keep(step_keeper *k, const step_module *m)
     const step_shape *s = k->shape;
     const step_options *o = s->options;
     double tokens = (double)s->tokens, e = o->activation_bytes;
-    double of_head = e * tokens * (double)m->head_size;
 
-    step_keep_bytes(k, of_head * (double)step_heads(o, m));
-    step_keep_bytes(k, of_head * 2.0 * (double)(o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m)));
+    step_keep_bytes(k, e * tokens * (double)features_in(o, m));
     if (o->fused_attention && step_is_low(o, m))
-        step_keep_bytes(k, of_head * (double)step_heads(o, m));
+        step_keep_bytes(k, e * tokens * (double)features_out(o, m));
     if (o->fused_attention)
         step_keep_bytes(k, 4.0 * tokens * (double)step_heads(o, m) + 16);
     else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)
@@ -256,7 +277,8 @@ static void keep(step_keeper *k, const step_module *m)
 
 uint64_t step_heads_input(const step_module *m, const step_shape *s)
 {
-    return s->tokens * (step_heads(s->options, m) + 2 * step_kv_heads(s->options, m)) * m->head_size;
+    return s->tokens * (step_heads(s->options, m) * m->head_size +
+                        step_kv_heads(s->options, m) * (m->head_size + m->value_size));
 }
 
 /* A ring has two buffers of keys and values, one that is read and one that comes in, and in the backward pass
@@ -264,7 +286,7 @@ uint64_t step_heads_input(const step_module *m, const step_shape *s)
 static double receives(const step_module *m, const step_shape *s, bool is_backward)
 {
     const step_options *o = s->options;
-    double kv = 2.0 * (double)s->tokens * (double)(step_kv_heads(o, m) * m->head_size);
+    double kv = (double)s->tokens * (double)(step_kv_heads(o, m) * (m->head_size + m->value_size));
 
     if (o->cp == 1)
         return 0;
@@ -278,7 +300,15 @@ static double receives(const step_module *m, const step_shape *s, bool is_backwa
     return o->activation_bytes * (double)step_heads_input(m, s);
 }
 
+/* A sink takes part in the softmax of its head (gpt-oss): it adds to the sum of the exponentials. */
+static uint32_t parameters(const step_module *m, step_parameter out[STEP_MAX_PARAMETERS])
+{
+    out[0] = (step_parameter){.rows = m->heads, .columns = 1, .is_split = true};
+    return m->has_sinks ? 1 : 0;
+}
+
 const step_module_kind step_module_attention = {.name = "attention",
+                                                .parameters = parameters,
                                                 .forward = forward,
                                                 .backward = backward,
                                                 .keep = keep,

@@ -43,6 +43,8 @@ const step_module_kind step_module_rotary = {.name = "rotary",
 
 static uint64_t activated(const step_shape *s, const step_module *m)
 {
+    if (m->n_experts)
+        return step_routed_of(m, s).computed * ((m->in + step_etp(s->options) - 1) / step_etp(s->options));
     return s->tokens * (m->in / s->options->tp);
 }
 

@@ -12,7 +12,8 @@
  * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered
  * input do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of
  * keys and values than tp, the products for queries, keys and values are gathered over tp (attention.py,
- * get_query_key_value_tensors).
+ * get_query_key_value_tensors). Of the keys and values of latent attention the part that is rotated is
+ * gathered over tp with sequence parallelism (multi_latent_attention.py, the same function).
  *
  * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the
  * backward products, each in one kernel that also makes the transposed copy which the weight's gradient
@@ -102,6 +103,8 @@ static void forward(step_builder *b, const step_module *m)
         step_reduce_tokens(b, outputs(m), true);
     if (lacks_kv_heads(b, m))
         exchange_heads(b, m, WL_ALL_GATHER);
+    if (m->gathered && b->shape->options->sequence_parallel)
+        step_gather_tokens(b, m->gathered, true);
 }
 
 /* The gradient of the bias, a sum over tokens. Forward it is added by the kernel that comes next: the
@@ -135,6 +138,8 @@ static void backward(step_builder *b, const step_module *m)
 
     share(b, m, &in, &out);
     if (b->parts & STEP_PART_INPUT) {
+        if (m->gathered && o->sequence_parallel)
+            step_reduce_tokens(b, m->gathered, true);
         if (lacks_kv_heads(b, m))
             exchange_heads(b, m, WL_REDUCE_SCATTER);
         if (m->split == STEP_SPLIT_ROW && o->sequence_parallel)

@@ -42,6 +42,21 @@ typedef struct {
     bool has_parameters;
 } step_low;
 
+/* How tokens come to the ranks of their experts, and back (Megatron-LM,
+ * transformer/moe/token_dispatcher.py). */
+typedef enum {
+    STEP_DISPATCH_ALL_TO_ALL, /* each token to the ranks of its experts */
+    STEP_DISPATCH_ALL_GATHER, /* all tokens to all ranks, which take those of their experts */
+    STEP_DISPATCH_DEEPEP      /* each token once to each node, which hands it on (DeepEP) */
+} step_dispatch;
+
+/* What becomes of tokens beyond a limit of each expert. */
+typedef enum {
+    STEP_CAPACITY_NONE, /* there is none: dropless */
+    STEP_CAPACITY_PAD,  /* they are dropped, and experts that have fewer compute as many */
+    STEP_CAPACITY_DROP  /* they are dropped */
+} step_capacity;
+
 typedef struct {
     uint32_t dp, tp, cp, pp;
     uint32_t vp;                           /* chunks of a rank, virtual stages */
@@ -110,10 +125,10 @@ typedef struct {
     /* the buffer of gradients lasts, is set to zero before each step, and is divided by the ranks that sum it
      * up (Megatron-LM, param_and_grad_buffer.py) */
     bool keeps_gradients;
-    bool expands_kv;     /* attention keeps keys and values copied for each head */
-    bool fused_attention;  /* scores are made again in the backward pass, not kept */
+    bool expands_kv;        /* attention keeps keys and values copied for each head */
+    bool fused_attention;   /* scores are made again in the backward pass, not kept */
     bool flash_attention_2; /* of those, FlashAttention-2's kernels */
-    bool fused_activation; /* a gated activation keeps its inputs alone */
+    bool fused_activation;  /* a gated activation keeps its inputs alone */
 
     /* What else takes memory. */
     /* layers of one recomputed piece, of which only the first keeps its input, as in Megatron's
@@ -132,9 +147,30 @@ typedef struct {
 
     step_low low;
 
+    /* Experts. The ranks that tensor, context and data parallelism have of a stage are those over which
+     * experts are spread, `ep` with other experts each, and each of these over `etp`; the others have the
+     * same experts. */
+    uint32_t ep, etp; /* 0: 1 */
+    step_dispatch dispatch;
+    step_capacity capacity;
+    uint32_t capacity_percent; /* with a limit, what an expert takes, of an even share of a rank's tokens */
+    double imbalance;          /* tokens that come to the most loaded rank, over the mean; 0: 1 */
+    uint32_t near_ranks;       /* with deepep, so many neighbours exchange within a node, 0, 1: none do */
+    bool experts_in_turn;      /* parameters are defined expert by expert (Megatron-LM's SequentialMLP); else
+                             matrix by matrix, each of all experts (its grouped GEMM) */
+
     /* Bytes of an element. */
     double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;
 } step_options;
+
+static inline uint32_t step_ep(const step_options *o) { return o->ep ? o->ep : 1; }
+static inline uint32_t step_etp(const step_options *o) { return o->etp ? o->etp : 1; }
+
+/* Whether gradients of experts are reduced over a group of their own (Megatron-LM, layers.py: allreduce). */
+static inline bool step_experts_apart(const step_options *o)
+{
+    return step_ep(o) > 1 || step_etp(o) != o->tp;
+}
 
 /* With ZeRO-3, whether parameters are freed after each backward pass; else after the last of their stage. */
 static inline bool step_resharded_by_pass(const step_options *o)

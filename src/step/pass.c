@@ -143,8 +143,8 @@ static step_work work_of(const step_program *p)
 
         if (!wl_kernel_multiplies(op->kernel.class))
             continue;
-        work.all += (double)op->kernel.operations;
-        work.again += op->is_again ? (double)op->kernel.operations : 0;
+        work.all += op->counted;
+        work.again += op->is_again ? op->counted : 0;
     }
     return work;
 }
@@ -203,7 +203,7 @@ static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sc
     const bool is_again =
         kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
 
-    if (!floor || step_stage_block(&c->stage, block) != STEP_LAYER)
+    if (!floor || !step_is_layer(step_stage_block(&c->stage, block)))
         return 0;
     return (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
 }
@@ -471,8 +471,7 @@ static kind_of_stage *kind_of(maker *m, const step_chunk *c)
     const step_stage *s = &c->stage;
     kind_of_stage *k = m->kinds;
 
-    while (k && !(k->stage.has_embedding == s->has_embedding && k->stage.has_head == s->has_head &&
-                  k->stage.n_layers == s->n_layers && k->overlaps == step_chunk_overlaps(c)))
+    while (k && !(step_stage_is_same(&k->stage, s) && k->overlaps == step_chunk_overlaps(c)))
         k = k->next;
     if (k)
         return k;
@@ -540,12 +539,17 @@ static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated,
 static uint64_t cast_bytes(const maker *m, const step_chunk *c)
 {
     const step_options *o = m->options;
+    uint64_t elements = 0;
 
     if (!wl_kernel_is_low(o->low.class) || o->low.casts_weights_in_passes)
         return 0;
-    return (
-        uint64_t)(o->low.cast_weight *
-                  (double)(c->stage.n_layers * step_matrix_elements(&m->model->block[STEP_LAYER], o->tp)));
+    for (uint32_t i = 0; i < c->stage.n_blocks; i++) {
+        const step_block_kind block = step_stage_block(&c->stage, i);
+
+        elements +=
+            step_is_layer(block) ? step_matrix_elements(&m->model->block[block], step_split_of(o)) : 0;
+    }
+    return (uint64_t)(o->low.cast_weight * (double)elements);
 }
 
 /* Adds the collectives of the items that send something. */
@@ -568,7 +572,7 @@ static void make_ending(maker *m, uint32_t rank)
     const sched_plan *p = m->out->plan;
     step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
     uint32_t n = 0;
-    uint64_t elements = 0, cast = 0;
+    uint64_t elements = 0, cast = 0, updated = 0, of_experts = 0;
 
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const step_chunk *c = &m->chunk[s];
@@ -578,7 +582,7 @@ static void make_ending(maker *m, uint32_t rank)
         chunk[n++] = *c;
         cast += cast_bytes(m, c);
         for (uint32_t k = 0; k < c->buckets.n; k++)
-            elements += c->buckets.bucket[k].elements;
+            *(c->buckets.bucket[k].is_expert ? &of_experts : &elements) += c->buckets.bucket[k].elements;
         if (!step_chunk_overlaps(c) && !m->is_reduced[s]) {
             m->items.n = 0;
             step_chunk_reduce(c, &m->items);
@@ -596,8 +600,11 @@ static void make_ending(maker *m, uint32_t rank)
         *(sum->group == STEP_GROUP_TP ? &e->tp_sum : &e->ends_sum) = *sum;
     }
     e->norm = step_collective_of(WL_ALL_REDUCE, o->zero ? STEP_GROUP_WORLD : STEP_GROUP_MODEL, 1, 1, 4);
-    e->optimizer = update(o, elements, o->zero ? elements / m->out->ranks.size[STEP_GROUP_SHARD] : elements,
-                          m->out->ranks.size[STEP_GROUP_SHARD] > 1);
+    updated = elements + of_experts;
+    if (o->zero)
+        updated = elements / m->out->ranks.size[STEP_GROUP_SHARD] +
+                  of_experts / m->out->ranks.size[STEP_GROUP_EXPERT_SHARD];
+    e->optimizer = update(o, elements + of_experts, updated, m->out->ranks.size[STEP_GROUP_SHARD] > 1);
     e->optimizer.bytes += cast;
     e->optimizer_ticks = step_clock_kernel(m->clock, &e->optimizer);
 }

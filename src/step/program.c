@@ -3,9 +3,10 @@
 #include "step/module.h"
 
 const step_module_kind *const step_module_kinds[] = {
-    &step_module_embedding, &step_module_positions, &step_module_norm,   &step_module_head_norm,
-    &step_module_linear,    &step_module_attention, &step_module_rotary, &step_module_activation,
-    &step_module_dropout,   &step_module_add,       &step_module_loss,   NULL};
+    &step_module_embedding, &step_module_positions, &step_module_norm,    &step_module_head_norm,
+    &step_module_linear,    &step_module_attention, &step_module_rotary,  &step_module_activation,
+    &step_module_dropout,   &step_module_add,       &step_module_loss,    &step_module_router,
+    &step_module_dispatch,  &step_module_grouped,   &step_module_combine, NULL};
 
 step_shape step_shape_of(const step_model *m, const step_options *o)
 {
@@ -88,12 +89,30 @@ void step_add_kernel(step_builder *b, const wl_kernel *k)
     op->kernel = *k;
     if (!op->kernel.operations) /* the roofline divides by them; a copy lasts as long as its bytes take */
         op->kernel.operations = 1;
+    op->counted = (double)op->kernel.operations;
     advance(b);
+}
+
+step_split_over step_split_of(const step_options *o)
+{
+    return (step_split_over){o->tp, step_ep(o), step_etp(o)};
+}
+
+/* Neighbours are the ranks that split an expert, then those with other experts. */
+uint32_t step_near_experts(const step_options *o)
+{
+    uint32_t near = o->near_ranks / step_etp(o);
+
+    while (near > 1 && step_ep(o) % near)
+        near--;
+    return near ? near < step_ep(o) ? near : step_ep(o) : 1;
 }
 
 uint32_t step_group_size(const step_options *o, step_group g)
 {
     uint32_t shards = o->cp * (o->dp / o->replicas);
+    uint32_t with_experts = o->tp * o->cp * o->dp / (step_ep(o) * step_etp(o)); /* with the same */
+    uint32_t near = step_near_experts(o);
 
     switch (g) {
     case STEP_GROUP_TP: return o->tp;
@@ -101,6 +120,13 @@ uint32_t step_group_size(const step_options *o, step_group g)
     case STEP_GROUP_SHARD: return shards;
     case STEP_GROUP_SHARD_NEAR: return o->reshard_ranks ? o->reshard_ranks : shards;
     case STEP_GROUP_REPLICAS: return o->replicas;
+    case STEP_GROUP_EXPERT_SHARD: return with_experts / o->replicas;
+    case STEP_GROUP_EXPERT_REPLICAS: return o->replicas;
+    case STEP_GROUP_EP: return step_ep(o);
+    case STEP_GROUP_EP_NEAR: return near;
+    case STEP_GROUP_EP_FAR: return step_ep(o) / near;
+    case STEP_GROUP_ETP: return step_etp(o);
+    case STEP_GROUP_EP_ETP: return step_ep(o) * step_etp(o);
     case STEP_GROUP_PP: return o->pp;
     case STEP_GROUP_EMBEDDING: return o->pp > 1 ? 2 : 1;
     case STEP_GROUP_MODEL: return o->tp * o->pp;
@@ -135,18 +161,24 @@ void step_join(step_builder *b, uint32_t operation)
 
 void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
 {
+    step_add_products(b, 1, m, n, k, 1);
+}
+
+void step_add_products(step_builder *b, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, double mean)
+{
     const step_options *o = b->shape->options;
     const bool is_low = step_is_low(o, b->module);
     const double operand = is_low ? o->low.bytes : o->activation_bytes;
     wl_kernel kernel = {
         .class = is_low ? o->low.class : WL_KERNEL_MATMUL,
-        .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = 1},
+        .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = batch},
         .element_bytes = operand};
     const wl_product_work work = wl_product_of(kernel.extent, operand, o->activation_bytes);
 
     kernel.operations = (uint64_t)work.operations;
     kernel.bytes = (uint64_t)work.bytes;
     step_add_kernel(b, &kernel);
+    b->program->operation[b->ready].counted *= mean;
 }
 
 void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,

@@ -27,9 +27,16 @@ typedef enum {
     STEP_GROUP_NONE,
     STEP_GROUP_TP,
     STEP_GROUP_CP,
-    STEP_GROUP_SHARD,      /* ranks with other shards of what data and context parallelism shard */
-    STEP_GROUP_SHARD_NEAR, /* of them the neighbours on which parameters lie after the forward pass */
-    STEP_GROUP_REPLICAS,   /* ranks with the same shard */
+    STEP_GROUP_SHARD,        /* ranks with other shards of what data and context parallelism shard */
+    STEP_GROUP_SHARD_NEAR,   /* of them the neighbours on which parameters lie after the forward pass */
+    STEP_GROUP_REPLICAS,     /* ranks with the same shard */
+    STEP_GROUP_EXPERT_SHARD, /* the same of what experts have, among ranks with the same experts */
+    STEP_GROUP_EXPERT_REPLICAS,
+    STEP_GROUP_EP,      /* ranks with other experts */
+    STEP_GROUP_EP_NEAR, /* of them those of a node, */
+    STEP_GROUP_EP_FAR,  /* and those with the same place in other nodes */
+    STEP_GROUP_ETP,     /* ranks with other parts of the same experts */
+    STEP_GROUP_EP_ETP,
     STEP_GROUP_PP,
     STEP_GROUP_EMBEDDING, /* the first and the last stage */
     STEP_GROUP_MODEL,
@@ -38,6 +45,12 @@ typedef enum {
 } step_group;
 
 uint32_t step_group_size(const step_options *o, step_group g);
+
+/* Ranks of a node that have other experts: of STEP_GROUP_EP_NEAR. */
+uint32_t step_near_experts(const step_options *o);
+
+/* Over how many ranks parameters are split. */
+step_split_over step_split_of(const step_options *o);
 
 /* A collective, as the program calls it. Also a send or a receive (group STEP_GROUP_PP). */
 typedef struct {
@@ -48,6 +61,8 @@ typedef struct {
     bool to_next;    /* each rank sends to the next of its group alone: a step of a ring */
     bool even_alone; /* the program calls it in a group of one, too */
     bool is_integer; /* its elements are integers */
+    /* of the experts: routing decides these sizes, which are those of the most loaded rank */
+    bool in_is_routed, out_is_routed;
 } step_collective;
 
 /* Of so many elements that go in, and come out. */
@@ -64,6 +79,7 @@ typedef struct {
     uint32_t needs[2];          /* operations before it that have ended; DSE_NONE */
     bool is_again;              /* recomputation */
     wl_kernel kernel;           /* of STEP_UNIT_COMPUTE */
+    double counted;             /* its operations, as the mean of all ranks has them */
     step_collective collective; /* of the others */
     dse_time ticks;             /* alone, where pass.c has found it, */
     double compute_share;       /* and what a collective takes from kernels beside it */
@@ -131,6 +147,9 @@ void step_join(step_builder *b, uint32_t operation);
 
 /* Kernels: an m x k by k x n product; something of so many elements. */
 void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k);
+/* The same of so many experts, in one kernel; `mean`: rows that the mean rank has, for each that this one
+ * has. */
+void step_add_products(step_builder *b, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, double mean);
 void step_add_elementwise(step_builder *b, wl_kernel_class class, uint64_t elements, double operations,
                           double bytes);
 

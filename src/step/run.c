@@ -412,8 +412,10 @@ static void add_parts(runner *r, step_result *out)
         out->part[STEP_PART_BUBBLE] += waited - moving;
         out->part[STEP_PART_TP] += p->exposed[STEP_GROUP_TP];
         out->part[STEP_PART_CP] += p->exposed[STEP_GROUP_CP];
-        for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_REPLICAS; g++)
+        for (int g = STEP_GROUP_SHARD; g <= STEP_GROUP_EXPERT_REPLICAS; g++)
             out->part[STEP_PART_DP] += p->exposed[g];
+        for (int g = STEP_GROUP_EP; g <= STEP_GROUP_EP_ETP; g++)
+            out->part[STEP_PART_EP] += p->exposed[g];
         out->host += p->exposed[STEP_GROUP_NONE];
         out->compute += p->compute;
         ended = t->end[i];

@@ -16,6 +16,7 @@ typedef enum {
     STEP_PART_COMPUTE, /* kernels, and what they wait for the host */
     STEP_PART_TP,      /* communication that no kernel covers, by the groups that it is within */
     STEP_PART_CP,
+    STEP_PART_EP, /* of experts, but for their gradients and parameters */
     STEP_PART_DP,
     STEP_PART_PP,        /* transfers between stages that the rank waits for; of the whole, with the bubble */
     STEP_PART_BUBBLE,    /* the rank waits for another stage */
@@ -44,7 +45,7 @@ typedef struct {
 
 /* Which communication of a rank runs beside each other. */
 typedef enum {
-    STEP_UNITS, /* each unit of program.h does its own; a transfer to another stage keeps none busy */
+    STEP_UNITS,   /* each unit of program.h does its own; a transfer to another stage keeps none busy */
     STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and
                      messages take the network's links as they are, without what was measured
                      (step_clock_of_links) */

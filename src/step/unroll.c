@@ -136,7 +136,7 @@ static uint32_t put_collective(unroller *u, const char *name, const step_collect
                         &(wl_node){.name = name,
                                    .type = WL_NODE_COLL,
                                    .coll = (uint8_t)c->type,
-                                   .comm_size = c->in_bytes,
+                                   .comm_size = step_clock_bytes(c),
                                    .slot = u->slot_of[c->group],
                                    .layer = DSE_NONE});
 }

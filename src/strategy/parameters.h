@@ -129,6 +129,29 @@ STRATEGY_PARAMETER(fp8_params, .kind = STRATEGY_CHOICE, .order = 27, TRAIN_ONLY,
                    .choices = (const char *const[]){"off", "on", NULL},
                    .help = "with fp8-recipe, keep and gather these matrices in 8 bits",
                    .help_of_list = "8-bit parameters with fp8-recipe")
+/* Of models with experts. */
+#define OF_EXPERTS TRAIN_ONLY, .of_experts = true
+STRATEGY_PARAMETER(ep, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 28, OF_EXPERTS,
+                   .help = "expert parallel degree: experts over so many of the tp x cp x dp ranks",
+                   .help_of_list = "expert parallel degrees")
+STRATEGY_PARAMETER(etp, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 29, OF_EXPERTS,
+                   .help = "ranks over which each expert is split; 0: tp like Megatron, else 1",
+                   .help_of_list = "ranks over which each expert is split")
+STRATEGY_PARAMETER(dispatch, .kind = STRATEGY_CHOICE, .order = 30, OF_EXPERTS,
+                   .choices = (const char *const[]){"alltoall", "allgather", "deepep", NULL},
+                   .help = "how tokens come to the ranks of their experts, and back; deepep: once to each "
+                           "node, which hands them on",
+                   .help_of_list = "how tokens come to their experts")
+STRATEGY_PARAMETER(capacity, .kind = STRATEGY_CHOICE, .order = 31, OF_EXPERTS,
+                   .choices = (const char *const[]){"default", "none", "padded", "dropped", NULL},
+                   .help = "limit of an expert's tokens, beyond which they are dropped, and up to which its "
+                           "buffer is padded or not; default: none, with DeepSpeed padded",
+                   .help_of_list = "limits of an expert's tokens")
+STRATEGY_PARAMETER(capacity_percent, .kind = STRATEGY_DEGREE, .min = 1, .max = 100000, .fallback = 100,
+                   .order = 32, OF_EXPERTS,
+                   .help = "this limit, in percent of what comes to each expert if they get as many",
+                   .help_of_list = "this limit, in percent of an even share")
+#undef OF_EXPERTS
 #undef TRAIN_ONLY
 
 #undef STRATEGY_AXIS

@@ -56,6 +56,7 @@ typedef struct {
     unsigned profiles;   /* 0: all */
     bool is_axis;        /* a degree that divides the NPUs: an axis of the mesh */
     bool shards_tensors; /* an axis that operator files may put under a tensor's dimension */
+    bool of_experts;     /* it says something of models with experts alone */
     /* It has a place of its own in the name of a point; else the name says it where it is not the default. */
     bool in_name;
     /* No configuration, text or ranking says it while it is the default, so that what was stored before there

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
-#define WL_MAX_SYMBOLS 16
+#define WL_MAX_SYMBOLS 24
 #define WL_MAX_RANK    6 /* dimensions of a tensor */
 
 typedef struct {

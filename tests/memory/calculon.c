@@ -80,7 +80,7 @@ static void check_state(const block *b, const step_block *layer, const step_opti
     uint64_t elements = 0, held[STEP_N_HOLDS];
 
     for (uint32_t i = 0; i < layer->n_parameters; i++)
-        elements += step_parameter_share(&layer->parameter[i], o->tp);
+        elements += step_parameter_share(&layer->parameter[i], (step_split_over){o->tp, 1, 1});
     if (b->shares_kv) { /* Calculon has keys and values on every rank, Megatron's product splits them too */
         double size = b->width / b->heads;
 

@@ -14,7 +14,7 @@
 /* A model of one matrix of so many elements. */
 static step_model matrix_model(uint64_t elements, dse_arena *a)
 {
-    step_model m = {.n_layers = 1, .hidden = 1, .sequence = 1};
+    step_model m = {.n_layers = 1, .n_blocks = STEP_LAYER + 1, .hidden = 1, .sequence = 1};
     step_block *b = &m.block[STEP_LAYER];
 
     *b = (step_block){.n = 1, .n_parameters = 1};

@@ -40,6 +40,27 @@ const char *text_of(const json_t *row, const char *key)
     return s ? s : "";
 }
 
+#define EXPERTS ", experts: Experts, top_k: TopK"
+
+/* Of feed-forward networks with a gate. */
+static const char experts_text[] = "    router: {router: [Hidden, Experts], top_k: TopK}\n"
+                                   "    dispatch: {dispatch: Hidden" EXPERTS "}\n"
+                                   "    fc1: {grouped: [Hidden, Ffn, Ffn], split: column" EXPERTS "}\n"
+                                   "    activation: {activation: Ffn, gated: yes" EXPERTS "}\n"
+                                   "    fc2: {grouped: [Ffn, Hidden], split: row" EXPERTS "}\n"
+                                   "    combine: {combine: Hidden" EXPERTS "}\n";
+
+static const char *network_text(const dimensions *d, const char *bias, dse_arena *a)
+{
+    if (d->n_experts)
+        return experts_text;
+    return dse_arena_printf(a,
+                            "    fc1: {linear: [Hidden, Ffn%s], split: column%s}\n"
+                            "    activation: {activation: Ffn%s}\n"
+                            "    fc2: {linear: [Ffn, Hidden], split: row%s}\n",
+                            d->is_gated ? ", Ffn" : "", bias, d->is_gated ? ", gated: yes" : "", bias);
+}
+
 /* The chain of a transformer, with the parts that other programs know. */
 static char *written(const dimensions *d, dse_arena *a)
 {
@@ -58,15 +79,12 @@ static char *written(const dimensions *d, dse_arena *a)
         "    projection: {linear: [Heads*Size, Hidden], split: row%s}\n%s%s%s"
         "    residual1: {add: norm1}\n"
         "    norm2: {norm: Hidden%s}\n"
-        "    fc1: {linear: [Hidden, Ffn%s], split: column%s}\n"
-        "    activation: {activation: Ffn%s}\n"
-        "    fc2: {linear: [Ffn, Hidden], split: row%s}\n%s%s%s"
+        "%s%s%s%s"
         "    residual2: {add: norm2}\n"
         "  head:\n    norm: {norm: Hidden%s}\n    output: {linear: [Hidden, Vocab], split: column}\n"
         "    loss: {loss: Vocab}\n",
         norm, bias, bias, drop ? "    dropout1: " : "", drop ? drop : "", drop ? "\n" : "", norm,
-        d->is_gated ? ", Ffn" : "", bias, d->is_gated ? ", gated: yes" : "", bias,
-        drop ? "    dropout2: " : "", drop ? drop : "", drop ? "\n" : "", norm);
+        network_text(d, bias, a), drop ? "    dropout2: " : "", drop ? drop : "", drop ? "\n" : "", norm);
 }
 
 step_model make_model(const char *file, const dimensions *d, dse_arena *a)
@@ -77,11 +95,12 @@ step_model make_model(const char *file, const dimensions *d, dse_arena *a)
     step_model m;
     dse_status st;
 
-    *s = (wl_symbols){.n = 8,
-                      .name = {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads", "Size", "HeadDim"},
+    *s = (wl_symbols){.n = 10,
+                      .name = {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads", "Size", "HeadDim",
+                               "Experts", "TopK"},
                       .value = {(int64_t)d->sequence, (int64_t)d->vocab, (int64_t)d->hidden, (int64_t)d->ffn,
                                 (int64_t)d->heads, (int64_t)d->kv_heads, (int64_t)d->head_size,
-                                (int64_t)d->head_size}};
+                                (int64_t)d->head_size, (int64_t)d->n_experts, (int64_t)d->top_k}};
     if (file) {
         st = cfg_load(dse_arena_printf(a, "%s/configs/layers/%s", TEST_SOURCE, file), a, &doc, &err);
     } else {

@@ -78,7 +78,7 @@ static double elements_of(const step_block *b, const char *first, const char *se
         const char *name = b->module[b->parameter[i].module].name;
 
         if (strcmp(name, first) == 0 || strcmp(name, second) == 0)
-            sum += (double)step_parameter_share(&b->parameter[i], tp);
+            sum += (double)step_parameter_share(&b->parameter[i], (step_split_over){tp, 1, 1});
     }
     return sum;
 }

@@ -1,6 +1,7 @@
 /* Megatron-LM, training/theoretical_memory_usage.py: the first pipeline stage.
  *
- *   weights           the formula knows no biases and no positions, and each stage a part of the last norm
+ *   weights           the formula knows no biases and no positions, and each stage a part of the last norm; of
+ *                     models with experts, split over tp, ep and etp, these alone
  *   activations, SP   with selective recomputation (18 h + 4 ffn) a token and layer, of Korthikanti et al.
  *                     2022 (arXiv 2205.05198) for a GPT: no gated activation, no grouped queries, no statistics of
  *                     norms; numbers of tokens are split over tp
@@ -20,6 +21,8 @@ typedef struct {
     double tp, pp, vp, layers, tokens; /* layers of a rank; tokens of a micro-batch */
 } subject;
 
+static bool has_experts(const json_t *args) { return whole_of(args, "num_experts") > 0; }
+
 static const char *why_not(const json_t *args)
 {
     double size = number_of(args, "kv_channels") * number_of(args, "num_attention_heads");
@@ -27,10 +30,10 @@ static const char *why_not(const json_t *args)
     uint32_t stages = whole_of(args, "pipeline_model_parallel_size") * (vp ? vp : 1);
 
     if (flag_of(args, "multi_latent_attention"))
-        return "skipped: multi-latent attention, which no module has";
-    if (!json_is_null(json_object_get(args, "num_experts")))
-        return "skipped: experts, which no module has";
-    if (size != number_of(args, "hidden_size"))
+        return "skipped: multi-latent attention, which the formula splits over tp";
+    if (has_experts(args) && flag_of(args, "use_distributed_optimizer"))
+        return "skipped: experts whose optimizer the formula shards over all of dp";
+    if (!has_experts(args) && size != number_of(args, "hidden_size"))
         return "skipped: heads that are not hidden/heads wide";
     if (whole_of(args, "num_layers") % stages)
         return "skipped: layers that do not divide over the chunks";
@@ -53,6 +56,13 @@ static subject subject_of(const json_t *args)
                        .is_tied = !flag_of(args, "untie_embeddings_and_output_weights")};
     s.d.kv_heads = flag_of(args, "group_query_attention") ? whole_of(args, "num_query_groups") : s.d.heads;
     s.d.head_size = s.d.hidden / s.d.heads;
+    if (has_experts(args)) {
+        s.d.n_experts = whole_of(args, "num_experts");
+        s.d.top_k = whole_of(args, "moe_router_topk");
+        s.d.ffn = whole_of(args, "moe_ffn_hidden_size");
+        s.d.head_size = whole_of(args, "kv_channels");
+        s.d.is_gated = true;
+    }
     s.vp = s.vp > 0 ? s.vp : 1;
     s.layers = s.d.layers / s.pp;
     s.tokens = number_of(args, "micro_batch_size") * (double)s.d.sequence;
@@ -70,6 +80,10 @@ static step_options options_of(const json_t *args, const subject *s)
     o.recompute = STEP_RECOMPUTE_SELECTIVE;
     o.gathers_again = o.sequence_parallel = true;
     o.fused_activation = true;
+    if (has_experts(args)) {
+        o.ep = whole_of(args, "expert_model_parallel_size");
+        o.etp = whole_of(args, "expert_tensor_parallel_size");
+    }
     return o;
 }
 
@@ -232,10 +246,14 @@ void check_megatron(const json_t *row, const json_t *inputs, tally *t)
     }
     s = subject_of(args);
     o = options_of(args, &s);
-    m = make_model(s.is_gpt ? "gpt.yaml" : "llama.yaml", &s.d, &a);
+    m = make_model(has_experts(args) ? NULL : s.is_gpt ? "gpt.yaml" : "llama.yaml", &s.d, &a);
     o.n_micro_batches = 4 * o.pp; /* parameters do not depend on it */
     if (run_memory(&m, &o, 0, &a, &plan, &r))
         check_weights(row, &s, &o, &r, t);
+    if (has_experts(args)) { /* whose activations the formula does not know */
+        dse_arena_free(&a);
+        return;
+    }
     check_activations(row, &s, &m, &o, true, &a, t);
     check_activations(row, &s, &m, &o, false, &a, t);
     dse_arena_free(&a);

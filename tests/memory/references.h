@@ -33,6 +33,7 @@ typedef struct {
     bool is_tied;
     /* Of a model that the fixture writes itself: */
     bool is_gated, has_bias, has_mean, drops;
+    uint32_t n_experts, top_k; /* in place of a network with a gate; 0: none */
 } dimensions;
 
 /* A model of configs/layers; `file` without the folder. NULL: a chain as the fields of `d` say. Ends the

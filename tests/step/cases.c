@@ -23,6 +23,11 @@ static bool is_text(const json_t *at, const char *key, const char *text)
 
 static double bytes_of(const json_t *at, const char *key) { return is_text(at, key, "float32") ? 4 : 2; }
 
+static uint32_t percent(const json_t *at, const char *key)
+{
+    return (uint32_t)(100 * json_number_value(json_object_get(at, key)) + 0.5);
+}
+
 static case_state fail(const step_case *c, const dse_error *err)
 {
     printf("%s: %s: %s\n", c->id, err->where, err->text);
@@ -94,8 +99,6 @@ case_state read_megatron(step_case *c)
     step_options *o = &c->options;
     uint32_t others = number(a, "tp") * number(a, "pp") * number(a, "cp");
 
-    if (!json_is_null(json_object_get(a, "moe")))
-        return CASE_SKIPPED;
     *o = plain_options();
     o->tp = number(a, "tp");
     o->pp = number(a, "pp");
@@ -121,8 +124,19 @@ case_state read_megatron(step_case *c)
     o->fuses_loss = flag(a, "cef");
     o->activation_bytes = o->weight_bytes = bytes_of(a, "dt");
     o->reduce_bytes = flag(a, "fp32red") ? 4 : bytes_of(a, "dt");
+    o->ep = number(a, "ep");
+    o->etp = json_is_null(json_object_get(a, "etp")) ? o->tp : number(a, "etp");
+    o->experts_in_turn = true;
+    o->dispatch = is_text(a, "disp", "allgather") ? STEP_DISPATCH_ALL_GATHER : STEP_DISPATCH_ALL_TO_ALL;
+    o->capacity_percent = percent(a, "cap");
+    if (o->capacity_percent)
+        o->capacity = flag(a, "pad") ? STEP_CAPACITY_PAD : STEP_CAPACITY_DROP;
     c->of = (step_list_of){.rank = number(a, "rank") / (o->tp * o->cp * o->dp), .step = 1};
-    if (load_model(c, "megatron.yaml", a, number(a, "L")) != CASE_READY)
+    if (load_model(c,
+                   !number(a, "moe")     ? "megatron.yaml"
+                   : number(a, "shared") ? "megatron_shared_expert.yaml"
+                                         : "megatron_experts.yaml",
+                   a, number(a, "L")) != CASE_READY)
         return CASE_FAILED;
     c->model.is_tied = flag(a, "tied");
     return make_plan(c);

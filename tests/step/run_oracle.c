@@ -18,6 +18,7 @@
 #include "cards/system.h"
 #include "shortcuts/random.h"
 #include "sim/sim.h"
+#include "step/module.h"
 #include "step/run.h"
 #include "step/unroll.h"
 
@@ -167,8 +168,9 @@ static dse_status draw_model(rng *r, const tester *t, dse_arena *a, uint32_t n_l
     uint32_t n = RNG_PICK(r, heads), kv = rng_percent(r, 50) ? n : n / 4 ? n / 4 : 1;
     uint32_t hidden = n * 8 * rng_range(r, 1, 3), sequence = 48 * rng_range(r, 1, 4);
     uint32_t vocabulary = rng_range(r, 50, 400), file = rng_below(r, t->o->n_files);
-    const wl_symbols symbols = {6, {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads"},
-                                {sequence, vocabulary, hidden, 4 * hidden, n, kv}};
+    const wl_symbols symbols = {
+        10, {"Seq", "Vocab", "Hidden", "Ffn", "Heads", "KvHeads", "Experts", "TopK", "Groups", "TopGroups"},
+        {sequence, vocabulary, hidden, 4 * hidden, n, kv, 12, 3, 4, 2}};
 
     ADD(c, "# %s: %" PRIu32 " layers, %" PRIu32 " heads, %" PRIu32 " of keys, hidden %" PRIu32 ", sequence %" PRIu32
         ", vocabulary %" PRIu32 "\n", t->o->file[file], n_layers, n, kv, hidden, sequence, vocabulary);
@@ -245,6 +247,29 @@ static void draw_strategy(rng *r, drawn *c)
         o->reshard_after_forward, o->reshard_ranks, o->shards_root, (int)o->sync, (int)o->recompute);
     ADD(c, "# overlap of gradients %d, of parameters %d, buckets of %" PRIu64 "%s\n", o->overlaps_gradients,
         o->overlaps_parameters, o->bucket_elements, o->buckets_first_stage ? " on the first stage" : "");
+}
+
+static void draw_experts(rng *r, drawn *c)
+{
+    static const uint32_t ep[] = {1, 2, 3, 4, 6, 12};
+    step_options *o = &c->options;
+    uint32_t left = c->net.n_npus / o->pp;
+    bool has = false;
+
+    for (uint32_t i = 0; i < c->model.block[STEP_LAYER].n; i++)
+        has |= c->model.block[STEP_LAYER].module[i].kind == &step_module_dispatch;
+    if (!has)
+        return;
+    o->ep = rng_percent(r, 50) ? RNG_PICK(r, ep) : take(r, &left, 50);
+    o->etp = rng_percent(r, 30) ? o->tp : take(r, &left, 30);
+    o->dispatch = (step_dispatch)rng_below(r, 3);
+    o->capacity = rng_percent(r, 50) ? STEP_CAPACITY_NONE : (step_capacity)rng_below(r, 3);
+    o->capacity_percent = rng_range(r, 50, 200);
+    o->imbalance = rng_percent(r, 50) ? 1 + rng_below(r, 200) / 100.0 : 1;
+    o->near_ranks = rng_range(r, 1, 4);
+    o->experts_in_turn = rng_percent(r, 30);
+    ADD(c, "# ep %" PRIu32 ", etp %" PRIu32 ", dispatch %d, capacity %d of %" PRIu32 ", imbalance %g, near %" PRIu32 "\n", o->ep,
+        o->etp, (int)o->dispatch, (int)o->capacity, o->capacity_percent, o->imbalance, o->near_ranks);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------- */
@@ -371,6 +396,8 @@ static bool run_case(tester *t, uint64_t index)
     if (st == DSE_OK) {
         draw_strategy(&r, &c);
         st = draw_model(&r, t, &t->arena, per_stage * c.options.pp * c.options.vp, &c, &err);
+        if (st == DSE_OK)
+            draw_experts(&r, &c);
     }
     if (st == DSE_OK)
         st = step_check(&c.model, &c.options, c.options.dp * c.options.micro_batch * c.options.n_micro_batches, &err);

@@ -193,7 +193,7 @@ CLAIM(what_a_family_has_is_said_by_the_card)
 }
 
 /* A model of images and text has the sizes of its text in `text_config`, some of them those of the architecture. */
-CLAIM(a_text_config_is_read_and_windows_of_some_layers_are_told)
+CLAIM(a_text_config_is_read_and_so_is_which_layers_have_a_window)
 {
     assert_ok(load("{\"model_type\": \"gemma3\", \"vision_config\": {\"hidden_size\": 1152},\n"
                    " \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"num_hidden_layers\": 34,"
@@ -203,12 +203,39 @@ CLAIM(a_text_config_is_read_and_windows_of_some_layers_are_told)
     assert_int_equal(size_of("kv_heads"), 4);
     assert_int_equal(size_of("head_dim"), 256);
     assert_int_equal(size_of("window"), 1024);
-    assert_int_equal(size_of("windowed_layers"), 29);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_int_equal(size_of("full_attention_every"), 6);
     assert_string_equal(word_of("qk_norm"), "head");
-    assert_int_equal(notes.n, 2);
-    assert_string_equal(notes.item[0].text,
-                        "which layers have the window of 1024 (29 of 34; each is simulated with the mean)");
-    assert_string_equal(notes.item[1].text, "the model of images");
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "the model of images");
+}
+
+#define TYPES(list)                                                                                          \
+    "{\"model_type\": \"mistral\", \"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 4,\n"   \
+    "\"intermediate_size\": 128, \"vocab_size\": 100, \"sliding_window\": 16, \"layer_types\": [" list "]}"
+#define F "\"full_attention\""
+#define W "\"sliding_attention\""
+
+/* Of a list of layers: the last have the window, or all but every so many-th. */
+CLAIM(a_list_of_layers_is_a_rule_of_the_card)
+{
+    (void)state;
+    assert_ok(load(TYPES(W "," W "," F "," W "," W "," F)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("full_attention_every"), 3);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_ok(load(TYPES(F "," F "," W "," W "," W "," W)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("full_attention_every"), -1);
+    assert_int_equal(size_of("windowed_layers"), 4);
+    assert_ok(load(TYPES(W "," W "," W "," W "," W "," W)), &err);
+    assert_int_equal(size_of("window"), 16);
+    assert_int_equal(size_of("windowed_layers"), -1);
+    assert_ok(load(TYPES(F "," F "," F "," F "," F "," F)), &err);
+    assert_int_equal(size_of("window"), -1);
+    assert_failure(load(TYPES(W "," F "," F "," W "," W "," F)), &err, DSE_E_CONFIG, "m/config.json:2:83",
+                   "'layer_types': neither the last layers have the window nor all but every so many-th, which a "
+                   "card can say");
 }
 
 CLAIM(a_width_is_not_guessed_for_others)
@@ -217,21 +244,123 @@ CLAIM(a_width_is_not_guessed_for_others)
     assert_int_equal(size_of("d_ff"), -1);
 }
 
-CLAIM(experts_and_encoders_are_refused)
+#define DEEPSEEK                                                                                             \
+    "\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"intermediate_size\": 18432, \"kv_lora_rank\": 512,"   \
+    "\"moe_intermediate_size\": 2048, \"moe_layer_freq\": 1, \"n_group\": 8, \"n_routed_experts\": 256,"          \
+    "\"n_shared_experts\": 1, \"num_attention_heads\": 128, \"num_experts_per_tok\": 8, \"topk_group\": 4,"       \
+    "\"num_hidden_layers\": 61, \"num_key_value_heads\": 128, \"num_nextn_predict_layers\": 1,"                   \
+    "\"first_k_dense_replace\": 3, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128,"     \
+    "\"scoring_func\": \"sigmoid\", \"vocab_size\": 129280"
+
+CLAIM(latent_attention_and_experts_are_read)
 {
-    assert_failure(
-        load("{\"model_type\": \"mixtral\",\n \"num_local_experts\": 8}"), &err, DSE_E_CONFIG,
-        "m/config.json:2:2",
-        "'num_local_experts': a mixture of experts, which is not simulated; the operators are those of a dense transformer");
-    assert_says(load("{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 256}"), &err, DSE_E_CONFIG,
-                "'n_routed_experts'");
-    assert_ok(load("{\"model_type\": \"x\", \"num_experts\": 1}"), &err);
+    (void)state;
+    assert_ok(load("{\"q_lora_rank\": 1536, " DEEPSEEK "}"), &err);
+    assert_sizes(129280, 7168, 18432, 128, 61);
+    assert_int_equal(size_of("kv_lora_rank"), 512);
+    assert_int_equal(size_of("q_lora_rank"), 1536);
+    assert_int_equal(size_of("qk_nope_head_dim"), 128);
+    assert_int_equal(size_of("qk_rope_head_dim"), 64);
+    assert_int_equal(size_of("v_head_dim"), 128);
+    assert_int_equal(size_of("kv_heads"), -1);
+    assert_int_equal(size_of("head_dim"), -1);
+    assert_int_equal(size_of("experts"), 256);
+    assert_int_equal(size_of("experts_per_token"), 8);
+    assert_int_equal(size_of("d_ff_expert"), 2048);
+    assert_int_equal(size_of("shared_experts"), 1);
+    assert_int_equal(size_of("first_dense_layers"), 3);
+    assert_int_equal(size_of("expert_every"), -1);
+    assert_int_equal(size_of("router_groups"), 8);
+    assert_int_equal(size_of("router_groups_per_token"), 4);
+    assert_string_equal(word_of("router"), "sigmoid");
+    assert_int_equal(notes.n, 1);
+    assert_string_equal(notes.item[0].text, "the layers that predict further tokens");
+    assert_ok(load("{\"q_lora_rank\": null, " DEEPSEEK "}"), &err);
+    assert_int_equal(size_of("q_lora_rank"), -1);
+}
+
+/* One group of experts is none. */
+CLAIM(a_group_of_all_experts_is_left_out)
+{
+    (void)state;
+    assert_ok(load("{\"model_type\": \"deepseek\", \"n_routed_experts\": 64, \"num_experts_per_tok\": 6, \"n_group\": 1,"
+                   "\"topk_group\": 1}"),
+              &err);
+    assert_int_equal(size_of("router_groups"), -1);
+    assert_int_equal(size_of("router_groups_per_token"), -1);
+    assert_string_equal(word_of("router"), "");
     assert_ok(load("{\"model_type\": \"deepseek\", \"n_routed_experts\": null}"), &err);
+    assert_int_equal(size_of("experts"), -1);
+    assert_ok(load("{\"model_type\": \"x\", \"num_experts\": 1}"), &err);
+    assert_int_equal(size_of("experts"), -1);
+}
+
+/* Llama 4: dense layers are wider than experts, and a token attends to its chunk in three of four layers. */
+CLAIM(llama_4_has_two_widths_and_chunks)
+{
+    (void)state;
+    assert_ok(load("{\"model_type\": \"llama4_text\", \"attention_chunk_size\": 8192, \"head_dim\": 128, \"hidden_size\": 5120,"
+                   "\"interleave_moe_layer_step\": 2, \"intermediate_size\": 8192, \"intermediate_size_mlp\": 16384,"
+                   "\"num_attention_heads\": 40, \"num_experts_per_tok\": 1, \"num_hidden_layers\": 48,"
+                   "\"num_key_value_heads\": 8, \"num_local_experts\": 128, \"vocab_size\": 202048}"),
+              &err);
+    assert_sizes(202048, 5120, 16384, 40, 48);
+    assert_int_equal(size_of("d_ff_expert"), 8192);
+    assert_int_equal(size_of("expert_every"), 2);
+    assert_int_equal(size_of("shared_experts"), 1);
+    assert_int_equal(size_of("window"), 8192);
+    assert_int_equal(size_of("full_attention_every"), 4);
+    assert_string_equal(word_of("window_chunks"), "true");
+    assert_string_equal(word_of("router"), "sigmoid");
+}
+
+/* Four norms a layer (configuration_grok1.py, modeling_grok1.py of hpcai-tech/grok-1). */
+CLAIM(grok_has_norms_on_both_sides)
+{
+    (void)state;
+    assert_ok(load("{\"model_type\": \"grok-1\", \"hidden_size\": 6144, \"intermediate_size\": 32768, \"max_attn_value\": 30.0,"
+                   "\"num_attention_heads\": 48, \"num_experts\": 8, \"num_experts_per_tok\": 2, \"num_hidden_layers\": 64,"
+                   "\"num_key_value_heads\": 8, \"vocab_size\": 131072}"),
+              &err);
+    assert_sizes(131072, 6144, 32768, 48, 64);
+    assert_int_equal(size_of("experts"), 8);
+    assert_string_equal(word_of("norms"), "both");
+    assert_string_equal(word_of("tied_embeddings"), "true");
+    assert_int_equal(notes.n, 1);
+}
+
+CLAIM(gpt_oss_has_sinks_and_biases)
+{
+    (void)state;
+    assert_ok(load("{\"model_type\": \"gpt_oss\", \"num_local_experts\": 32, \"num_experts_per_tok\": 4, \"sliding_window\": 128,"
+                   "\"num_hidden_layers\": 24, \"hidden_size\": 2880, \"num_attention_heads\": 64, \"head_dim\": 64}"),
+              &err);
+    assert_string_equal(word_of("attention_sinks"), "true");
+    assert_string_equal(word_of("router_bias"), "true");
+    assert_string_equal(word_of("expert_bias"), "true");
+    assert_string_equal(word_of("bias.qkv"), "true");
+    assert_string_equal(word_of("bias.projection"), "true");
+    assert_int_equal(size_of("head_dim"), 64);
+    assert_int_equal(size_of("full_attention_every"), 2);
+}
+
+CLAIM(what_no_card_can_say_is_refused_by_name)
+{
+    assert_failure(load("{\"model_type\": \"mixtral\",\n \"num_local_experts\": 8}"), &err, DSE_E_CONFIG,
+                   "m/config.json:2:2",
+                   "'num_local_experts': how many of them a token takes is missing: num_experts_per_tok");
+    assert_failure(load("{\"num_experts\": 8, \"num_experts_per_tok\": 2,\n \"model_type\": \"new\"}"), &err, DSE_E_CONFIG,
+                   "m/config.json:2:16", "'model_type': a mixture of experts of a family that is not known");
+    assert_says(load("{\"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, \"mlp_only_layers\": [3]}"),
+                &err, DSE_E_CONFIG, "'mlp_only_layers': these are not the first layers, which a card can say");
+    assert_says(load("{\"model_type\": \"bert\"}"), &err, DSE_E_CONFIG, "'model_type': an encoder, which is not simulated");
+    assert_says(load("{\"model_type\": \"mamba2\"}"), &err, DSE_E_CONFIG, "'model_type': a state-space model");
+    assert_failure(load("{\"model_type\": \"x\",\n \"state_size\": 16}"), &err, DSE_E_CONFIG, "m/config.json:2:2",
+                   "'state_size': a state-space model, which is not simulated; the operators are those of a decoder with "
+                   "attention");
     assert_failure(load("{\"model_type\": \"t5\", \"is_encoder_decoder\": true}"), &err, DSE_E_CONFIG,
                    "m/config.json:1:22",
                    "an encoder with a decoder; the operators are those of a decoder alone");
-    assert_says(load("{\"model_type\": \"x\", \"kv_lora_rank\": 512}"), &err, DSE_E_CONFIG,
-                "'kv_lora_rank': multi-head latent attention, which is not simulated");
     assert_says(load("{\"model_type\": \"x\", \"layer_types\": [\"full_attention\", \"linear_attention\"]}"), &err,
                 DSE_E_CONFIG, "layers of linear_attention, which are not simulated");
 }
@@ -314,9 +443,15 @@ int main(void)
         cmocka_unit_test(a_switch_decides_which_number_of_heads_counts),
         cmocka_unit_test(all_heads_of_their_own_and_a_plain_width_need_no_note),
         cmocka_unit_test(what_a_family_has_is_said_by_the_card),
-        cmocka_unit_test(a_text_config_is_read_and_windows_of_some_layers_are_told),
+        cmocka_unit_test(a_text_config_is_read_and_so_is_which_layers_have_a_window),
+        cmocka_unit_test(a_list_of_layers_is_a_rule_of_the_card),
         cmocka_unit_test(a_width_is_not_guessed_for_others),
-        cmocka_unit_test(experts_and_encoders_are_refused),
+        cmocka_unit_test(latent_attention_and_experts_are_read),
+        cmocka_unit_test(a_group_of_all_experts_is_left_out),
+        cmocka_unit_test(llama_4_has_two_widths_and_chunks),
+        cmocka_unit_test(grok_has_norms_on_both_sides),
+        cmocka_unit_test(gpt_oss_has_sinks_and_biases),
+        cmocka_unit_test(what_no_card_can_say_is_refused_by_name),
         cmocka_unit_test(two_spellings_must_agree),
         cmocka_unit_test(what_is_missing_is_named_in_one_line),
         cmocka_unit_test(settings_give_what_is_missing),

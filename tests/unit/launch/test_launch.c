@@ -91,6 +91,31 @@ CLAIM(experts_are_said_where_there_are)
                true);
     assert_has(&j, "deepspeed", "--moe-expert-parallel-size 4", true);
     assert_has(&j, "deepspeed-json", "\"autoep_size\": 4", true);
+    j.first_dense = 12;
+    assert_has(&j, "megatron", "--moe-layer-freq '[0,0,0,0,0,0,0,0,0,0,0,0,1,1]' ", true);
+    assert_has(&j, "bridge", "'model.moe_layer_freq=[0,0,0,0,0,0,0,0,0,0,0,0,1,1]' ", true);
+    j.first_dense = 0;
+    j.point.dispatch = 2;
+    assert_has(&j, "megatron", "--moe-token-dispatcher-type flex", true);
+    assert_has(&j, "megatron", "--moe-flex-dispatcher-backend deepep", true);
+    j.point.zero = 3;
+    assert_has(&j, "torchtitan-toml", "expert_parallel_comm_backend = \"deepep\"", true);
+    j.point.zero = 1;
+    j.point.dispatch = 0;
+    j.capacity_percent = 125;
+    j.pads_capacity = true;
+    assert_has(&j, "megatron", "--moe-expert-capacity-factor 1.25", true);
+    assert_has(&j, "megatron", "--moe-pad-expert-input-to-capacity", true);
+    assert_has(&j, "deepspeed", "--moe-train-capacity-factor 1.25", true);
+    j.pads_capacity = false;
+    assert_refused(&j, "deepspeed",
+                   "DeepSpeed pads what experts take to their limit; take capacity padded, or none");
+    j.capacity_percent = 0;
+    j.shared_ffn = 512;
+    assert_has(&j, "megatron", "--moe-shared-expert-intermediate-size 512", true);
+    assert_refused(&j, "deepspeed",
+                   "Megatron-DeepSpeed's experts are as wide as other feed-forward networks, in all layers, "
+                   "behind a softmax, and none is shared; take --program megatron");
     j.ep = 3;
     assert_refused(&j, "megatron",
                    "ep divides the experts, and ep x etp x pp the ranks, in Megatron; take such degrees");

@@ -38,6 +38,22 @@ static inline step_model small_model(uint32_t n_layers, dse_arena *a)
     return small_model_of(small_text, n_layers, a);
 }
 
+/* The same with a second kind of layer, `wide`, of 8 + 64 + 256 elements, and this pattern of both. */
+static inline step_model small_mixed_model(const char *pattern, uint32_t n_layers, dse_arena *a)
+{
+    const char *head = strstr(small_text, "  head:");
+
+    return small_model_of(dse_arena_printf(a,
+                                           "%.*s  wide:\n"
+                                           "    norm: {norm: H}\n"
+                                           "    qkv: {linear: [H, H], split: column}\n"
+                                           "    attention: {attention: [T, T, H/T]}\n"
+                                           "    down: {linear: [S*H, H], split: row}\n"
+                                           "%spattern: %s\n",
+                                           (int)(head - small_text), small_text, head, pattern),
+                          n_layers, a);
+}
+
 static inline step_options small_options(void)
 {
     return (step_options){.dp = 1,

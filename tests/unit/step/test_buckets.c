@@ -67,6 +67,38 @@ CLAIM(the_embedding_and_the_head_count_as_layers_where_that_divides)
     assert_false(step_stages_fit(&seven, 2) || step_stages_fit(&eight, 3));
 }
 
+CLAIM(stages_follow_the_pattern_of_the_layers)
+{
+    const step_model m = small_mixed_model("{first: [layer, layer], repeat: [wide, layer]}", 7, &arena);
+    step_stage s[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) /* 2, 3 and 2 layers: layer layer | wide layer wide | layer wide */
+        s[i] = step_stage_of(&m, i, 3);
+    assert_int_equal(step_stage_block(&s[0], 1), STEP_LAYER);
+    assert_int_equal(step_stage_block(&s[0], 2), STEP_LAYER);
+    assert_int_equal(step_stage_block(&s[1], 0), STEP_LAYER + 1);
+    assert_int_equal(step_stage_block(&s[1], 1), STEP_LAYER);
+    assert_int_equal(step_stage_block(&s[1], 2), STEP_LAYER + 1);
+    assert_int_equal(step_stage_block(&s[2], 0), STEP_LAYER);
+    assert_int_equal(step_stage_block(&s[2], 1), STEP_LAYER + 1);
+    assert_int_equal(step_stage_block(&s[2], 2), STEP_HEAD);
+    assert_false(step_stage_is_same(&s[0], &s[1]) || step_stage_is_same(&s[0], &s[2]));
+}
+
+/* Two stages of two layers each, alike but for the pattern. */
+CLAIM(stages_are_the_same_if_their_layers_are)
+{
+    const step_model turns = small_mixed_model("{repeat: [layer, wide]}", 8, &arena);
+    const step_model blocks = small_mixed_model("{first: [layer, layer, layer, layer], repeat: [wide]}", 8, &arena);
+    const step_stage a = step_stage_of(&turns, 1, 4), b = step_stage_of(&turns, 2, 4);
+    const step_stage c = step_stage_of(&blocks, 1, 4), d = step_stage_of(&blocks, 2, 4);
+
+    (void)state;
+    assert_true(step_stage_is_same(&a, &b));
+    assert_false(step_stage_is_same(&c, &d));
+}
+
 CLAIM(without_overlap_there_is_one_bucket)
 {
     const step_model m = small_model(2, &arena);
@@ -260,6 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(layers_that_do_not_divide_go_to_the_first_stages, begin, end),
         cmocka_unit_test_setup_teardown(the_embedding_and_the_head_count_as_layers_where_that_divides, begin, end),
+        cmocka_unit_test_setup_teardown(stages_follow_the_pattern_of_the_layers, begin, end),
+        cmocka_unit_test_setup_teardown(stages_are_the_same_if_their_layers_are, begin, end),
         cmocka_unit_test_setup_teardown(without_overlap_there_is_one_bucket, begin, end),
         cmocka_unit_test_setup_teardown(buckets_are_closed_as_soon_as_they_are_full, begin, end),
         cmocka_unit_test_setup_teardown(the_first_stage_alone_may_have_several_buckets, begin, end),

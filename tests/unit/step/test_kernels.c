@@ -22,9 +22,10 @@ static const char gpt_text[] = "hidden: H\n"
                                "  head:\n"
                                "    loss: {loss: V}\n";
 
-static const char *kernels_of(const step_options *o, step_block_kind block, bool is_backward)
+static const char *kernels_of_text(const char *model, const step_options *o, step_block_kind block,
+                                   bool is_backward)
 {
-    const step_model m = small_model_of(gpt_text, 1, &arena);
+    const step_model m = small_model_of(model, 1, &arena);
     const step_shape s = step_shape_of(&m, o);
     step_program p;
     dse_strbuf text;
@@ -40,6 +41,11 @@ static const char *kernels_of(const step_options *o, step_block_kind block, bool
                             wl_kernel_class_name(p.operation[i].kernel.class),
                             (unsigned long long)p.operation[i].kernel.bytes);
     return dse_strbuf_take(&text, &arena);
+}
+
+static const char *kernels_of(const step_options *o, step_block_kind block, bool is_backward)
+{
+    return kernels_of_text(gpt_text, o, block, is_backward);
 }
 
 static step_options megatron(void)
@@ -112,6 +118,30 @@ CLAIM(unfused_attention_has_its_scores_in_memory)
         "fc elementwise 128, attention attention_product 192, attention attention_product 192, attention "
         "elementwise 160, attention elementwise 192, attention attention_product 192, attention "
         "attention_product 192, attention elementwise 512, norm"));
+    dse_arena_free(&arena);
+}
+
+/* Latent attention: values half as long as keys of 4. Copies of 2 x 4 + 2 x (4 + 2) = 20 features of a token, 4 x 20 x 4 =
+ * 320, and of 2 x 2, 64. Of the two products of forward the one with values is half: 128 x 1.5 = 192; of the five of
+ * backward two are, 128 x 4 = 512. */
+CLAIM(values_may_be_of_another_size_than_keys)
+{
+    static const char text[] = "hidden: H\n"
+                               "sequence: S\n"
+                               "blocks:\n"
+                               "  embedding:\n"
+                               "    token: {embedding: [V, H]}\n"
+                               "  layer:\n"
+                               "    attention: {attention: [T, T, H/T], value: H/S, causal: yes}\n"
+                               "  head:\n"
+                               "    loss: {loss: V}\n";
+    const step_options o = megatron();
+
+    dse_arena_init(&arena);
+    assert_string_equal(kernels_of_text(text, &o, STEP_LAYER, false),
+                        "attention elementwise 320, attention attention 192, attention elementwise 64");
+    assert_string_equal(kernels_of_text(text, &o, STEP_LAYER, true),
+                        "attention attention_backward 512, attention elementwise 384");
     dse_arena_free(&arena);
 }
 
@@ -200,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_layer_moves_what_its_modules_read_and_write),
         cmocka_unit_test(gradients_are_added_to_those_of_the_micro_batches_before),
         cmocka_unit_test(unfused_attention_has_its_scores_in_memory),
+        cmocka_unit_test(values_may_be_of_another_size_than_keys),
         cmocka_unit_test(flash_attention_2_is_a_class_of_its_own),
         cmocka_unit_test(a_gated_activation_that_is_not_fused_is_several_kernels),
         cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),

@@ -48,6 +48,39 @@ CLAIM(tensor_parallelism_sums_in_and_after_a_layer)
                         "F:all_reduce:64x2 F:all_gather:160 B:all_reduce:64x2");
 }
 
+/* All ranks make the latents of their own 2 tokens: gathered are 2 features of queries and 4 of keys and values
+ * where products split over tp read them (8 and 16 bytes), and at once the 2 that are rotated (8). Backward sums
+ * the gradients of the latents of 4 tokens (32 and 16), and those of the rotated features (16). */
+CLAIM(latents_are_gathered_and_not_the_hidden_state)
+{
+    static const char text[] = "hidden: H\n"
+                               "sequence: S\n"
+                               "blocks:\n"
+                               "  embedding:\n"
+                               "    token: {embedding: [V, H]}\n"
+                               "  layer:\n"
+                               "    query_down: {linear: [H, T]}\n"
+                               "    query_up: {linear: [T, H], split: column}\n"
+                               "    key_down: {linear: [H, S, T], keys: yes, gathered: T, shared: yes}\n"
+                               "    key_up: {linear: [S, H, H], split: column, keys: yes}\n"
+                               "    attention: {attention: [T, T, H/T]}\n"
+                               "    down: {linear: [H, H], split: row}\n"
+                               "  head:\n"
+                               "    output: {linear: [H, V], split: column}\n"
+                               "    loss: {loss: V}\n";
+    const step_model m = small_model_of(text, 1, &arena);
+    step_options o = small_options();
+
+    (void)state;
+    o.tp = 2;
+    o.sequence_parallel = o.gathers_again = true;
+    assert_string_equal(small_list(&m, &o, "1f1b", 0, &arena),
+                        "F:reduce_scatter:64 F:all_gather:8x2 F:all_gather:16 F:reduce_scatter:64 "
+                        "F:all_gather:32 F:all_reduce:16x3 B:all_gather:32 B:reduce_scatter:64 "
+                        "B:all_gather:32 B:all_gather:16 B:reduce_scatter:32 B:reduce_scatter:16 "
+                        "B:all_gather:8 B:reduce_scatter:16 B:all_gather:32");
+}
+
 /* With sequence parallelism the embedding is reduce-scattered; if positions follow, it is all-reduced, and
  * they are added to all tokens. Backward gathers once. */
 CLAIM(positions_are_added_before_tokens_are_split)
@@ -315,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_rank_alone_calls_nothing, begin, end),
         cmocka_unit_test_setup_teardown(tensor_parallelism_sums_in_and_after_a_layer, begin, end),
+        cmocka_unit_test_setup_teardown(latents_are_gathered_and_not_the_hidden_state, begin, end),
         cmocka_unit_test_setup_teardown(positions_are_added_before_tokens_are_split, begin, end),
         cmocka_unit_test_setup_teardown(a_pass_receives_before_and_sends_after, begin, end),
         cmocka_unit_test_setup_teardown(stages_of_one_rank_exchange_no_messages, begin, end),

@@ -63,9 +63,40 @@ CLAIM(what_is_missing_or_of_another_kind_is_refused)
     refuse("split: row", "split: rows", "small:10:35: column or row is expected here");
 }
 
+CLAIM(a_pattern_says_of_which_kind_each_layer_is)
+{
+    const step_model m = small_mixed_model("{first: [wide, layer], repeat: [layer, layer, wide]}", 7, &arena);
+    static const uint8_t kinds[] = {0, 1, 1, 1, 0, 1, 1}; /* in the order in which they come first */
+
+    (void)state;
+    assert_int_equal(m.n_blocks, STEP_LAYER + 2);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(m.layer[i], STEP_LAYER + kinds[i]);
+    assert_int_equal(step_block_times(&m, STEP_LAYER), 2);
+    assert_int_equal(step_block_times(&m, (step_block_kind)(STEP_LAYER + 1)), 5);
+    assert_u64(step_parameter_elements(&m.block[STEP_LAYER].parameter[2]), 256);
+    assert_u64(step_parameter_elements(&m.block[STEP_LAYER + 1].parameter[2]), 128);
+}
+
+CLAIM(a_pattern_names_the_layers_of_the_file)
+{
+    (void)state;
+    refuse("sequence: S\n", "sequence: S\npattern: {repeat: [layer, wide]}\n",
+           "small:1:1: three blocks are expected: embedding, layer (or those of a pattern), head");
+    refuse("sequence: S\n", "sequence: S\npattern: {repeat: [head]}\n", "small:3:20: this block is no layer");
+    refuse("sequence: S\n", "sequence: S\npattern: {first: layer}\n",
+           "small:3:18: a list of blocks is expected here, kinds of layers");
+    refuse("sequence: S\n", "sequence: S\npattern: {last: [layer]}\n",
+           "small:3:11: 'pattern' has no key 'last'");
+    refuse("sequence: S\n", "sequence: S\npattern: [layer]\n",
+           "small:3:10: lists of layers are expected here: first, repeat");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_pattern_says_of_which_kind_each_layer_is, begin, end),
+        cmocka_unit_test_setup_teardown(a_pattern_names_the_layers_of_the_file, begin, end),
         cmocka_unit_test_setup_teardown(unknown_keys_are_refused_wherever_they_stand, begin, end),
         cmocka_unit_test_setup_teardown(what_is_missing_or_of_another_kind_is_refused, begin, end),
     };

@@ -35,19 +35,23 @@ static int end(void **state)
     return 0;
 }
 
-static step_result run_on(const step_options *o, const char *schedule, step_machine machine)
+static step_result run_model(step_model model, const step_options *o, const char *schedule, step_machine machine)
 {
     const sched_options order = {.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
-    step_model *m = DSE_ARENA_NEW(&arena, step_model, 1);
+    step_model *m = dse_arena_copy(&arena, &model, 1, sizeof model);
     step_options *kept = dse_arena_copy(&arena, o, 1, sizeof *o);
     step_result *r = DSE_ARENA_NEW(&arena, step_result, 1);
     dse_error err = {0};
 
-    *m = small_model(4, &arena);
     assert_ok(step_run(m, kept, sched_find(schedule), &order, NULL, step_clock_new(&set, &net, &arena), machine, &arena, r,
                        &err),
               &err);
     return *r;
+}
+
+static step_result run_on(const step_options *o, const char *schedule, step_machine machine)
+{
+    return run_model(small_model(4, &arena), o, schedule, machine);
 }
 
 static step_result run(const step_options *o, const char *schedule) { return run_on(o, schedule, STEP_UNITS); }
@@ -83,6 +87,57 @@ CLAIM(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor)
 }
 
 /* The parts of the slowest rank are its step, whatever is sharded. */
+/* A file may have the same layer twice: time and memory are those of one kind. */
+CLAIM(kinds_of_layers_that_are_alike_are_as_one)
+{
+    static const char alike[] = "  twin:\n"
+                                "    norm: {norm: H}\n"
+                                "    qkv: {linear: [H, H], split: column}\n"
+                                "    attention: {attention: [T, T, H/T]}\n"
+                                "    down: {linear: [F, H], split: row}\n";
+    const char *head = strstr(small_text, "  head:");
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    for (uint32_t zero = 0; zero < 4; zero++) {
+        const step_model m = small_model_of(
+            dse_arena_printf(&arena, "%.*s%s%spattern: {first: [layer], repeat: [twin, layer, layer]}\n",
+                             (int)(head - small_text), small_text, alike, head),
+            4, &arena);
+        step_options o = two_stages();
+        step_result one, two;
+
+        o.zero = zero;
+        o.reshard_after_forward = true;
+        o.recompute = zero % 2 ? STEP_RECOMPUTE_FULL : STEP_RECOMPUTE_NONE;
+        one = run(&o, "1f1b");
+        two = run_model(m, &o, "1f1b", STEP_UNITS);
+        assert_u64(two.step, one.step);
+        assert_true(two.executed_operations == one.executed_operations);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            for (int k = 0; k < STEP_N_HOLDS; k++)
+                assert_u64(two.memory[rank].held[k], one.memory[rank].held[k]);
+    }
+}
+
+/* Four layers, of which the last is wide: a matrix of 128 parameters more on the second stage. */
+CLAIM(each_stage_has_the_parameters_and_time_of_its_own_layers)
+{
+    step_options o = two_stages();
+    step_result one, wide;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.kept_weight_bytes = 2;
+    one = run(&o, "1f1b");
+    wide = run_model(small_mixed_model("{first: [layer, layer, layer], repeat: [wide]}", 4, &arena), &o, "1f1b", STEP_UNITS);
+    assert_u64(wide.memory[0].held[STEP_HOLDS_PARAMETERS], one.memory[0].held[STEP_HOLDS_PARAMETERS]);
+    assert_u64(wide.memory[1].held[STEP_HOLDS_PARAMETERS], one.memory[1].held[STEP_HOLDS_PARAMETERS] + 2 * 128);
+    assert_true(wide.times.busy[0] == one.times.busy[0] && wide.times.busy[1] > one.times.busy[1]);
+    /* 2 x 4 tokens x 128, forward and twice backward, of 4 micro-batches on 2 ranks */
+    assert_true(wide.model_operations == one.model_operations + 3.0 * 2 * 4 * 128 * 4 * 2);
+}
+
 CLAIM(parts_add_up_to_the_step)
 {
     (void)state;
@@ -333,6 +388,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
+        cmocka_unit_test_teardown(kinds_of_layers_that_are_alike_are_as_one, end),
+        cmocka_unit_test_teardown(each_stage_has_the_parameters_and_time_of_its_own_layers, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
         cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
         cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),
