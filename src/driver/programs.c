@@ -29,6 +29,7 @@ enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED, ATTENTION_FLASH2 };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
+enum { TP_DEFAULT, TP_ON, TP_OFF };
 enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { DISPATCH_ALL_TO_ALL, DISPATCH_ALL_GATHER, DISPATCH_DEEPEP };
 enum { CAPACITY_DEFAULT, CAPACITY_NONE };
@@ -142,6 +143,12 @@ static bool shards_under_passes(const strategy *p)
     return p->zero == 1 && p->dp > 1 && p->overlap != OVERLAP_OFF;
 }
 static bool splits_sequences(const strategy *p) { return p->cp > 1; }
+static bool pieces_of_products(const strategy *p) { return p->tp > 1 && p->tp_overlap == TP_ON; }
+static bool pieces_of_whole_sequences(const strategy *p)
+{
+    return p->tp > 1 && p->tp_overlap == TP_ON && p->sequence_parallel == OFF;
+}
+static bool waits_for_sums(const strategy *p) { return p->tp > 1 && p->tp_overlap == TP_OFF; }
 static bool asks_for_overlap(const strategy *p) { return p->pp > 1 && p->overlap_p2p == P2P_ON; }
 
 static bool gathers_tokens(const strategy *p) { return p->dispatch == DISPATCH_ALL_GATHER; }
@@ -206,6 +213,14 @@ static const struct {
      "DeepSpeed spreads experts over dp x cp; take ep that divides them"},
     {BIT(DRV_MEGATRON_2022), spreads_experts,
      "experts of Megatron of 2022 are not simulated; take like megatron, or ep 1"},
+    {~0u, pieces_of_whole_sequences,
+     "tp_overlap on needs sequence parallelism; take sequence_parallel on, or tp_overlap default"},
+    {MEGATRONS, waits_for_sums,
+     "Megatron sums the gradient of an input beside the next product; take tp_overlap default"},
+    {BIT(DRV_DEEPSPEED), pieces_of_products,
+     "DeepSpeed does not multiply in pieces beside collectives; take tp_overlap default"},
+    {BIT(DRV_MEGATRON_2022), pieces_of_products,
+     "Megatron of 2022 does not multiply in pieces beside collectives; take tp_overlap default"},
     {BIT(DRV_MEGATRON_2022), splits_sequences, "Megatron of 2022 has no context parallelism; take cp 1"},
 };
 
@@ -257,6 +272,15 @@ static step_sync sync_of(const strategy *p, const step_options *o)
     return p->pp > 1 && !o->reshard_after_forward ? STEP_SYNC_STAGE : STEP_SYNC_EACH;
 }
 
+/* DTensor waits for each collective where its result is read (style.py); Megatron-LM hides two of a layer's
+ * backward pass. */
+static step_tensor tensor_of(const strategy *p)
+{
+    if (p->tp_overlap == TP_ON)
+        return STEP_TENSOR_PIECES;
+    return p->tp_overlap == TP_OFF || p->like == DRV_TORCHTITAN ? STEP_TENSOR_WAITS : STEP_TENSOR_BESIDE;
+}
+
 /* Megatron-LM keeps and reduces gradients in 32 bits with bf16 (accumulate_allreduce_grads_in_fp32);
  * TorchTitan keeps its sharded parameters, which are their own master copy, in 32 bits, gathers 16 and
  * reduces 32 (FSDP2's MixedPrecisionPolicy); DeepSpeed keeps and reduces gradients in 16. */
@@ -287,6 +311,8 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->overlaps_parameters = p->overlap == OVERLAP_ON;
     o->waits_for_sends =
         p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && (is_1f1b || is_old)));
+    o->tensor = tensor_of(p);
+    o->merges_parts = titan;
     if (titan && p->cp_comm == CP_ALL_GATHER)
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
     o->gathers_again = !titan;

@@ -225,6 +225,7 @@ void drv_training_settle(strategy *p)
         {p->zero != 3 || p->dp * p->cp == 1, STRATEGY_reshard},
         {p->pp == 1, STRATEGY_overlap_p2p},
         {p->tp == 1, STRATEGY_sequence_parallel},
+        {p->tp == 1, STRATEGY_tp_overlap},
         {p->cp == 1, STRATEGY_cp_comm},
         {!p->fp8_recipe, STRATEGY_fp8_params},
         {p->ep == 1 && p->etp <= 1, STRATEGY_dispatch},

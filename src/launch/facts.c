@@ -119,6 +119,7 @@ static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
     f->pp = number(a, p->pp);
     f->cp = number(a, p->cp);
     f->sequence_parallel = p->tp > 1 ? choice(p, STRATEGY_sequence_parallel) : NULL;
+    f->tp_overlap = p->tp > 1 ? on_off(!strcmp(choice(p, STRATEGY_tp_overlap), "on")) : NULL;
     f->cp_comm = p->cp > 1 ? choice(p, STRATEGY_cp_comm) : NULL;
     f->dp_replicas = number(a, p->zero == 3 ? p->replicas : p->dp);
     f->dp_shards = number(a, p->zero == 3 ? p->dp / p->replicas : 1);

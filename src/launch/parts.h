@@ -38,6 +38,7 @@ typedef struct {
     /* degrees */
     const char *tp, *pp, *cp;
     const char *sequence_parallel;       /* with tp above 1, switch */
+    const char *tp_overlap;              /* likewise: products are cut in pieces beside collectives */
     const char *cp_comm;                 /* with cp above 1 */
     const char *dp_replicas, *dp_shards; /* dp as groups with the same and with other parameters (zero 3) */
     const char *vp;                      /* above 1 */

@@ -52,6 +52,7 @@ static size_t find_model(const launch_job *j, bool is_v022)
 enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
 enum { CP_RING };
+enum { TP_ON = 1 };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 
 static uint32_t n_replicas(const launch_job *j)
@@ -86,6 +87,10 @@ static bool keeps_tokens_whole(const launch_job *j) { return j->point.tp > 1 && 
 static bool recomputes_first(const launch_job *j) { return j->point.recompute_layers > 0; }
 static bool recomputes_every(const launch_job *j) { return j->point.recompute_every > 1; }
 static bool is_unfused(const launch_job *j) { return j->point.attention == ATTENTION_UNFUSED; }
+static bool cuts_products(const launch_job *j)
+{
+    return j->point.tp > 1 && j->point.tp_overlap == TP_ON;
+}
 static bool passes_a_ring(const launch_job *j) { return j->point.cp > 1 && j->point.cp_comm == CP_RING; }
 static bool splits_experts(const launch_job *j) { return j->experts && j->etp != 1; }
 static bool splits_experts_otherwise(const launch_job *j)
@@ -126,6 +131,8 @@ static const launch_rule refused_by_main[] = {
     {recomputes_every,
      "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
      "recompute_granularity selective, or --program torchtitan-toml"},
+    {cuts_products, "TorchTitan main has asynchronous tensor parallelism with its compilation alone, "
+                    "which is not written; take tp_overlap default, or --program torchtitan-toml"},
     {passes_a_ring, "TorchTitan main gathers keys and values; take cp_comm all-gather, or cp 1"},
     {splits_experts, "TorchTitan main does not split experts over tp; take etp 1"},
     {NULL, NULL},
@@ -142,6 +149,7 @@ static const launch_rule notes[] = {
     {is_of_own_numbers,
      "The card's precision is of its own numbers; this trains in bf16 with parameters in 32 bits."},
     {has_recipe, "Products in fewer bits pay off only with compilation (compile.enable)."},
+    {cuts_products, "Asynchronous tensor parallelism needs compilation (compile.enable)."},
     {NULL, NULL},
 };
 
@@ -212,6 +220,7 @@ static const launch_option toml_rows[] = {
     {"parallelism.pipeline_parallel_microbatch_size", FACT(stage_batch)},
     {"parallelism.context_parallel_rotate_method", FACT(cp_comm), LAUNCH_TEXT,
      WORDS({"ring", "alltoall"}, {"all-gather", "allgather"})},
+    {"parallelism.enable_async_tensor_parallel", FACT(tp_overlap), LAUNCH_SWITCH, .fallback = "off"},
     {"parallelism.expert_tensor_parallel_degree", FACT(etp)},
     {"parallelism.expert_parallel_comm_backend", FACT(dispatch), LAUNCH_TEXT,
      WORDS({"alltoall", "standard"}, {"deepep", "deepep"})},

@@ -50,6 +50,7 @@ typedef struct {
     const char *schedule;   /* of the pipeline, as written: "1F1B" */
     const char *partition;  /* of the layers over the pipeline's stages, as written */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
+    int64_t tp_overlap;        /* products cut in pieces beside the collectives of tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
     int64_t shard_group;       /* ranks over which an optimizer is sharded; the rest of dp repeats them */
     int64_t float8;            /* 0, 1: arithmetic in 8 bits */

@@ -243,8 +243,6 @@ static void derive_model(deriving *d)
 /* What changes a step, and no point has. */
 static void derive_unmodelled(deriving *d)
 {
-    if (d->row->async_tp == 1)
-        note(d, "the source says: asynchronous tensor parallelism (async_tp); not modelled");
     if (d->row->compiled == 0)
         note(d, "the source says: not compiled (compile false); not modelled");
 }

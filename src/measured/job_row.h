@@ -12,8 +12,7 @@ typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
         *recompute, *compiler, *policy, *mlp, *activation;
-    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, async_tp,
-        compiled;
+    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, compiled;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
     double resident_bytes, activation_bytes; /* that make up the peak */
@@ -66,6 +65,7 @@ typedef struct {
     int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; 0: no default */
     int64_t chunks;             /* of an interleaved schedule on a rank; 0: no default */
     bool sequence_parallel;     /* with tp */
+    bool tp_overlap;            /* collectives of tp beside pieces of products, with sequence parallelism */
     bool unfused;               /* attention, with the scores in memory */
     bool flash_attention_2;     /* attention by its kernels */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */

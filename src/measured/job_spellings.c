@@ -79,7 +79,7 @@ const msr_spelling msr_spellings[] = {
     {F_RECOMPUTE_LAYERS, IN_ROW, {"recompute_layers"}, NULL, 0},
     {F_OFFLOADS, IN_ROW, {"activation_cpu_offload", "recipe.activation_cpu_offload"}, NULL, 0},
     {F_OFFLOADED_LAYERS, IN_ROW, {"cpu_offloading_num_layers", "recipe.cpu_offloading_num_layers"}, NULL, 0},
-    {F_ASYNC_TP, IN_ROW, {"async_tp"}, NULL, 0},
+    {F_TP_OVERLAP, IN_ROW, {"async_tp", "tp_comm_overlap"}, NULL, 0},
     {F_COMPILER, IN_ROW, {"compile"}, NULL, 0},
     {F_PHASE, IN_ROW | IN_CARD, {"phase"}, NULL, 0},
     {F_GRANULARITY, IN_ROW | IN_CARD, {"granularity"}, NULL, 0},

@@ -57,7 +57,7 @@ typedef enum {
     F(RECOMPUTE_LAYERS, INT, job.recompute_layers, 1)                                                        \
     F(OFFLOADS, FLAG, job.offloads, 0)                                                                       \
     F(OFFLOADED_LAYERS, INT, job.offloaded_layers, 0)                                                        \
-    F(ASYNC_TP, FLAG, async_tp, 0)                                                                           \
+    F(TP_OVERLAP, FLAG, job.tp_overlap, 0)                                                                   \
     F(COMPILER, WORDS, compiler, 0)                                                                          \
     F(COMPILED, FLAG, compiled, 0)                                                                           \
     F(PHASE, PHASE, job.phase, 0)                                                                            \

@@ -42,7 +42,7 @@ bool msr_word_is_absent(const char *text)
 /* The recipes of NVIDIA. */
 #define RECIPES                                                                                              \
     MEGATRON, .like = "megatron", .zero = 1, .sequence_parallel = true, .overlaps = true,                    \
-              .fp8_recipe = "delayed"
+              .tp_overlap = true, .fp8_recipe = "delayed"
 
 /* The first whose name a text begins with. Sources: TorchTitan shards weights over dp unless told
  * otherwise (data_parallel_shard_degree is -1: all that is left), and its local batch is cut into
@@ -75,6 +75,14 @@ bool msr_word_is_absent(const char *text)
  * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is
  * split over `tensor` between the products, so that what crosses is what sequence parallelism's is).
  * PyTorch/XLA recomputes what a program wraps, and by itself nothing.
+ *
+  * Collectives of tensor parallelism beside products: NVIDIA's recipes ask for Transformer Engine's
+  * (ub_tp_comm_overlap: true of GPT-3 175B, Llama 3.1 70B, Nemotron-4 15B and 340B in dgxc-benchmarking
+  * v24.11.1 to v25.04; tp_comm_overlap=True of Megatron-Bridge's recipes of Llama 3 70B and 405B and of GPT-3
+  * 175B), with tp and sequence parallelism; MaxText's scripts of TPUs ask XLA for it
+  * (xla_tpu_overlap_compute_collective_tc, xla_tpu_enable_async_collective_fusion). Forks of
+  * Megatron-DeepSpeed before Microsoft took up Megatron-LM's asynchronous sums (9e72d571, 2023-07-04),
+  * BigScience's among them (megatron/mpu/layers.py), wait for all of them; which fork ran no table says.
  *
  * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192
  * tokens, and its log's tps is a device's (tools/metrics.py). */
@@ -173,6 +181,7 @@ static const msr_framework frameworks[] = {
      .sequence_parallel = true,
      .cp_comm = "all-gather",
      .has_policies = true,
+     .tp_overlap = true,
      .is_llama = true},
     {.name = "paxml",
      .title = "Paxml",

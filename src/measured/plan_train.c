@@ -348,6 +348,24 @@ static void choose_recipe(planning *p)
     }
 }
 
+/* In the row's word, or as its program does. Megatron-Bridge's recipes leave it out where they multiply in 4
+ * bits (llama3_llm_pretrain.py: tp_comm_overlap = False if precision == "nvfp4"). */
+static void choose_tensor_overlap(planning *p)
+{
+    const msr_job *j = p->job;
+    const char *word = j->tp_overlap == 1 ? "on" : NULL;
+
+    if (j->tp <= 1 || p->point->sequence_parallel != choice(STRATEGY_sequence_parallel, "on"))
+        return;
+    if (!MSR_GIVEN(j->tp_overlap) && p->program && p->program->tp_overlap &&
+        p->point->fp8_recipe != choice(STRATEGY_fp8_recipe, "nvfp4")) {
+        word = "on";
+        by_default(p, "collectives of tp beside pieces of products");
+    }
+    if (word)
+        p->point->tp_overlap = choice(STRATEGY_tp_overlap, word);
+}
+
 static void check_precision(planning *p, const msr_plan_options *o)
 {
     const char *word = o->precision        ? o->precision
@@ -395,6 +413,7 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     choose_experts(&t);
     choose_attention(&t);
     choose_recipe(&t);
+    choose_tensor_overlap(&t);
     check_precision(&t, o);
     return check_order(&t, err);
 }

@@ -13,7 +13,9 @@
  *   ring         cp - 1 exchanges of keys and values, each under the attention of the step before; backward
  *                the same, and cp exchanges of their gradients (torch, _context_parallel/_attention.py)
  *   all_gather   keys and values are gathered first; backward again, then their gradients are
- *                reduce-scattered (Megatron-LM), or go around a ring (torch)
+ *                reduce-scattered (Megatron-LM)
+ *   all_gather_ring  parts as of a ring, of keys and values that are gathered under the attention of a rank's
+ *                own; their gradients go around a ring (torch)
  *   all_to_all   queries, keys, values and the result change from split tokens to split heads
  *                (DeepSpeed Ulysses) */
 #include "step/module.h"
@@ -21,6 +23,17 @@
 /* Gradients of keys and values go around a ring as sums of 32 bits, whatever the type of the activations and
  * of what data parallelism reduces (torch, _context_parallel/_attention.py). */
 #define KV_GRADIENT_BYTES 4.0
+
+/* What torch moves to merge the parts of attention, in bytes of an element of the result on a rank, each
+ * operation a kernel that reads and writes in full (_templated_ring_attention, _SDPAMerger): forward a part
+ * is cast to 32 bits (6) and, but for the first, merged by a subtraction, a product and a subtraction (12 + 8
+ * + 12); the result is cast back (6). Backward the parts of three gradients are added up in 32 bits (10
+ * each), and those of keys and values copied into one tensor to send them (16); in the end all three are cast
+ * back. Counted are the parts with all of a rank's queries and half of the keys; others have half of the
+ * queries. */
+#define CAST_BYTES 6.0
+#define MERGE_BYTES 32.0
+#define GRADIENT_BYTES 46.0
 
 /* Products of all pairs: of queries with keys, and with values. */
 typedef struct {
@@ -126,12 +139,16 @@ static void copy(step_builder *b, uint64_t features)
                          2 * b->shape->options->activation_bytes);
 }
 
+/* Programs that copy keys and values for each head do so before they exchange them (TorchTitan). */
+static uint64_t exchanged_heads(const step_options *o, const step_module *m)
+{
+    return o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m);
+}
+
 /* Features of a token's queries, keys and values on a rank; and of its result. */
 static uint64_t features_in(const step_options *o, const step_module *m)
 {
-    const uint64_t kv = o->expands_kv ? step_heads(o, m) : step_kv_heads(o, m);
-
-    return step_heads(o, m) * m->head_size + kv * (m->head_size + m->value_size);
+    return step_heads(o, m) * m->head_size + exchanged_heads(o, m) * (m->head_size + m->value_size);
 }
 
 static uint64_t features_out(const step_options *o, const step_module *m)
@@ -142,7 +159,7 @@ static uint64_t features_out(const step_options *o, const step_module *m)
 static step_collective of_kv(const step_builder *b, const step_module *m, uint32_t type, double element_bytes)
 {
     const step_options *o = b->shape->options;
-    uint64_t n = b->shape->tokens * step_kv_heads(o, m) * (m->head_size + m->value_size);
+    uint64_t n = b->shape->tokens * exchanged_heads(o, m) * (m->head_size + m->value_size);
 
     return step_collective_of(type, STEP_GROUP_CP, type == WL_REDUCE_SCATTER ? n * o->cp : n,
                               type == WL_ALL_GATHER ? n * o->cp : n, element_bytes);
@@ -157,6 +174,28 @@ static uint32_t pass_gradient_on(step_builder *b, const step_module *m)
     return step_add_collective(b, &gradient, false);
 }
 
+static void merge(step_builder *b, const step_module *m, double bytes)
+{
+    const step_options *o = b->shape->options;
+
+    if (o->merges_parts)
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * features_out(o, m), 1,
+                             bytes);
+}
+
+/* Part i of the keys, added to what the parts before gave. */
+static void attend_part(step_builder *b, const step_module *m, bool is_backward, uint32_t i)
+{
+    const uint32_t n = b->shape->options->cp;
+    const double last = i + 1 < n ? 0 : is_backward ? 3 * CAST_BYTES : CAST_BYTES;
+
+    attend(b, m, is_backward, 1.0 / n);
+    if (is_backward)
+        merge(b, m, GRADIENT_BYTES + last);
+    else
+        merge(b, m, CAST_BYTES + (i ? MERGE_BYTES : 0) + last);
+}
+
 /* A ring's steps: while one is computed, the keys and values of the next come in. */
 static void ring(step_builder *b, const step_module *m, bool is_backward)
 {
@@ -168,21 +207,27 @@ static void ring(step_builder *b, const step_module *m, bool is_backward)
     for (uint32_t i = 0; i < o->cp; i++) {
         step_join(b, next);
         next = i + 1 < o->cp ? step_add_collective(b, &kv, false) : DSE_NONE;
-        attend(b, m, is_backward, 1.0 / o->cp);
+        attend_part(b, m, is_backward, i);
         if (is_backward)
             gradient = pass_gradient_on(b, m);
     }
     step_join(b, gradient);
 }
 
-/* Keys and values of all ranks are here. The gradients of one part go on while the next part is computed. */
-static void gradients_ring(step_builder *b, const step_module *m)
+/* Keys and values of all ranks come in while those of the rank are computed; the gradients of one part go on
+ * while the next part is. */
+static void gathered_ring(step_builder *b, const step_module *m, bool is_backward)
 {
+    const step_options *o = b->shape->options;
+    const step_collective kv = of_kv(b, m, WL_ALL_GATHER, o->activation_bytes);
+    const uint32_t gathered = step_add_collective(b, &kv, false);
     uint32_t gradient = DSE_NONE;
 
-    for (uint32_t i = 0; i < b->shape->options->cp; i++) {
-        attend(b, m, true, 1.0 / b->shape->options->cp);
-        gradient = pass_gradient_on(b, m);
+    for (uint32_t i = 0; i < o->cp; i++) {
+        step_join(b, i == 1 ? gathered : DSE_NONE);
+        attend_part(b, m, is_backward, i);
+        if (is_backward)
+            gradient = pass_gradient_on(b, m);
     }
     step_join(b, gradient);
 }
@@ -224,14 +269,14 @@ static void pass(step_builder *b, const step_module *m, bool is_backward)
         all_to_all(b, m, !is_backward);
         return;
     }
+    if (o->cp > 1 && o->context == STEP_CONTEXT_ALL_GATHER_RING) {
+        gathered_ring(b, m, is_backward);
+        return;
+    }
     if (o->cp > 1) {
         const step_collective gather = of_kv(b, m, WL_ALL_GATHER, o->activation_bytes);
 
         step_add_collective(b, &gather, true);
-    }
-    if (o->cp > 1 && is_backward && o->context == STEP_CONTEXT_ALL_GATHER_RING) {
-        gradients_ring(b, m);
-        return;
     }
     attend(b, m, is_backward, 1);
     if (o->cp > 1 && is_backward) {
@@ -286,7 +331,7 @@ uint64_t step_heads_input(const step_module *m, const step_shape *s)
 static double receives(const step_module *m, const step_shape *s, bool is_backward)
 {
     const step_options *o = s->options;
-    double kv = (double)s->tokens * (double)(step_kv_heads(o, m) * (m->head_size + m->value_size));
+    double kv = (double)s->tokens * (double)(exchanged_heads(o, m) * (m->head_size + m->value_size));
 
     if (o->cp == 1)
         return 0;

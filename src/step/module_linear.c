@@ -9,15 +9,22 @@
  *                                                product for the weight's gradient
  *   row      product, sum over tp                [gather the gradient's tokens], two products
  *
- * In brackets: with sequence parallelism, where "sum" is a reduce-scatter. Programs that keep the gathered
- * input do not gather it again (DTensor: torch/distributed/tensor/parallel/style.py). With fewer heads of
- * keys and values than tp, the products for queries, keys and values are gathered over tp (attention.py,
- * get_query_key_value_tensors). Of the keys and values of latent attention the part that is rotated is
- * gathered over tp with sequence parallelism (multi_latent_attention.py, the same function).
+ * "Beside": where `tensor` of the options has it so (step_tensor); else each is waited for, and the gradient
+ * of the input is summed after both products. In brackets: with sequence parallelism, where "sum" is a
+ * reduce-scatter. Programs that keep the gathered input do not gather it again (DTensor:
+ * torch/distributed/tensor/parallel/style.py). With fewer heads of keys and values than tp, the products for
+ * queries, keys and values are gathered over tp (attention.py, get_query_key_value_tensors). Of the keys and
+ * values of latent attention the part that is rotated is gathered over tp with sequence parallelism
+ * (multi_latent_attention.py, the same function).
  *
  * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the
  * backward products, each in one kernel that also makes the transposed copy which the weight's gradient
- * reads; an input is kept as it was cast. Gathered tokens travel as activations do. */
+ * reads; an input is kept as it was cast. Gathered tokens travel as activations do.
+ *
+  * In pieces (STEP_TENSOR_PIECES) a product is one of a piece of the tokens for each rank: that of the rank's
+  * own tokens needs nothing from others, and the gather of the others' goes on beside all but the last; a sum
+  * begins with the result of the first. So Transformer Engine's ring exchange and pipeline do it
+  * (ub_tp_comm_overlap_cfg), and torch's _symmetric_memory. */
 #include "step/module.h"
 
 static uint64_t outputs(const step_module *m)
@@ -89,18 +96,63 @@ static void cast_weight(step_builder *b, const step_module *m, uint64_t elements
         cast(b, m, elements, b->shape->options->low.cast_weight);
 }
 
+static bool is_in_pieces(const step_builder *b)
+{
+    const step_options *o = b->shape->options;
+
+    return o->tensor == STEP_TENSOR_PIECES && o->sequence_parallel && o->tp > 1;
+}
+
+/* Products of the next `n` of the pieces of a rank's tokens. */
+static void add_pieces(step_builder *b, uint32_t n, uint64_t columns, uint64_t depth)
+{
+    while (n--)
+        step_add_product(b, b->shape->split_tokens, columns, depth);
+}
+
+/* The product of all tokens, which `gathered` brings (STEP_TENSOR_PIECES; DSE_NONE: they are here). */
+static void multiply(step_builder *b, const step_module *m, uint32_t gathered, uint64_t columns,
+                     uint64_t depth)
+{
+    if (!is_in_pieces(b) || gathered == DSE_NONE) {
+        step_add_product(b, tokens(b, m), columns, depth);
+        return;
+    }
+    add_pieces(b, b->shape->options->tp - 1, columns, depth);
+    step_join(b, gathered);
+    add_pieces(b, 1, columns, depth);
+}
+
+/* The product of a row-parallel matrix, and its sum over tp. */
+static void multiply_and_sum(step_builder *b, const step_module *m, uint64_t columns, uint64_t depth)
+{
+    uint32_t reduced;
+
+    if (!is_in_pieces(b)) {
+        step_add_product(b, tokens(b, m), columns, depth);
+        step_reduce_tokens(b, outputs(m), true);
+        return;
+    }
+    add_pieces(b, 1, columns, depth);
+    reduced = step_reduce_tokens(b, outputs(m), false);
+    add_pieces(b, b->shape->options->tp - 1, columns, depth);
+    step_join(b, reduced);
+}
+
 static void forward(step_builder *b, const step_module *m)
 {
+    uint32_t gathered = DSE_NONE;
     uint64_t in, out;
 
     share(b, m, &in, &out);
     if (m->split == STEP_SPLIT_COLUMN && b->shape->options->sequence_parallel)
-        step_gather_tokens(b, m->in, true);
+        gathered = step_gather_tokens(b, m->in, !is_in_pieces(b));
     cast(b, m, tokens(b, m) * in, b->shape->options->low.cast_input);
     cast_weight(b, m, in * out);
-    step_add_product(b, tokens(b, m), out, in);
     if (m->split == STEP_SPLIT_ROW)
-        step_reduce_tokens(b, outputs(m), true);
+        multiply_and_sum(b, m, out, in);
+    else
+        multiply(b, m, gathered, out, in);
     if (lacks_kv_heads(b, m))
         exchange_heads(b, m, WL_ALL_GATHER);
     if (m->gathered && b->shape->options->sequence_parallel)
@@ -133,7 +185,8 @@ static void make_gradient(step_builder *b, const step_module *m, uint64_t in, ui
 static void backward(step_builder *b, const step_module *m)
 {
     const step_options *o = b->shape->options;
-    uint32_t saved = DSE_NONE, reduced = DSE_NONE;
+    const bool waits = o->tensor == STEP_TENSOR_WAITS;
+    uint32_t gathered = DSE_NONE, saved = DSE_NONE, reduced = DSE_NONE;
     uint64_t in, out;
 
     share(b, m, &in, &out);
@@ -143,23 +196,25 @@ static void backward(step_builder *b, const step_module *m)
         if (lacks_kv_heads(b, m))
             exchange_heads(b, m, WL_REDUCE_SCATTER);
         if (m->split == STEP_SPLIT_ROW && o->sequence_parallel)
-            step_gather_tokens(b, outputs(m), true);
+            gathered = step_gather_tokens(b, outputs(m), !is_in_pieces(b));
     }
     if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel &&
         o->gathers_again)
-        saved = step_gather_tokens(b, m->in, false);
+        saved = step_gather_tokens(b, m->in, waits);
     if (b->parts & STEP_PART_INPUT) {
         cast(b, m, tokens(b, m) * out, o->low.cast_gradient);
         cast_weight(b, m, in * out);
-        step_add_product(b, tokens(b, m), in, out);
-        if (m->split == STEP_SPLIT_COLUMN)
+        multiply(b, m, gathered, in, out);
+        if (m->split == STEP_SPLIT_COLUMN && !waits)
             reduced = step_reduce_tokens(b, m->in, false);
     }
-    step_join(b, saved);
+    step_join(b, waits ? DSE_NONE : saved);
     if (b->parts & STEP_PART_WEIGHT)
         make_gradient(b, m, in, out);
     if (b->parts & STEP_PART_WEIGHT && m->has_bias)
         sum_bias(b, m, out);
+    if (b->parts & STEP_PART_INPUT && m->split == STEP_SPLIT_COLUMN && waits)
+        step_reduce_tokens(b, m->in, true);
     step_join(b, reduced);
 }
 

@@ -15,6 +15,16 @@ typedef enum {
     STEP_CONTEXT_ALL_GATHER_RING /* gradients go around a ring (torch, its "allgather" rotation) */
 } step_context;
 
+/* Which collectives of tensor parallelism go on beside products, with or without sequence parallelism. */
+typedef enum {
+    STEP_TENSOR_WAITS,  /* none: DTensor's, and the forks of Megatron before September 2021 */
+    STEP_TENSOR_BESIDE, /* those that a product of the backward pass which needs nothing of them can hide
+                           (Megatron-LM, LinearWithGradAccumulationAndAsyncCommunication) */
+    STEP_TENSOR_PIECES  /* and, with sequence parallelism, the gathering of a product's input and the sum of
+                           its result, in as many pieces as there are ranks (Transformer Engine's
+                           --tp-comm-overlap, torch's asynchronous tensor parallelism) */
+} step_tensor;
+
 /* In which micro-batch the gradients of fully sharded parameters are reduced, and what becomes of the
  * parameters until then. */
 typedef enum {
@@ -65,7 +75,10 @@ typedef struct {
     bool sequence_parallel; /* Megatron's: what tensor parallelism leaves whole is split by tokens */
     bool gathers_again;     /* with it, a column-parallel matrix saves its shard of the input, and gathers it
                                again in the backward pass, as Megatron does; else it saves the whole input */
+    step_tensor tensor;
     step_context context;
+    bool merges_parts; /* with a ring, or keys and values gathered for it, kernels of their own add up what
+                          the parts of attention give, in 32 bits (torch, _context_parallel/_attention.py) */
     step_recompute recompute;
     uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
     uint32_t recompute_every;  /* or every so many-th; 0, 1: all */

@@ -1,5 +1,6 @@
 #include "step/program.h"
 
+#include "base/array.h"
 #include "step/module.h"
 
 const step_module_kind *const step_module_kinds[] = {
@@ -247,11 +248,24 @@ void step_program_forward(const step_block *block, const step_shape *s, dse_aren
     forward(&b, block, true);
 }
 
+/* Takes an operation that none after it waits for out of a program. */
+static void drop_operation(step_program *p, uint32_t at)
+{
+    p->n--;
+    for (uint32_t i = at; i < p->n; i++) {
+        p->operation[i] = p->operation[i + 1];
+        for (size_t k = 0; k < DSE_COUNT(p->operation[i].needs); k++)
+            if (p->operation[i].needs[k] != DSE_NONE && p->operation[i].needs[k] > at)
+                p->operation[i].needs[k]--;
+    }
+}
+
 /* Leaves out what comes after the last matrix product of the forward pass that was made again from operation
- * `first` on: nothing that is kept depends on it. */
+ * `first` on, and the sum that goes on beside it: nothing that is kept depends on it. */
 static void drop_trailing_collective(step_builder *b, uint32_t first)
 {
     step_program *p = b->program;
+    uint32_t beside;
 
     while (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
            p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL &&
@@ -259,6 +273,12 @@ static void drop_trailing_collective(step_builder *b, uint32_t first)
         p->n--;
     if (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
         p->n--;
+    for (beside = p->n; beside > first && p->operation[beside - 1].module == p->operation[p->n - 1].module;)
+        if (p->operation[--beside].unit == STEP_UNIT_LAYER &&
+            p->operation[beside].collective.type == WL_REDUCE_SCATTER) {
+            drop_operation(p, beside);
+            break;
+        }
     b->ready = p->n ? p->n - 1 : DSE_NONE;
     b->joined = DSE_NONE;
 }

@@ -320,6 +320,87 @@ CLAIM(attention_that_was_left_out_is_nearer_to_the_table_than_to_the_law)
     }
 }
 
+/* ---- laws without a table ---------------------------------------------------------------------- */
+
+/* The number behind a key of a device's file. */
+static double figure_of(const char *text, const char *section, const char *key)
+{
+    const char *at = strstr(text, section);
+
+    assert_non_null(at);
+    at = strstr(at, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+/* The law of bf16 products in the file of a device, beside its own peak. */
+static shipped law_of(const char *device, const char *source, const char *software, double bandwidth)
+{
+    char path[512];
+    dse_strbuf text;
+    shipped s = {.table = device,
+                 .source = source,
+                 .software = software,
+                 .type = "bfloat16",
+                 .bandwidth = bandwidth,
+                 .operand_bytes = 2};
+
+    snprintf(path, sizeof path, DEVICES "%s.yaml", device);
+    dse_strbuf_init(&text);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(dse_read_file(path, 0, &text, &err), &err);
+    s.peak = figure_of(text.data, "compute:", "peak_perf:");
+    s.flop_factor = figure_of(text.data, "\n  matmul:", "flop_factor:");
+    s.byte_factor = figure_of(text.data, "\n  matmul:", "byte_factor:");
+    s.overhead_us = figure_of(text.data, "\n  matmul:", "overhead:");
+    dse_strbuf_free(&text);
+    return s;
+}
+
+/* Calls of 10 ms and more, after which the power limit has set the clock. */
+CLAIM(products_last_as_long_calls_do)
+{
+    static const struct {
+        const char *device, *source, *software;
+        double bandwidth; /* GB/s */
+    } laws[] = {{"nvidia_h100", "gemm_h100_sxm", "", 3350},
+                {"nvidia_h200", "gemm_h200_sxm", "trtllm", 4800},
+                {"nvidia_b200", "gemm_b200_sxm", "trtllm", 8000},
+                {"nvidia_gb200", "gemm_gb200", "trtllm", 8000},
+                {"nvidia_gb300", "gemm_gb300", "trtllm", 8000},
+                {"nvidia_l40s", "gemm_l40s", "trtllm", 864}};
+
+    for (size_t i = 0; i < DSE_COUNT(laws); i++) {
+        const shipped s = law_of(laws[i].device, laws[i].source, laws[i].software, laws[i].bandwidth);
+        FILE *f = source_of(&s);
+        char line[256], software[64], type[32];
+        double error = 0, bias = 0;
+        uint32_t calls = 0;
+
+        if (!f)
+            skip();
+        while (fgets(line, sizeof line, f)) {
+            unsigned m, n, k;
+            double us, e;
+            wl_kernel kernel;
+
+            if (sscanf(line, "%63[^,],%31[^,],%u,%u,%u,%lf", software, type, &m, &n, &k, &us) != 6 ||
+                strncmp(software, s.software, strlen(s.software)) != 0 || strcmp(type, s.type) != 0 || us < 1e4)
+                continue;
+            kernel = (wl_kernel){.extent = {m, n, k, 1}};
+            e = law_us(&s, &kernel) / us - 1;
+            error += fabs(e);
+            bias += e;
+            calls++;
+        }
+        fclose(f);
+        print_message("| %s | %u calls of 10 ms and more | %.1f, %+.1f\n", s.table, (unsigned)calls,
+                      100 * error / calls, 100 * bias / calls);
+        assert_true(calls > 30);
+        assert_true(error / calls < 0.05 && fabs(bias / calls) < 0.01);
+    }
+}
+
 /* ---- on a card --------------------------------------------------------------------------------- */
 
 static card_tables tables;
@@ -427,6 +508,7 @@ int main(void)
         cmocka_unit_test(a_wrong_table_is_refused_with_its_line),
         cmocka_unit_test(products_that_were_left_out_are_nearer_to_the_table_than_to_the_law),
         cmocka_unit_test(attention_that_was_left_out_is_nearer_to_the_table_than_to_the_law),
+        cmocka_unit_test(products_last_as_long_calls_do),
         cmocka_unit_test(a_card_has_the_tables_of_its_device_and_their_hashes),
         cmocka_unit_test(a_table_is_a_factor_of_the_law),
         cmocka_unit_test(a_ratio_takes_tens_of_nanoseconds),

@@ -235,10 +235,14 @@ CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
     assert_ok(make(&j, &as_said), &err);
     assert_true(assumes("schedule 1F1B, the default of Megatron-LM: the source does not say"));
     j = terse("NeMo / Megatron-Core"); /* which has a distributed optimizer, and overlaps */
-    assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron");
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron_tp_overlap=on");
+    assert_true(assumes("collectives of tp beside pieces of products, the default of NeMo: the source does not say"));
     assert_true(assumes("sequence parallelism along tp, the default of NeMo: the source does not say"));
     j.framework = "Megatron-Bridge";
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron_tp_overlap=on");
+    j.tp_overlap = 0;
     assert_point(&j, "8_2_1_1_0_micro_batch=2_like=megatron");
+    j.tp_overlap = 1;
     j.sequence_parallel = 0;
     assert_point(&j, "8_2_1_1_0_micro_batch=2_sequence_parallel=off_like=megatron");
     j = terse("deepspeed");
