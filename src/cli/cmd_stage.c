@@ -249,6 +249,7 @@ static dse_status run_main(const stage_options *o, command_run *r, dse_error *er
                                .tpsp = o->tpsp,
                                .mixed_precision = o->mixed_precision,
                                .tag_base = (uint32_t)o->tag_base};
+    const char *micro_batches = getenv("STAGE_MICROBATCH_OPTIMIZE"), *merges = getenv("STAGE_MERGE_COMMS");
     size_t i = 0;
     wl_workload w;
     dse_status st;
@@ -264,16 +265,22 @@ static dse_status run_main(const stage_options *o, command_run *r, dse_error *er
     if (!is_set("STAGE_OPTIMIZED", "1", "1"))
         return dse_fail(err, DSE_E_CONFIG,
                         "STAGE's branch main fails before its first trace if STAGE_OPTIMIZED is not 1");
-    if (!is_set("STAGE_MERGE_COMMS", "0", "0") || !is_set("STAGE_MICROBATCH_OPTIMIZE", "", ""))
-        return dse_fail(
-            err, DSE_E_CONFIG,
-            "STAGE_MERGE_COMMS and STAGE_MICROBATCH_OPTIMIZE are not here: STAGE's branch main makes "
-            "traces of them that ASTRA-sim cannot run; unset them");
+    request.copies_nodes = micro_batches && strcmp(micro_batches, "0") != 0;
+    request.whole_views = micro_batches && strcmp(micro_batches, "1") != 0;
+    request.merges_collectives = merges && strtol(merges, NULL, 10) > 0;
     request.model_type = (wl_main_model)i;
     if ((st = wl_stage_main_generate(&request, r->arena, &w, o->print_gpu_vram ? r->out : NULL, err)) !=
         DSE_OK)
         return st;
     report_flaws(&w, r->arena);
+    if (request.copies_nodes)
+        report_warning(
+            "with STAGE_MICROBATCH_OPTIMIZE all micro-batches write the same tensors, and nothing adds up "
+            "their gradients");
+    if (request.merges_collectives)
+        report_warning(
+            "with STAGE_MERGE_COMMS the first rank of a stage lacks collectives that the others have, "
+            "and runs may not end");
     name = strstr(o->output_name, "%d") ? o->output_name
                                         : dse_arena_printf(r->arena, "%s.%%d.et", o->output_name);
     name = replaced(replaced(name, ".%d", "", r->arena), ".et", ".json", r->arena);

@@ -10,12 +10,15 @@
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    const sm_step *step;
+    const sm_step *step_of;
     const sm_nodes *nodes;
     dse_arena *arena;
     wl_name_pool names;
     const wl_main_options *options;
-    uint32_t *index;    /* node -> its place in the file */
+    uint32_t copies;    /* of each node, for micro-batches */
+    uint32_t *index;    /* node -> its place in the file, */
+    uint32_t *step;     /* and how far behind its first copy the next one is */
+    uint32_t *slot;     /* copy and node -> slot of a message */
     uint32_t *info;     /* tensor -> index into the graph's tensors, or DSE_NONE */
     size_t cap_tensors; /* of the graph under construction */
     size_t n_in, n_out;
@@ -25,13 +28,13 @@ typedef struct {
 
 static const sm_kind *kind_of(const finisher *f, uint32_t tensor)
 {
-    return &f->step->t->kind[f->step->tensor[tensor].kind];
+    return &f->step_of->t->kind[f->step_of->tensor[tensor].kind];
 }
 
 /* A copy under another name is the tensor that it copies. */
 static uint32_t stored_as(const finisher *f, uint32_t tensor)
 {
-    const sm_tensor *t = &f->step->tensor[tensor];
+    const sm_tensor *t = &f->step_of->tensor[tensor];
 
     return !t->is_shadow && kind_of(f, tensor)->op == SM_IDENTICAL ? t->x1 : tensor;
 }
@@ -40,7 +43,7 @@ static wl_io io_of(finisher *f, wl_graph *g, uint32_t tensor)
 {
     const uint32_t as = stored_as(f, tensor);
     const sm_kind *k = kind_of(f, as);
-    const sm_tensor *t = &f->step->tensor[as];
+    const sm_tensor *t = &f->step_of->tensor[as];
 
     if (f->info[as] == DSE_NONE) {
         const wl_piece piece[] = {{t->name, t->name_len}, {k->text, strlen(k->text)}};
@@ -56,7 +59,7 @@ static wl_io io_of(finisher *f, wl_graph *g, uint32_t tensor)
 
 static void add_io(finisher *f, wl_graph *g, const sm_node *n)
 {
-    const sm_tensor *t = &f->step->tensor[n->tensor];
+    const sm_tensor *t = &f->step_of->tensor[n->tensor];
     uint32_t in[2], n_in = 0;
     const bool makes = n->role == WL_ROLE_COMPUTE || n->role == WL_ROLE_RECV;
 
@@ -88,7 +91,17 @@ static uint32_t slot_of(const sm_template *t, uint32_t axis)
     return slot;
 }
 
-static dse_status fill_node(finisher *f, wl_graph *g, uint32_t from, uint32_t to)
+#define MAX_NODES (1 << 26)
+
+/* The ids of a micro-batch's copies. Source: MicroBatchReplicatorPostProcess. */
+#define COPY_IDS 1000000000
+
+static uint32_t place_of(const finisher *f, uint32_t node, uint32_t copy)
+{
+    return f->index[node] + copy * f->step[node];
+}
+
+static dse_status fill_node(finisher *f, wl_graph *g, uint32_t from, uint32_t copy)
 {
     static const uint8_t types[WL_N_ROLES] = {[WL_ROLE_COMPUTE] = WL_NODE_COMP,
                                               [WL_ROLE_X1_COLL] = WL_NODE_COLL,
@@ -96,29 +109,35 @@ static dse_status fill_node(finisher *f, wl_graph *g, uint32_t from, uint32_t to
                                               [WL_ROLE_SEND] = WL_NODE_SEND,
                                               [WL_ROLE_RECV] = WL_NODE_RECV};
     const sm_node *n = &f->nodes->node[from];
-    const sm_tensor *t = &f->step->tensor[n->tensor];
+    const sm_tensor *t = &f->step_of->tensor[n->tensor];
     const sm_kind *k = kind_of(f, n->tensor);
-    const wl_piece piece[] = {{t->name, t->name_len}, wl_dialect_stage.suffix[n->role]};
+    char batch[16] = "";
+    const int n_batch = copy ? snprintf(batch, sizeof batch, "mb%u.", copy) : 0;
+    const wl_piece piece[] = {
+        {batch, (size_t)n_batch}, {t->name, t->name_len}, wl_dialect_stage.suffix[n->role]};
     const bool is_comp = n->role == WL_ROLE_COMPUTE;
     const bool is_message = n->role == WL_ROLE_SEND || n->role == WL_ROLE_RECV;
+    const uint32_t to = place_of(f, from, copy);
     wl_node *out = &g->node[to];
 
-    *out = (wl_node){.name = wl_name_join(&f->names, piece, 2, NULL),
-                     .id = is_message ? 0 : n->id,
+    f->id[to] = n->id + (uint64_t)copy * COPY_IDS;
+    if (is_message)
+        f->slot[copy * f->nodes->n + from] = g->n_p2p_slots;
+    *out = (wl_node){.name = wl_name_join(&f->names, piece, 3, NULL),
+                     .id = is_message ? 0 : f->id[to],
                      .type = types[n->role],
                      .coll = n->coll,
                      .slot = is_comp      ? DSE_NONE
                              : is_message ? g->n_p2p_slots++
-                                          : slot_of(f->step->t, n->axis),
+                                          : slot_of(f->step_of->t, n->axis),
                      .has_io = true,
                      .layer = DSE_NONE};
     g->op_type[to] = sm_op_name(t->is_shadow ? SM_SHADOW : k->op);
-    f->id[to] = n->id;
     if (!(is_comp ? to_count(k->operations, &out->num_ops) && to_count(k->elements, &out->tensor_size)
                   : to_count(n->comm_size, &out->comm_size)))
         return dse_fail(f->err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits", out->name);
     for (uint32_t i = 0; i < n->deps.n; i++)
-        g->data_deps.item[g->data_deps.start[to] + i] = f->index[f->nodes->dep[n->deps.first + i]];
+        g->data_deps.item[g->data_deps.start[to] + i] = place_of(f, f->nodes->dep[n->deps.first + i], copy);
     g->data_deps.start[to + 1] = g->data_deps.start[to] + n->deps.n;
     add_io(f, g, n);
     g->inputs.start[to + 1] = (uint32_t)f->n_in;
@@ -126,30 +145,47 @@ static dse_status fill_node(finisher *f, wl_graph *g, uint32_t from, uint32_t to
     return DSE_OK;
 }
 
-static dse_status finish_stage(finisher *f, uint32_t stage, uint32_t *order, wl_graph *g)
+/* Nodes of a tensor stand together, copy by copy. */
+static void place_nodes(finisher *f, const uint32_t *order, uint32_t n)
+{
+    for (uint32_t first = 0, end; first < n; first = end) {
+        for (end = first;
+             end < n && f->nodes->node[order[end]].tensor == f->nodes->node[order[first]].tensor;)
+            end++;
+        for (uint32_t i = first; i < end; i++) {
+            f->index[order[i]] = first * f->copies + (i - first);
+            f->step[order[i]] = end - first;
+        }
+    }
+}
+
+static dse_status finish_graph(finisher *f, const uint32_t *order, uint32_t n_order, wl_graph *g)
 {
     dse_arena *a = f->arena;
-    const uint32_t n = sm_nodes_in_order(f->nodes, stage, order);
+    const uint32_t n = n_order * f->copies;
     size_t n_deps = 0;
     dse_status st;
 
-    *g = (wl_graph){.n_nodes = n, .n_group_slots = slot_of(f->step->t, f->step->t->n_axes)};
+    *g = (wl_graph){.n_nodes = n, .n_group_slots = slot_of(f->step_of->t, f->step_of->t->n_axes)};
     g->node = DSE_ARENA_RAW(a, wl_node, n);
     g->op_type = DSE_ARENA_RAW(a, const char *, n);
-    for (uint32_t i = 0; i < n; i++) {
-        n_deps += f->nodes->node[order[i]].deps.n;
-        f->index[order[i]] = i;
-    }
+    for (uint32_t i = 0; i < n_order; i++)
+        n_deps += (size_t)f->copies * f->nodes->node[order[i]].deps.n;
     g->data_deps = (wl_csr){DSE_ARENA_NEW(a, uint32_t, n + 1), DSE_ARENA_RAW(a, uint32_t, n_deps)};
     g->ctrl_deps = (wl_csr){DSE_ARENA_NEW(a, uint32_t, n + 1), NULL};
     g->inputs = (wl_io_csr){DSE_ARENA_NEW(a, uint32_t, n + 1), DSE_ARENA_RAW(a, wl_io, 2 * (size_t)n)};
     g->outputs = (wl_io_csr){DSE_ARENA_NEW(a, uint32_t, n + 1), DSE_ARENA_RAW(a, wl_io, n)};
     f->id = DSE_ARENA_RAW(a, uint64_t, n);
     f->n_in = f->n_out = f->cap_tensors = 0;
-    memset(f->info, 0xff, f->step->n * sizeof *f->info);
-    for (uint32_t i = 0; i < n; i++)
-        if ((st = fill_node(f, g, order[i], i)) != DSE_OK)
-            return st;
+    memset(f->info, 0xff, f->step_of->n * sizeof *f->info);
+    place_nodes(f, order, n_order);
+    for (uint32_t first = 0, end; first < n_order; first = end) {
+        end = first + f->step[order[first]];
+        for (uint32_t copy = 0; copy < f->copies; copy++)
+            for (uint32_t i = first; i < end; i++)
+                if ((st = fill_node(f, g, order[i], copy)) != DSE_OK)
+                    return st;
+    }
     return wl_graph_finish(g, f->id, "the generated workload", a, f->err);
 }
 
@@ -212,20 +248,25 @@ static void bind_groups(const sm_template *t, dse_arena *a, wl_workload *w)
     }
 }
 
-static void bind_messages(const sm_step *s, const sm_nodes *nodes, const uint32_t *slot, uint32_t tag_base,
-                          wl_workload *w)
+static void bind_messages(const finisher *f, wl_workload *w)
 {
+    const sm_step *s = f->step_of;
+    const sm_nodes *nodes = f->nodes;
     const uint32_t each = ranks_of_stage(s->t);
 
-    for (size_t i = 0; i < nodes->n_links; i++) {
-        const sm_link *l = &nodes->link[i];
+    for (size_t i = 0; i < nodes->n_links * f->copies; i++) {
+        const size_t copy = i / nodes->n_links;
+        const uint32_t link = (uint32_t)(i % nodes->n_links), tag = f->options->tag_base + link;
+        const sm_link *l = &nodes->link[link];
         const uint32_t from = s->tensor[l->from].stage, to = s->tensor[l->to].stage;
+        const uint32_t *slot = f->slot + copy * nodes->n;
+        const uint64_t more = copy * COPY_IDS;
 
         for (uint32_t r = 0; r < each; r++) {
             w->rank[from * each + r].p2p[slot[l->send]] =
-                (wl_p2p){to * each + r, tag_base + (uint32_t)i, nodes->node[l->send].id};
+                (wl_p2p){to * each + r, tag, nodes->node[l->send].id + more};
             w->rank[to * each + r].p2p[slot[l->recv]] =
-                (wl_p2p){from * each + r, tag_base + (uint32_t)i, nodes->node[l->recv].id};
+                (wl_p2p){from * each + r, tag, nodes->node[l->recv].id + more};
         }
     }
 }
@@ -238,7 +279,7 @@ enum { WEIGHTS, OPTIMIZER, ACTIVATIONS, GRADIENTS, N_SHARES };
  * their inputs and outputs say. Source: vram_counting.py. */
 static void count_memory(finisher *f, uint32_t stage, double out[N_SHARES])
 {
-    const sm_step *s = f->step;
+    const sm_step *s = f->step_of;
 
     memset(out, 0, N_SHARES * sizeof *out);
     for (uint32_t i = s->start[stage]; i < s->start[stage + 1]; i++) {
@@ -252,7 +293,8 @@ static void count_memory(finisher *f, uint32_t stage, double out[N_SHARES])
             out[WEIGHTS] +=
                 f->options->mixed_precision ? (double)(int64_t)(k->elements * 1.5) * 4 : k->elements * 4;
             out[OPTIMIZER] += k->elements * 4;
-        } else if (strstr(t->name, "_sharded_grad") && strncmp(t->name, "transformer", 11)) {
+        } else if (strstr(t->name, "_sharded_grad") &&
+                   (f->options->copies_nodes || strncmp(t->name, "transformer", 11) != 0)) {
             out[GRADIENTS] +=
                 kind_of(f, stored_as(f, tensor))->stored; /* of a micro-batch; their sum is an activation */
         } else if (!k->is_transient) {
@@ -266,7 +308,7 @@ static void print_memory(finisher *f, uint32_t n_ranks, dse_strbuf *out)
     static const char *const models[] = {
         [WL_MAIN_DENSE] = "Dense", [WL_MAIN_LLAMA] = "Dense", [WL_MAIN_GPT] = "GPT", [WL_MAIN_MOE] = "MoE"};
     static const char *const axes[] = {"dp", "tp", "cp", "ep"};
-    const sm_template *t = f->step->t;
+    const sm_template *t = f->step_of->t;
     const double gib = 1024.0 * 1024 * 1024;
     double share[N_SHARES] = {0};
     uint32_t stage = DSE_NONE;
@@ -327,8 +369,11 @@ const char *const *wl_stage_main_flaws(const wl_workload *w, dse_arena *a)
     for (uint32_t g = 0; g < w->n_graphs; g++)
         for (uint32_t i = 0; i < w->graph[g].n_nodes; i++)
             for (size_t k = 0; k < n_flaws; k++)
-                if (!found[k] && (k != LOSS || &w->graph[g] != last))
+                if (!found[k])
                     found[k] = flaws[k].shows(&w->graph[g].node[i]);
+    for (uint32_t i = 0; i < last->n_nodes; i++)
+        if (is_loss(&last->node[i]))
+            found[LOSS] = false;
     for (size_t k = 0; found[ATTENTION] && k < n_flaws; k++)
         if (found[k])
             out[n++] = flaws[k].text;
@@ -349,6 +394,37 @@ static dse_status count_ranks(const wl_main_options *o, uint32_t *out, dse_error
     return DSE_OK;
 }
 
+/* The graphs of a stage, and the ranks that have them. */
+static dse_status finish_stage(finisher *f, uint32_t stage, sm_nodes *nodes, wl_workload *w)
+{
+    dse_arena *a = f->arena;
+    uint32_t *order = DSE_ARENA_RAW(a, uint32_t, nodes->n), *kept = DSE_ARENA_RAW(a, uint32_t, nodes->n);
+    bool *left_out = DSE_ARENA_NEW(a, bool, nodes->n);
+    const uint32_t n = sm_nodes_in_order(nodes, stage, order), each = ranks_of_stage(f->step_of->t);
+    bool changes = true; /* the next rank has another file than the one before */
+
+    for (uint32_t r = stage * each; r < (stage + 1) * each; r++) {
+        wl_graph *g;
+
+        if (changes) {
+            uint32_t n_kept = 0;
+            dse_status st;
+
+            changes = f->options->merges_collectives && sm_nodes_merge(nodes, order, n, left_out);
+            for (uint32_t i = 0; i < n; i++)
+                if (!left_out[order[i]])
+                    kept[n_kept++] = order[i];
+            if ((st = finish_graph(f, kept, n_kept, &w->graph[w->n_graphs++])) != DSE_OK)
+                return st;
+        }
+        g = &w->graph[w->n_graphs - 1];
+        w->rank[r] = (wl_rank){.graph = w->n_graphs - 1,
+                               .group = DSE_ARENA_NEW(a, uint32_t, g->n_group_slots),
+                               .p2p = DSE_ARENA_NEW(a, wl_p2p, g->n_p2p_slots)};
+    }
+    return DSE_OK;
+}
+
 dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_workload *out,
                                   dse_strbuf *memory, dse_error *err)
 {
@@ -357,36 +433,33 @@ dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_wor
     sm_nodes nodes;
     finisher f;
     wl_workload w = {0};
-    uint32_t *order, *slot, each;
     dse_status st;
 
     if ((st = count_ranks(o, &w.n_ranks, err)) != DSE_OK ||
         (st = sm_template_build(o, a, &t, err)) != DSE_OK || (st = sm_step_build(&t, a, &s, err)) != DSE_OK ||
         (st = sm_nodes_build(&s, a, &nodes, err)) != DSE_OK)
         return st;
-    f = (finisher){.step = &s, .nodes = &nodes, .arena = a, .names = {.arena = a}, .options = o, .err = err};
-    f.index = DSE_ARENA_RAW(a, uint32_t, nodes.n);
-    f.info = DSE_ARENA_RAW(a, uint32_t, s.n);
-    order = DSE_ARENA_RAW(a, uint32_t, nodes.n);
-    slot = DSE_ARENA_RAW(a, uint32_t, nodes.n);
-    w.n_graphs = s.n_stages;
-    w.graph = DSE_ARENA_NEW(a, wl_graph, w.n_graphs);
+    if (o->copies_nodes && (uint64_t)(o->batch / o->micro_batch) > MAX_NODES / nodes.n)
+        return dse_fail(err, DSE_E_RANGE, "%lld micro-batches are more than %d nodes",
+                        (long long)(o->batch / o->micro_batch), MAX_NODES);
+    f = (finisher){.step_of = &s,
+                   .nodes = &nodes,
+                   .arena = a,
+                   .names = {.arena = a},
+                   .options = o,
+                   .copies = o->copies_nodes ? (uint32_t)(o->batch / o->micro_batch) : 1,
+                   .index = DSE_ARENA_RAW(a, uint32_t, nodes.n),
+                   .step = DSE_ARENA_RAW(a, uint32_t, nodes.n),
+                   .info = DSE_ARENA_RAW(a, uint32_t, s.n),
+                   .err = err};
+    f.slot = DSE_ARENA_RAW(a, uint32_t, f.copies * (size_t)nodes.n);
+    w.graph = DSE_ARENA_NEW(a, wl_graph, o->merges_collectives ? w.n_ranks : s.n_stages);
     w.rank = DSE_ARENA_NEW(a, wl_rank, w.n_ranks);
-    each = ranks_of_stage(&t);
-    for (uint32_t stage = 0; stage < s.n_stages; stage++) {
-        wl_graph *g = &w.graph[stage];
-
-        if ((st = finish_stage(&f, stage, order, g)) != DSE_OK)
+    for (uint32_t stage = 0; stage < s.n_stages; stage++)
+        if ((st = finish_stage(&f, stage, &nodes, &w)) != DSE_OK)
             return st;
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-            slot[order[i]] = g->node[i].slot;
-        for (uint32_t r = stage * each; r < (stage + 1) * each; r++)
-            w.rank[r] = (wl_rank){.graph = stage,
-                                  .group = DSE_ARENA_NEW(a, uint32_t, g->n_group_slots),
-                                  .p2p = DSE_ARENA_NEW(a, wl_p2p, g->n_p2p_slots)};
-    }
     bind_groups(&t, a, &w);
-    bind_messages(&s, &nodes, slot, o->tag_base, &w);
+    bind_messages(&f, &w);
     if (memory && o->model_type != WL_MAIN_DEBUG)
         print_memory(&f, w.n_ranks, memory);
     *out = w;

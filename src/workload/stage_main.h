@@ -26,11 +26,16 @@ typedef struct {
     int64_t dvocal, dmodel, dff, batch, micro_batch, seq, head, kvhead, num_stacks, experts, kexperts;
     bool weight_sharded, tpsp, mixed_precision;
     uint32_t tag_base; /* WL_TAG_BASE is the default */
+    /* Environment variables. STAGE_MICROBATCH_OPTIMIZE: not "0" copies the nodes of one micro-batch for the others,
+     * unordered and without the sum of gradients; set, and not to "1", gives views of weights for the backward pass
+     * the size of all weights. STAGE_MERGE_COMMS: a collective takes up one of its type that it waits for; since the
+     * first rank of a stage changes the nodes that the others share, their files still have the taken ones. */
+    bool copies_nodes, whole_views, merges_collectives;
 } wl_main_options;
 
 /* Fills in *out; everything in it belongs to the arena. DSE_E_CONFIG where STAGE fails by an assertion: the
- * batch is no multiple of the micro-batch, experts of ep; a stage gets no tensor; moe without tpsp, debug with
- * a pipeline. DSE_E_RANGE: too many ranks, or a size that 63 bits do not hold.
+ * batch is no multiple of the micro-batch, experts of ep; a stage gets no tensor; moe without tpsp or with
+ * copied nodes, debug with a pipeline. DSE_E_RANGE: too many ranks, or a size that 63 bits do not hold.
  *
  * `memory` (NULL: not asked for) gets the lines of --print_gpu_vram, one a rank; of debug there are none. */
 dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_workload *out,

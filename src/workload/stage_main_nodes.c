@@ -254,6 +254,62 @@ static void remove_empty(sm_nodes *g, const uint32_t *order, uint32_t n)
     }
 }
 
+/* ---- merged collectives ---------------------------------------------------------------------- */
+
+static bool waits_for(const sm_nodes *g, uint32_t node, uint32_t dep)
+{
+    const sm_deps *d = &g->node[node].deps;
+
+    for (uint32_t i = 0; i < d->n; i++)
+        if (g->dep[d->first + i] == dep)
+            return true;
+    return false;
+}
+
+bool sm_nodes_merge(sm_nodes *g, const uint32_t *order, uint32_t n, bool *left_out)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < n; i++) { /* each dependency once, where it is first */
+        sm_deps *d = &g->node[order[i]].deps;
+        const uint32_t all = d->n;
+
+        left_out[order[i]] = false;
+        d->n = 0;
+        for (uint32_t k = 0; k < all; k++)
+            if (!waits_for(g, order[i], g->dep[d->first + k]))
+                g->dep[d->first + d->n++] = g->dep[d->first + k];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const sm_node *node = &g->node[order[i]];
+        const bool is_coll = node->role == WL_ROLE_X1_COLL || node->role == WL_ROLE_X2_COLL;
+
+        for (uint32_t k = 0, own = node->deps.n; is_coll && k < own; k++) {
+            const uint32_t taken = g->dep[node->deps.first + k];
+
+            if ((g->node[taken].role != WL_ROLE_X1_COLL && g->node[taken].role != WL_ROLE_X2_COLL) ||
+                g->node[taken].coll != node->coll)
+                continue;
+            any = left_out[taken] = true;
+            for (uint32_t j = 0; j < g->node[taken].deps.n; j++)
+                if (!waits_for(g, order[i], g->dep[g->node[taken].deps.first + j]))
+                    add_dep(g, order[i], g->dep[g->node[taken].deps.first + j]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) { /* what is left out keeps what it waited for, for the next file */
+        sm_deps *d = &g->node[order[i]].deps;
+        const uint32_t all = d->n;
+
+        if (left_out[order[i]])
+            continue;
+        d->n = 0;
+        for (uint32_t k = 0; k < all; k++)
+            if (!left_out[g->dep[d->first + k]])
+                g->dep[d->first + d->n++] = g->dep[d->first + k];
+    }
+    return any;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 uint32_t sm_nodes_in_order(const sm_nodes *g, uint32_t stage, uint32_t *out)

@@ -92,6 +92,12 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
 
 const char *sm_op_name(sm_op op); /* as op_type has it */
 
+/* The step has one micro-batch, without its number, and weights where the template has them. */
+static inline bool sm_is_plain(const sm_template *t)
+{
+    return t->options->model_type == WL_MAIN_DEBUG || t->options->copies_nodes;
+}
+
 /* ---- stage_main_step.c ----------------------------------------------------------------------- */
 
 typedef struct {
@@ -163,5 +169,9 @@ dse_status sm_nodes_build(sm_step *s, dse_arena *a, sm_nodes *out, dse_error *er
 
 /* The nodes of a stage in the order of its file; returns how many. `out` has room for all nodes. */
 uint32_t sm_nodes_in_order(const sm_nodes *g, uint32_t stage, uint32_t *out);
+
+/* What STAGE_MERGE_COMMS makes of these nodes, in the order of their file: collectives wait for what those of their
+ * type waited for that they waited for, and these are `left_out` (by node) of this file alone. Whether there are any. */
+bool sm_nodes_merge(sm_nodes *g, const uint32_t *order, uint32_t n, bool *left_out);
 
 #endif

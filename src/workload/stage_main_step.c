@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_TENSORS (1 << 26)
+
 typedef struct {
     sm_step *s;
     uint32_t micro_batches, layers, of_each; /* tensors of a micro-batch, its weights among them */
@@ -118,10 +120,9 @@ static void add_of_template(builder *b, uint32_t index, uint32_t mb, uint32_t la
 {
     const sm_template *t = b->s->t;
     const sm_kind *k = &t->kind[kind];
-    const bool is_debug = t->options->model_type == WL_MAIN_DEBUG;
     sm_tensor *out = add_tensor(b, index, kind, stage_of(t, layer, kind));
 
-    name_tensor(b, out, is_debug ? DSE_NONE : mb, kind < t->n_layer ? layer : DSE_NONE, false);
+    name_tensor(b, out, sm_is_plain(t) ? DSE_NONE : mb, kind < t->n_layer ? layer : DSE_NONE, false);
     out->x1 = linked(b, mb, layer, kind);
     if (out->x1 == DSE_NONE)
         out->x1 = beside(b, mb, layer, k->x1);
@@ -173,30 +174,35 @@ static void build(builder *b)
 {
     sm_step *s = b->s;
     const sm_template *t = s->t;
-    const bool is_debug = t->options->model_type == WL_MAIN_DEBUG;
-    const uint32_t n_weights = b->layers + (is_debug ? 1 : 2), beyond = b->micro_batches * b->of_each;
+    const bool is_plain = sm_is_plain(t);
+    const uint32_t n_weights = b->layers + (t->options->model_type == WL_MAIN_DEBUG ? 1 : 2),
+                   beyond = b->micro_batches * b->of_each;
     uint32_t n = 0, layer;
 
     b->weights = DSE_ARENA_NEW(s->arena, uint32_t, n_weights);
-    /* of debug the weight stays in its place */
-    for (uint32_t i = 0; i < n_weights; i++)
-        b->weights[i] = is_debug ? SM_EMB_W : beyond + n_weights + i;
+    for (uint32_t i = 0; i < n_weights; i++) {
+        const uint32_t kind = weight_of(b, i, &layer)->weight;
+
+        b->weights[i] = !is_plain           ? beyond + n_weights + i
+                        : layer == DSE_NONE ? at_edge(b, 0, kind)
+                                            : in_layer(b, 0, layer, kind);
+    }
     for (uint32_t mb = 0; mb < b->micro_batches; mb++) {
         for (uint32_t l = 0; l < b->layers; l++)
             for (uint32_t k = 0; k < t->n_layer; k++)
-                if (!is_shared(t, k)) {
+                if (is_plain || !is_shared(t, k)) {
                     add_of_template(b, in_layer(b, mb, l, k), mb, l, k);
                     number(s, &n, in_layer(b, mb, l, k));
                 }
         for (uint32_t k = t->n_layer; k < t->beyond; k++)
-            if (is_debug || !is_shared(t, k)) {
+            if (is_plain || !is_shared(t, k)) {
                 add_of_template(b, at_edge(b, mb, k), mb, DSE_NONE, k);
                 number(s, &n, at_edge(b, mb, k));
             }
     }
-    for (uint32_t i = 0; !is_debug && i < n_weights; i++)
+    for (uint32_t i = 0; !is_plain && i < n_weights; i++)
         number(s, &n, add_sum(b, beyond + i, i));
-    for (uint32_t i = 0; !is_debug && i < n_weights; i++) {
+    for (uint32_t i = 0; !is_plain && i < n_weights; i++) {
         const sm_weight *w = weight_of(b, i, &layer);
         sm_tensor *out = add_tensor(b, b->weights[i], w->weight, stage_of(t, layer, w->weight));
 
@@ -210,7 +216,7 @@ static void build(builder *b)
 
         name_tensor(b, out, DSE_NONE, layer, true);
         out->x1 = b->weights[i];
-        out->x2 = is_debug ? at_edge(b, 0, w->gradient) : beyond + i;
+        out->x2 = is_plain ? beside(b, 0, layer, w->gradient) : beyond + i;
         number(s, &n, index);
     }
     s->n = n;
@@ -284,13 +290,16 @@ static dse_status put_on_stages(builder *b, const uint32_t *all, uint32_t n, dse
 dse_status sm_step_build(sm_template *t, dse_arena *a, sm_step *out, dse_error *err)
 {
     const wl_main_options *o = t->options;
-    const bool is_debug = o->model_type == WL_MAIN_DEBUG;
     builder b = {.s = out,
-                 .micro_batches = is_debug ? 1 : (uint32_t)(o->batch / o->micro_batch),
-                 .layers = is_debug ? 0 : (uint32_t)o->num_stacks};
+                 .micro_batches = sm_is_plain(t) ? 1 : (uint32_t)(o->batch / o->micro_batch),
+                 .layers = o->model_type == WL_MAIN_DEBUG ? 0 : (uint32_t)o->num_stacks};
     const uint32_t *all;
     uint32_t n;
 
+    if ((!sm_is_plain(t) && o->batch / o->micro_batch > MAX_TENSORS) ||
+        (uint64_t)b.micro_batches * (b.layers + 1) * (t->beyond + 4) > MAX_TENSORS)
+        return dse_fail(err, DSE_E_RANGE, "%lld layers and %lld micro-batches are more than %d tensors",
+                        (long long)b.layers, (long long)(o->batch / o->micro_batch), MAX_TENSORS);
     *out = (sm_step){.t = t, .arena = a, .names = {.arena = a}, .n_stages = (uint32_t)o->pp};
     b.of_each = b.layers * t->n_layer + (t->beyond - t->n_layer);
     out->cap = (size_t)b.micro_batches * b.of_each + 3 * ((size_t)b.layers + 2);

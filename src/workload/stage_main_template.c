@@ -701,7 +701,7 @@ static void add_layer_weight(sm_template *t, const uint32_t *weight, uint32_t n)
         k->x1 = is_view ? views + n : first + SHARD;
         k->x1_shape = all;
         if (is_view)
-            k->x2_shape = t->kind[weight[i]].y;
+            k->x2_shape = t->options->whole_views ? all : t->kind[weight[i]].y;
         work_out(t, &p, k, "0");
     }
     for (uint32_t i = 0; i < first; i++)
@@ -791,7 +791,7 @@ static void add_beyond(sm_template *t, sm_weight *w)
 {
     sm_kind *k;
 
-    if (t->options->model_type != WL_MAIN_DEBUG) {
+    if (!sm_is_plain(t)) {
         w->merged = t->n;
         k = add_kind(t, t->kind[w->gradient].name, SM_CUSTOM);
         k->y = k->x1_shape = t->kind[w->gradient].y;
@@ -821,6 +821,9 @@ static dse_status check(const wl_main_options *o, dse_error *err)
     if (o->model_type == WL_MAIN_MOE && !o->tpsp)
         return dse_fail(err, DSE_E_CONFIG,
                         "the model 'moe' has --tpsp true alone; STAGE fails by an assertion");
+    if (o->model_type == WL_MAIN_MOE && o->copies_nodes)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "the model 'moe' has no STAGE_MICROBATCH_OPTIMIZE; STAGE fails by an assertion");
     if (o->model_type == WL_MAIN_MOE && o->experts % o->ep)
         return dse_fail(err, DSE_E_CONFIG,
                         "%lld experts are no multiple of ep %lld; STAGE fails by an assertion",

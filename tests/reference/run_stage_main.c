@@ -155,8 +155,10 @@ static outcome check(const cfg_node *c, dse_arena *a, dse_error *err)
     dse_strbuf memory;
     bool same;
 
-    if ((env && !legacy) || !read_options(cfg_get(c, "stage"), &o))
+    if ((env && cfg_get(env, "STAGE_OPTIMIZED")) || !read_options(cfg_get(c, "stage"), &o))
         return SKIPPED;
+    o.copies_nodes = env && cfg_get(env, "STAGE_MICROBATCH_OPTIMIZE"); /* the case has "1" */
+    o.merges_collectives = env && cfg_get(env, "STAGE_MERGE_COMMS");
     dse_strbuf_init(&memory);
     if (wl_stage_main_generate(&o, a, &w, &memory, err) != DSE_OK) {
         dse_strbuf_free(&memory);
