@@ -208,8 +208,8 @@ static uint32_t coordinate(const sm_template *t, uint32_t rank, uint32_t axis)
     return rank % t->degree[axis];
 }
 
-/* The group of a rank along an axis, counted from 0 in the axis' groups: by stage, then by the other coordinates, of
- * which the last runs fastest. */
+/* The group of a rank along an axis, counted from 0 in the axis' groups: by stage, then by the other
+ * coordinates, of which the last runs fastest. */
 static uint32_t group_along(const sm_template *t, uint32_t rank, uint32_t axis)
 {
     uint32_t g = rank / ranks_of_stage(t);
@@ -275,8 +275,8 @@ static void bind_messages(const finisher *f, wl_workload *w)
 
 enum { WEIGHTS, OPTIMIZER, ACTIVATIONS, GRADIENTS, N_SHARES };
 
-/* What STAGE counts of a stage, in what it takes for bytes: of parameters four times the elements, of others what
- * their inputs and outputs say. Source: vram_counting.py. */
+/* What STAGE counts of a stage, in what it takes for bytes: of parameters four times the elements, of others
+ * what their inputs and outputs say. Source: vram_counting.py. */
 static void count_memory(finisher *f, uint32_t stage, double out[N_SHARES])
 {
     const sm_step *s = f->step_of;
@@ -433,21 +433,23 @@ dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_wor
     sm_nodes nodes;
     finisher f;
     wl_workload w = {0};
+    int64_t copies;
     dse_status st;
 
     if ((st = count_ranks(o, &w.n_ranks, err)) != DSE_OK ||
         (st = sm_template_build(o, a, &t, err)) != DSE_OK || (st = sm_step_build(&t, a, &s, err)) != DSE_OK ||
         (st = sm_nodes_build(&s, a, &nodes, err)) != DSE_OK)
         return st;
-    if (o->copies_nodes && (uint64_t)(o->batch / o->micro_batch) > MAX_NODES / nodes.n)
-        return dse_fail(err, DSE_E_RANGE, "%lld micro-batches are more than %d nodes",
-                        (long long)(o->batch / o->micro_batch), MAX_NODES);
+    copies = o->copies_nodes ? o->batch / o->micro_batch : 1;
+    if (copies > 1 && copies > (int64_t)(MAX_NODES / nodes.n))
+        return dse_fail(err, DSE_E_RANGE, "%lld micro-batches are more than %d nodes", (long long)copies,
+                        MAX_NODES);
     f = (finisher){.step_of = &s,
                    .nodes = &nodes,
                    .arena = a,
                    .names = {.arena = a},
                    .options = o,
-                   .copies = o->copies_nodes ? (uint32_t)(o->batch / o->micro_batch) : 1,
+                   .copies = copies > 1 ? (uint32_t)copies : 1,
                    .index = DSE_ARENA_RAW(a, uint32_t, nodes.n),
                    .step = DSE_ARENA_RAW(a, uint32_t, nodes.n),
                    .info = DSE_ARENA_RAW(a, uint32_t, s.n),

@@ -26,10 +26,11 @@ typedef struct {
     int64_t dvocal, dmodel, dff, batch, micro_batch, seq, head, kvhead, num_stacks, experts, kexperts;
     bool weight_sharded, tpsp, mixed_precision;
     uint32_t tag_base; /* WL_TAG_BASE is the default */
-    /* Environment variables. STAGE_MICROBATCH_OPTIMIZE: not "0" copies the nodes of one micro-batch for the others,
-     * unordered and without the sum of gradients; set, and not to "1", gives views of weights for the backward pass
-     * the size of all weights. STAGE_MERGE_COMMS: a collective takes up one of its type that it waits for; since the
-     * first rank of a stage changes the nodes that the others share, their files still have the taken ones. */
+    /* Environment variables. STAGE_MICROBATCH_OPTIMIZE: not "0" copies the nodes of one micro-batch for the
+     * others, unordered and without the sum of gradients; set, and not to "1", gives views of weights for the
+     * backward pass the size of all weights. STAGE_MERGE_COMMS: a collective takes up one of its type that it
+     * waits for; since the first rank of a stage changes the nodes that the others share, their files still
+     * have the taken ones. */
     bool copies_nodes, whole_views, merges_collectives;
 } wl_main_options;
 

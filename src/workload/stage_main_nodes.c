@@ -1,8 +1,9 @@
-/* Nodes of STAGE's main branch: a computation for each tensor, the collectives of its operands, messages between
- * stages; then the computations without operations leave the graph.
+/* Nodes of STAGE's main branch: a computation for each tensor, the collectives of its operands, messages
+ * between stages; then the computations without operations leave the graph.
  *
- * Source: convert_chakra.py and coll_comm_matcher.py (CommunicationMatcherV2). Ids count up through all stages;
- * ids of computations that leave stay unused, and sends and receives come after all others, in pairs. */
+ * Source: convert_chakra.py and coll_comm_matcher.py (CommunicationMatcherV2). Ids count up through all
+ * stages; ids of computations that leave stay unused, and sends and receives come after all others, in
+ * pairs. */
 #include "workload/stage_main_parts.h"
 
 #include <string.h>
@@ -150,12 +151,11 @@ static uint32_t output_of(const sm_nodes *g, uint32_t tensor)
 
 static void add_message(sm_nodes *g, uint32_t shadow)
 {
-    const uint32_t from = g->step->tensor[shadow].shadow_of, link = (uint32_t)g->n_links;
+    const uint32_t from = g->step->tensor[shadow].shadow_of;
     const uint32_t send = add_node(g, from, WL_ROLE_SEND), recv = add_node(g, shadow, WL_ROLE_RECV);
 
     add_dep(g, send, g->of[from].comp);
     g->node[send].comm_size = g->node[recv].comm_size = kind_of(g->step, shadow)->elements;
-    g->node[send].link = g->node[recv].link = link;
     if (g->of[from].first_send == DSE_NONE)
         g->of[from].first_send = send;
     else
@@ -214,8 +214,8 @@ static void pass_on(sm_nodes *g, uint32_t node, uint32_t child)
         add_dep(g, child, g->dep[g->node[node].deps.first + i]);
 }
 
-/* As STAGE does it, since the order of dependencies shows: in rounds, each in the order of the file, of the nodes
- * that wait for no other empty one. A child may be there twice. */
+/* As STAGE does it, since the order of dependencies shows: in rounds, each in the order of the file, of the
+ * nodes that wait for no other empty one. A child may be there twice. */
 static void remove_empty(sm_nodes *g, const uint32_t *order, uint32_t n)
 {
     uint32_t *left = DSE_ARENA_RAW(g->arena, uint32_t, n), n_left = 0;

@@ -7,7 +7,7 @@
 
 /* ---- stage_main_template.c ------------------------------------------------------------------- */
 
-/* The axes that shard tensors, in the order in which their groups are numbered, and the symbol of the first. */
+/* The axes that shard tensors, in the order in which their groups are numbered; the symbol of the first. */
 enum { SM_DP, SM_TP, SM_CP, SM_EP, SM_N_AXES };
 enum { SM_AXES = 10 };
 
@@ -45,8 +45,8 @@ typedef struct {
     sm_match match[SM_N_AXES];
 } sm_met;
 
-/* A row of a template with what it makes: what the tensors of all layers and micro-batches that come from this
- * row have in common. */
+/* A row of a template with what it makes: what the tensors of all layers and micro-batches that come from
+ * this row have in common. */
 typedef struct {
     const char *name; /* "mha.qkv" of a layer, "in_emb.w" */
     sm_op op;
@@ -57,7 +57,7 @@ typedef struct {
     const uint32_t *deps;                  /* kinds of the same block that it waits for besides */
     sm_shape x1_shape, x2_shape, y;        /* of operands: as it needs them */
     wl_shape x1_hidden, x2_hidden, hidden; /* what they may be, and the result is, partial sums over */
-    double elements, operations, x1_elements;
+    double elements, operations;
     const char *text;  /* of the shape of y */
     double stored;     /* what inputs and outputs say of its size, */
     bool stored_whole; /* spelt as an integer */
@@ -139,7 +139,6 @@ typedef struct {
     uint8_t coll, axis;
     bool is_gone;
     double comm_size;
-    uint32_t link; /* of a send or receive */
     uint32_t next; /* send of the same tensor */
     sm_deps deps;
 } sm_node;
@@ -170,8 +169,9 @@ dse_status sm_nodes_build(sm_step *s, dse_arena *a, sm_nodes *out, dse_error *er
 /* The nodes of a stage in the order of its file; returns how many. `out` has room for all nodes. */
 uint32_t sm_nodes_in_order(const sm_nodes *g, uint32_t stage, uint32_t *out);
 
-/* What STAGE_MERGE_COMMS makes of these nodes, in the order of their file: collectives wait for what those of their
- * type waited for that they waited for, and these are `left_out` (by node) of this file alone. Whether there are any. */
+/* What STAGE_MERGE_COMMS does to these nodes, which are in the order of their file: a collective that waits
+ * for one of its type takes over what that one waits for, and that one is `left_out` (by node) of this file,
+ * not of the next. Returns whether any is left out. */
 bool sm_nodes_merge(sm_nodes *g, const uint32_t *order, uint32_t n, bool *left_out);
 
 #endif

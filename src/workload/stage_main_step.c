@@ -1,7 +1,7 @@
 /* The tensors of a step of STAGE's main branch, and the pipeline stages that have them.
  *
- * A micro-batch is a copy of all layers, embeddings and the loss, except for the weights, which all copies share;
- * behind them stand the sums of the gradients, the weights, and the updated weights. */
+ * A micro-batch is a copy of all layers, embeddings and the loss, except for the weights, which all copies
+ * share; behind them stand the sums of the gradients, the weights, and the updated weights. */
 #include "workload/stage_main_parts.h"
 
 #include <stdio.h>
@@ -74,8 +74,8 @@ static uint32_t stage_of_layer(const sm_template *t, uint32_t layer)
     return layer < more * (each + 1) ? layer / (each + 1) : more + (layer - more * (each + 1)) / each;
 }
 
-/* The output embedding and the loss: without mixed precision on a stage that is the last one only if it divides
- * the layers. */
+/* The output embedding and the loss: without mixed precision on a stage that is the last one only if it
+ * divides the layers. */
 static uint32_t stage_of_end(const sm_template *t)
 {
     const wl_main_options *o = t->options;

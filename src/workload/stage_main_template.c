@@ -265,7 +265,7 @@ static const row router[] = {
     TWO_OF("moe.dx", SM_ADD, "moe.dx01", "moe.dx02", NULL, "b t e"),
 };
 
-/* In front of an expert's two matrices; ffn.x0 and ffn.dxdown take from here. Names get the expert's prefix. */
+/* In front of an expert's two matrices; ffn.x0 and ffn.dxdown take from here. Names get its prefix. */
 static const row expert[] = {
     COPY("ldis.x", "moe.xrouted", "b r d"),
     SLICE("ldis.x_expert", "ldis.x", NULL, "1w", "b r d", NULL),
@@ -510,8 +510,8 @@ static void work_out(const sm_template *t, const place *p, sm_kind *k, const cha
     }
 }
 
-/* What the branch says of a tensor's size: elements, those of weights with an optimizer's, and in mixed precision
- * something like bytes. */
+/* What the branch says of a tensor's size: elements, those of weights with an optimizer's, and in mixed
+ * precision something like bytes. */
 static void measure(const sm_template *t, sm_kind *k)
 {
     const wl_main_options *o = t->options;
@@ -811,7 +811,7 @@ static void add_beyond(sm_template *t, sm_weight *w)
 
 static dse_status check(const wl_main_options *o, dse_error *err)
 {
-    if (!o->micro_batch || (o->batch % o->micro_batch && o->model_type != WL_MAIN_DEBUG))
+    if (!o->micro_batch || (o->batch % o->micro_batch && o->model_type != WL_MAIN_DEBUG && !o->copies_nodes))
         return dse_fail(
             err, DSE_E_CONFIG,
             "a batch of %lld is no multiple of the micro-batch, %lld; STAGE fails by an assertion",

@@ -1,10 +1,12 @@
-/* The workloads of STAGE's main branch: their files, groups and memory print-outs are upstream's, byte for byte.
+/* The workloads of STAGE's main branch: their files, groups and memory print-outs are upstream's, byte for
+ * byte.
  *
  * usage: run_stage_main [-v] FOLDER [CASE_ID_PREFIX]
  *
- * FOLDER has N2_stage_small.jsonl, N4_e2e.jsonl and N5_big.jsonl, a case a line (its README.md). What upstream's
- * command line refuses, or one of its environment variables, is for tests/cli and counts as skipped. Exit code 0: all
- * agree; 1: some differ; 77: the folder is not there. -v prints what each of the big cases takes. */
+ * FOLDER has N2_stage_small.jsonl, N4_e2e.jsonl and N5_big.jsonl, a case a line (its README.md). What
+ * upstream's command line refuses, or one of its environment variables, is for tests/cli and counts as
+ * skipped. Exit code 0: all agree; 1: some differ; 77: the folder is not there. -v prints what each of the
+ * big cases takes. */
 #include "base/fs.h"
 #include "config/doc.h"
 #include "support/sha256.h"
