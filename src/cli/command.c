@@ -450,6 +450,17 @@ void report_warning(const char *fmt, ...)
     put_message("warning: ", TERMINAL_YELLOW, "", text);
 }
 
+void report_note(const char *fmt, ...)
+{
+    char text[768];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    put_message("note: ", "", "", text);
+}
+
 void report_unknown_keys(const char *path, uint32_t n, const char *first)
 {
     if (n)

@@ -152,7 +152,10 @@ int report_error(const dse_error *err);
 /* One line on stderr, "ccldse: warning: ...". */
 void report_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, if there are unknown keys in ASTRA-sim's files at `path`. */
+/* One line on stderr, "ccldse: note: ...": what holds and is no fault of the user's. */
+void report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* As report_warning, if there are unknown keys in ASTRA-sim's files at `path`. */
 void report_unknown_keys(const char *path, uint32_t n, const char *first);
 
 #endif

@@ -331,10 +331,17 @@ static const char *const *with_help(doctor *d, drv_check check, const char *comm
     return argv;
 }
 
+/* Which STAGE it is shows in its options; those of a branch that is neither are unknown. */
 static void read_stage_answer(doctor *d, drv_check check, const char *text)
 {
-    (void)text;
-    found(d, check, DRV_THERE, "'%s' answers", d->in->stage);
+    const bool is_recomp = strstr(text, "--comm_group_file"), is_main = strstr(text, "--model_type");
+
+    found(d, check, DRV_THERE, "'%s' answers%s", d->in->stage,
+          is_recomp && is_main ? ", as any branch"
+          : is_recomp          ? ", branch recomp"
+          : is_main            ? ", branch main, which cannot write the workloads of profile stage; "
+                                 "'ccldse stage --stage-version main' writes its files"
+                               : "");
 }
 
 static void check_stage(doctor *d, drv_check check)

@@ -1,6 +1,7 @@
 /* Communicator groups and traces, on the network they are for: what runs otherwise than one would think. */
 #include "lint/parts.h"
 #include "workload/chakra.h"
+#include "workload/stage_main.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -282,4 +283,7 @@ void lint_workload(lint *l, const char *prefix, const char *groups)
         count_rank(l, &w, r, &c);
     count_rings(l, &w, &c);
     report_counts(l, prefix, &c);
+    for (const char *const *flaw = wl_stage_main_flaws(&w, l->arena); *flaw; flaw++)
+        lint_add(l, LINT_WARNING, prefix, "",
+                 "STAGE's branch main has this wrong, and profile train right: %s", *flaw);
 }

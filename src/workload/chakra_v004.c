@@ -8,6 +8,7 @@
 
 typedef struct {
     wl_template *out;
+    bool is_legacy; /* a group is a number, and nothing says where a node runs */
     dse_strbuf attr, list, number;
 } draft;
 
@@ -16,6 +17,14 @@ static void add_attr(draft *s, const char *name, uint32_t field, uint64_t value)
     dse_strbuf_clear(&s->attr);
     pb_put_string(&s->attr, ATTR_NAME, name);
     pb_put_uint(&s->attr, field, value);
+    pb_put_bytes(&s->out->text, NODE_ATTR, s->attr.data, s->attr.len);
+}
+
+static void add_text(draft *s, const char *name, const char *value)
+{
+    dse_strbuf_clear(&s->attr);
+    pb_put_string(&s->attr, ATTR_NAME, name);
+    pb_put_string(&s->attr, ATTR_STRING, value);
     pb_put_bytes(&s->out->text, NODE_ATTR, s->attr.data, s->attr.len);
 }
 
@@ -37,8 +46,14 @@ static void add_open_attr(wl_template *t, const char *name, wl_hole_kind kind, u
     end(t);
 }
 
-static void add_group(wl_template *t, uint32_t slot)
+static void add_group(const draft *s, uint32_t slot)
 {
+    wl_template *t = s->out;
+
+    if (s->is_legacy) {
+        add_open_attr(t, "comm_group", WL_HOLE_GROUP, slot);
+        return;
+    }
     begin(t, NODE_ATTR);
     pb_put_string(&t->text, ATTR_NAME, "pg_name");
     begin(t, ATTR_STRING);
@@ -55,7 +70,10 @@ static void add_io(draft *s, const char *name, const wl_graph *g, const wl_io_cs
         const wl_tensor_info *t = &g->tensor[io->item[k].tensor];
 
         dse_strbuf_clear(&s->number);
-        dse_strbuf_add_repr(&s->number, t->elements);
+        if (t->is_whole)
+            dse_strbuf_addf(&s->number, "%.0f", t->elements);
+        else
+            dse_strbuf_add_repr(&s->number, t->elements);
         pb_put_string(&s->list, STRING_LIST_VALUES, t->name);
         pb_put_bytes(&s->list, STRING_LIST_VALUES, s->number.data, s->number.len);
     }
@@ -104,22 +122,24 @@ static void add_node(draft *s, const wl_graph *g, uint32_t i)
     case WL_NODE_COMP:
         add_attr(s, "num_ops", ATTR_INT64, n->num_ops);
         add_attr(s, "tensor_size", ATTR_UINT64, n->tensor_size);
+        if (g->op_type)
+            add_text(s, "op_type", g->op_type[i]);
         break;
     case WL_NODE_COLL:
         add_attr(s, "comm_size", ATTR_INT64, n->comm_size);
         add_attr(s, "comm_type", ATTR_INT64, n->coll);
-        add_group(t, n->slot);
-        add_attr(s, "is_cpu_op", ATTR_INT32, 0);
+        add_group(s, n->slot);
         break;
     case WL_NODE_SEND:
     case WL_NODE_RECV:
         add_attr(s, "comm_size", ATTR_INT64, n->comm_size);
         add_open_attr(t, "comm_tag", WL_HOLE_TAG, n->slot);
         add_open_attr(t, n->type == WL_NODE_SEND ? "comm_dst" : "comm_src", WL_HOLE_PEER, n->slot);
-        add_attr(s, "is_cpu_op", ATTR_INT32, 0);
         break;
     default: break;
     }
+    if (n->type != WL_NODE_COMP && !s->is_legacy)
+        add_attr(s, "is_cpu_op", ATTR_INT32, 0);
 }
 
 static void add_metadata(draft *s)
@@ -135,9 +155,9 @@ static void add_metadata(draft *s)
     dse_strbuf_add(text, s->list.data, s->list.len);
 }
 
-static void draft_v004(const wl_graph *g, wl_template *out)
+static void draft_all(const wl_graph *g, bool is_legacy, wl_template *out)
 {
-    draft s = {.out = out};
+    draft s = {.out = out, .is_legacy = is_legacy};
 
     dse_strbuf_init(&s.attr);
     dse_strbuf_init(&s.list);
@@ -153,8 +173,17 @@ static void draft_v004(const wl_graph *g, wl_template *out)
     dse_strbuf_free(&s.number);
 }
 
+static void draft_v004(const wl_graph *g, wl_template *out) { draft_all(g, false, out); }
+static void draft_legacy(const wl_graph *g, wl_template *out) { draft_all(g, true, out); }
+
 const wl_schema wl_schema_v004 = {
     .name = "v0.0.4",
     .summary = "protobuf, what ASTRA-sim reads",
     .draft = draft_v004,
+};
+
+const wl_schema wl_schema_v004_legacy = {
+    .name = "v0.0.4 with STAGE_LEGACY_ATTR",
+    .summary = "protobuf, with numbers for groups",
+    .draft = draft_legacy,
 };

@@ -257,7 +257,8 @@ static factor power_factor(uint64_t v, int power, int bits)
 }
 
 /* A product of factors: up to LIMBS * 64 bits, little endian. */
-#define LIMBS 8
+#define LIMBS      8
+#define EVALF_BITS 57 /* what evalf aims at for 15 digits */
 typedef struct {
     uint64_t limb[LIMBS];
     int exp;
@@ -322,14 +323,15 @@ static void product_round(product *p, int bits)
             ;
 }
 
-double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale)
+/* scale * d to `target` bits. */
+static product dim_product(const wl_symbols *s, const wl_dim *d, double scale, int target)
 {
     product p = {.limb = {1}};
     int n_factors = scale != 1.0, bits, total_bits = 1;
 
     for (uint32_t i = 0; i < s->n; i++)
         n_factors += d->power[i] != 0;
-    bits = n_factors > 1 ? 57 + n_factors + 5 : 57;
+    bits = n_factors > 1 ? target + n_factors + 5 : target;
     for (uint32_t i = 0; i < s->n; i++) {
         factor f;
 
@@ -350,9 +352,64 @@ double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale)
 
         product_multiply(&p, &f);
     }
-    product_round(&p, 57);
+    product_round(&p, target);
+    return p;
+}
+
+/* What Python makes of a value that was rounded to EVALF_BITS. */
+static double product_value(product p)
+{
     product_round(&p, 53);
     return ldexp((double)(((u128)p.limb[1] << 64) | p.limb[0]), p.exp);
+}
+
+double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale)
+{
+    return product_value(dim_product(s, d, scale, EVALF_BITS));
+}
+
+/* The same value with a lower exponent. */
+static void product_lower(product *p, int exp)
+{
+    while (p->exp > exp) {
+        const int k = p->exp - exp < 127 ? p->exp - exp : 127;
+        const factor f = {(u128)1 << k, -k};
+
+        product_multiply(p, &f);
+    }
+}
+
+/* Exact: terms have less than 100 bits, and their exponents do not differ by hundreds. */
+static void product_add(product *a, product b)
+{
+    u128 carry = 0;
+
+    product_lower(a, b.exp);
+    product_lower(&b, a->exp);
+    for (int i = 0; i < LIMBS; i++) {
+        carry += (u128)a->limb[i] + b.limb[i];
+        a->limb[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+double wl_sum_value(const wl_symbols *s, const wl_dim *term, const double *scale, uint32_t n,
+                    const wl_dim *over)
+{
+    const int target = over ? EVALF_BITS + 2 + 5 : EVALF_BITS; /* a product of two is worked out with more */
+    product sum = dim_product(s, &term[0], scale[0], target + 10);
+
+    for (uint32_t i = 1; i < n; i++)
+        product_add(&sum, dim_product(s, &term[i], scale[i], target + 10));
+    product_round(&sum, target);
+    for (uint32_t i = 0; over && i < s->n; i++)
+        if (over->power[i]) {
+            const factor f = power_factor((uint64_t)s->value[i], over->power[i], target);
+
+            product_multiply(&sum, &f);
+        }
+    product_round(&sum, EVALF_BITS);
+    return product_value(sum);
 }
 
 uint64_t wl_dim_whole(const wl_symbols *s, const wl_dim *d)

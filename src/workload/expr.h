@@ -62,6 +62,12 @@ void wl_shape_print(const wl_symbols *s, const wl_shape *shape, dse_strbuf *out)
  * traces with degrees 3, 6 and 7. */
 double wl_dim_value(const wl_symbols *s, const wl_dim *d, double scale);
 
+/* The value of the sum of scale[i] * term[i], times `over` (a power of one symbol, NULL: 1), in the same
+ * arithmetic. evalf works out the terms with 10 bits more than the sum, adds exactly, and rounds. Source:
+ * evalf_add and add_terms. */
+double wl_sum_value(const wl_symbols *s, const wl_dim *term, const double *scale, uint32_t n,
+                    const wl_dim *over);
+
 /* The plain value of d, truncated, but at least 1. */
 uint64_t wl_dim_whole(const wl_symbols *s, const wl_dim *d);
 

@@ -109,8 +109,8 @@ static wl_io io_tensor(gen_build *b, gen_stage *s, gen_graph *out, uint32_t ti)
 
         gen_tensor_name(b, t, piece);
         piece[GEN_N_TENSOR_PIECES] = op->y_text;
-        info->kind = gen_tensor_kind(b, t);
-        info->name = wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL);
+        *info = (wl_tensor_info){.kind = gen_tensor_kind(b, t),
+                                 .name = wl_name_join(&b->names, piece, GEN_N_TENSOR_PIECES + 1, NULL)};
         out->tensor_size[t->info] = op->y;
         out->tensor_state[t->info] = state_of(b, t);
     }

@@ -96,6 +96,7 @@ typedef struct {
     const char *name;
     double elements; /* exact, for writing; with a precision bytes; only generated graphs have it */
     wl_tensor_kind kind;
+    bool is_whole; /* spelt as an integer: "0" and not "0.0" */
 } wl_tensor_info;
 
 /* Graphs that a kept generator made of one shape share all but node, tensor and the items of inputs and
@@ -103,6 +104,8 @@ typedef struct {
 typedef struct {
     uint32_t n_nodes;
     wl_node *node;    /* in file order */
+    /* What compute nodes are called in the attribute op_type, per node; NULL: the file has no such. */
+    const char **op_type;
     uint32_t *by_id;  /* node indexes in ascending id: the order in which the simulator tries them */
     wl_csr data_deps; /* parents, in the order they are written; generated graphs: may repeat */
     wl_csr ctrl_deps;

@@ -466,7 +466,7 @@ static dse_status finish_graph(const draft *d, wl_graph *g, dse_arena *a, dse_er
                     .n_p2p_slots = d->n_messages};
     for (uint32_t i = 0; i < d->n; i++)
         g->tensor[i] = (wl_tensor_info){dse_arena_printf(a, "t%" PRIu32, i), 100 + 10 * i,
-                                        (wl_tensor_kind)(i % WL_N_TENSOR_KINDS)};
+                                        (wl_tensor_kind)(i % WL_N_TENSOR_KINDS), false};
     return wl_graph_finish(g, d->id, "drawn", a, err);
 }
 

@@ -285,6 +285,29 @@ CLAIM(a_third_of_2097152000_prints_as_stage_prints_it)
     dse_strbuf_free(&b);
 }
 
+/* (2*Dff*Dmodel/tp + 4*Dmodel**2/tp)/dp */
+static double weights(int64_t dff, int64_t dmodel, int64_t tp, int64_t dp)
+{
+    wl_symbols s = {.n = 4, .name = {"Dff", "Dmodel", "tp", "dp"}, .value = {dff, dmodel, tp, dp}};
+    const wl_dim term[] = {{{1, 1, -1}}, {{0, 2, -1}}}, over = {{0, 0, 0, -1}};
+    const double scale[] = {2, 4};
+
+    return wl_sum_value(&s, term, scale, 2, dp > 1 ? &over : NULL);
+}
+
+/* float(e.evalf(subs={...})) of sympy 1.11.1; in the last four the correctly rounded value is another double. */
+CLAIM(sums_have_sympy_s_value)
+{
+    assert_double(weights(1024, 256, 1, 1), 2.0 * 1024 * 256 + 4.0 * 256 * 256);
+    assert_double(weights(1024, 256, 2, 4), (2.0 * 1024 * 256 + 4.0 * 256 * 256) / 8);
+    assert_double(weights(11008, 640, 7, 1), 2246948.5714285714);
+    assert_double(weights(11008, 640, 7, 7), 320992.6530612245);
+    assert_double(weights(11008, 4097, 13, 9), 1344796.4786324785); /* rounded: ...787 */
+    assert_double(weights(700, 4097, 13, 3), 1868652.205128205);    /* ...052 */
+    assert_double(weights(333, 4097, 3, 9), 2587786.5925925924);    /* ...593  */
+    assert_double(weights(11008, 1000, 13, 9), 222358.97435897437); /* ...434 */
+}
+
 /* ---- sizes as the simulator reads them ----------------------------------------------------- */
 
 CLAIM(a_size_is_read_up_to_the_point)
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_divide_give_sympy_s_value),
         cmocka_unit_test(sizes_in_stage_s_traces_are_reproduced),
         cmocka_unit_test(a_third_of_2097152000_prints_as_stage_prints_it),
+        cmocka_unit_test(sums_have_sympy_s_value),
         cmocka_unit_test(a_size_is_read_up_to_the_point),
         cmocka_unit_test(a_size_with_an_exponent_is_read_as_its_first_digit),
     };
