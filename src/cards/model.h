@@ -85,8 +85,8 @@ card_model card_model_spelled_out(const card_model *m);
 
 /* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold
  * are left out, and names of conditions in what is said of a module are replaced by yes, no or the card's
- * number (configs/layers/decoder.yaml). Where the card's layers differ, the block `layer` becomes one for each
- * kind of them, and a pattern (step/model.h) says which is which; a file with a pattern of its own keeps that.
+ * number (configs/layers/decoder.yaml). Where the card's layers differ, the block `layer` becomes one for
+ * each kind of them, and a pattern (step/model.h) says which is which; a file with a pattern keeps that.
  * What lies in the arena; a file without conditions is left as it is. DSE_E_CONFIG if the card gives what
  * only such a file has. */
 dse_status card_model_layers(const card_model *m, const cfg_doc *operators, dse_arena *a, cfg_doc *out,

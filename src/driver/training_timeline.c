@@ -103,7 +103,7 @@ static void add_arrow(writer *w, const char *ph, uint32_t rank, dse_time at, uin
     dse_strbuf_addc(b, '}');
 }
 
-/* From the end of the pass that makes the tensor to the start of this one. Viewers give a row to each name. */
+/* From the end of the pass that makes the tensor to the start of this one. Viewers give each name a row. */
 static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
     const sched_plan *p = &w->r->plan;

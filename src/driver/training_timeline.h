@@ -8,10 +8,10 @@
  * (reductions that go on, sums of gradients, the wait for the slowest rank) until the optimizer. A tensor
  * between two ranks, "activation" or "gradient", is an asynchronous event from the end of the pass that makes
  * it to the start of the pass that takes it, so the time that it lies there counts as well; an arrow (flow
- * events "s" and "f") leads from the one pass to the other. Collectives within passes are on a thread for each
- * set of axes, "collectives over cp, dp", whether kernels run beside them or not. A counter (events "C") is
- * the memory of the rank in bytes while each pass runs, and between them. Parameters that are gathered behind
- * the optimizer stand before it. Times are ticks (ns) as microseconds with three decimals. */
+ * events "s" and "f") leads from the one pass to the other. Collectives within passes are on a thread for
+ * each set of axes, "collectives over cp, dp", whether kernels run beside them or not. A counter (events "C")
+ * is the memory of the rank in bytes while each pass runs, and between them. Parameters that are gathered
+ * behind the optimizer stand before it. Times are ticks (ns) as microseconds with three decimals. */
 #ifndef DSE_DRIVER_TRAINING_TIMELINE_H
 #define DSE_DRIVER_TRAINING_TIMELINE_H
 

@@ -356,8 +356,8 @@ static size_t find_place(const trace_rank *r, const trace_event *e, bool causal,
                : SIZE_MAX;
 }
 
-/* Adds the calls that have kernels, whose times these are; -1: none. Calls with the same arguments are mostly of
- * the same operator: what the last of them was is kept. */
+/* Adds the calls that have kernels, whose times these are; -1: none. Calls with the same arguments are mostly
+ * of the same operator: what the last of them was is kept. */
 static void add_calls(const trace_rank *r, const metric_nest *calls, const int64_t *kernels_ps, bool causal,
                       dse_arena *scratch, collected *out)
 {

@@ -253,8 +253,8 @@ typedef struct {
     uint64_t added, failed, known;
 } store_merged;
 
-/* Adds the rows, the skipped points and the prices of another database, all of them or none, and asks for what
- * its last sweep asked for, beside what is asked for already. */
+/* Adds the rows, the skipped points and the prices of another database, all of them or none, and asks for
+ * what its last sweep asked for, beside what is asked for already. */
 dse_status store_merge(store *into, store *from, store_merged *out, dse_error *err);
 
 /* Of SQLite, as it says at run time. */

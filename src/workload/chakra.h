@@ -19,8 +19,8 @@ typedef struct {
 } wl_schema;
 
 extern const wl_schema wl_schema_v004, wl_schema_v001, wl_schema_json; /* one file each */
-/* As wl_schema_v004, with a number for the group (comm_group instead of pg_name) and no is_cpu_op: what STAGE's main
- * branch writes with STAGE_LEGACY_ATTR=1. Not among those found by name. */
+/* As wl_schema_v004, with a number for the group (comm_group instead of pg_name) and no is_cpu_op: what
+ * STAGE's main branch writes with STAGE_LEGACY_ATTR=1. Not among those found by name. */
 extern const wl_schema wl_schema_v004_legacy;
 
 const wl_schema *wl_schema_find(const char *name);
