@@ -18,6 +18,7 @@
 #include "cards/system.h"
 #include "driver/custom.h"
 #include "reference/reference.h"
+#include "reference/stage_options.h"
 #include "sim/bound.h"
 #include "sim/sim.h"
 #include "support/sha256.h"
@@ -211,7 +212,60 @@ static dse_status load_nodes(run *r, uint32_t n_npus, wl_workload *w, dse_error 
 
 /* ---- cases of the newest tools -------------------------------------------------------------- */
 
-/* STAGE's traces; false: the data has none of this case. */
+static void write_text(const char *path, const dse_strbuf *text)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    if (dse_write_file(path, text->data, text->len, &err) != DSE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(70);
+    }
+}
+
+/* What `ccldse stage --stage-version main` writes; run_stage_main holds it to the bytes of upstream. */
+static dse_status write_stage(run *r, const wl_main_options *o, const wl_schema *schema, uint32_t *n_ranks,
+                              const char *groups, dse_error *err)
+{
+    char path[256];
+    wl_workload w;
+    dse_strbuf text;
+    dse_status st = wl_stage_main_generate(o, r->arena, &w, NULL, err);
+
+    *n_ranks = st == DSE_OK ? w.n_ranks : 0;
+    if (st != DSE_OK)
+        return st;
+    dse_strbuf_init(&text);
+    for (uint32_t i = 0; i < w.n_ranks; i++) {
+        dse_strbuf_clear(&text);
+        wl_chakra_write(&w, schema, i, &text);
+        snprintf(path, sizeof path, "%s/w.%" PRIu32 ".et", r->folder, i);
+        write_text(path, &text);
+    }
+    dse_strbuf_clear(&text);
+    wl_groups_write(&w, &text);
+    write_text(groups, &text);
+    dse_strbuf_free(&text);
+    return st;
+}
+
+/* Of a case whose traces the data does not have. False: STAGE refuses it. */
+static bool make_traces(run *r, uint32_t n_npus, wl_workload *w, dse_status *st, dse_error *err)
+{
+    const wl_schema *schema;
+    wl_main_options o;
+    char groups[256];
+    uint32_t n_ranks;
+
+    if (!stage_options_read(r->doc.root, &o, &schema))
+        return false;
+    snprintf(groups, sizeof groups, "%s/groups.json", r->folder);
+    if ((*st = write_stage(r, &o, schema, &n_ranks, groups, err)) == DSE_OK)
+        *st = read_back(r, groups, n_npus, w, err);
+    remove_traces(r, n_ranks);
+    return true;
+}
+
+/* STAGE's traces, of the data where it has them; false: STAGE refuses the case. */
 static bool load_traces(run *r, uint32_t n_npus, wl_workload *w, dse_status *st, dse_error *err)
 {
     const cfg_node *folder = at(r->doc.root, "et_dir");
@@ -230,7 +284,7 @@ static bool load_traces(run *r, uint32_t n_npus, wl_workload *w, dse_status *st,
         *st = read_back(r, dse_is_file(from) ? from : NULL, n_npus, w, err);
         remove_traces(r, n_npus);
     }
-    return folder != NULL;
+    return folder || make_traces(r, n_npus, w, st, err);
 }
 
 /* The folder of the case's custom algorithms in the place of @ALGO, as the settings of its system have it. */

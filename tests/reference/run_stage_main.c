@@ -8,11 +8,8 @@
  * skipped. Exit code 0: all agree; 1: some differ; 77: the folder is not there. -v prints what each of the
  * big cases takes. */
 #include "base/fs.h"
-#include "config/doc.h"
+#include "reference/stage_options.h"
 #include "support/sha256.h"
-#include "workload/chakra.h"
-#include "workload/dialect.h"
-#include "workload/stage_main.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,80 +18,6 @@
 #include <time.h>
 
 typedef enum { EQUAL, REFUSED, SKIPPED, DIFFERENT, N_OUTCOMES } outcome;
-
-#define FIELD(f) offsetof(wl_main_options, f)
-static const struct {
-    const char *name;
-    size_t offset;
-    int64_t fallback;
-} numbers[] = {{"dp", FIELD(dp), 1},
-               {"tp", FIELD(tp), 1},
-               {"sp", FIELD(sp), 1},
-               {"ep", FIELD(ep), 1},
-               {"pp", FIELD(pp), 1},
-               {"dvocal", FIELD(dvocal), 32000},
-               {"dmodel", FIELD(dmodel), 8192},
-               {"dff", FIELD(dff), 28672},
-               {"batch", FIELD(batch), 64},
-               {"micro_batch", FIELD(micro_batch), -1},
-               {"seq", FIELD(seq), 1024},
-               {"head", FIELD(head), 64},
-               {"kvhead", FIELD(kvhead), 8},
-               {"num_stacks", FIELD(num_stacks), 80},
-               {"experts", FIELD(experts), 8},
-               {"kexperts", FIELD(kexperts), 2}};
-static const struct {
-    const char *name;
-    size_t offset;
-    bool fallback;
-} switches[] = {{"weight_sharded", FIELD(weight_sharded), false},
-                {"tpsp", FIELD(tpsp), true},
-                {"mixed_precision", FIELD(mixed_precision), false}};
-/* Without effect, or no part of a workload. */
-static const char *const others[] = {"activation_recompute", "chakra_schema_version", "print_gpu_vram"};
-static const char *const models[] = {[WL_MAIN_DENSE] = "dense",
-                                     [WL_MAIN_LLAMA] = "llama",
-                                     [WL_MAIN_GPT] = "gpt",
-                                     [WL_MAIN_MOE] = "moe",
-                                     [WL_MAIN_DEBUG] = "debug"};
-
-static bool set_option(wl_main_options *o, const char *name, const char *value)
-{
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!strcmp(name, numbers[i].name)) {
-            *(int64_t *)(void *)((char *)o + numbers[i].offset) = strtoll(value, NULL, 10);
-            return true;
-        }
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        if (!strcmp(name, switches[i].name)) {
-            *((bool *)((char *)o + switches[i].offset)) = *value == 't' || *value == 'T';
-            return true;
-        }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(name, others[i]))
-            return true;
-    for (uint32_t i = 0; i < sizeof models / sizeof *models && !strcmp(name, "model_type"); i++)
-        if (!strcmp(value, models[i])) {
-            o->model_type = i;
-            return true;
-        }
-    return false;
-}
-
-static bool read_options(const cfg_node *stage, wl_main_options *o)
-{
-    *o = (wl_main_options){.tag_base = WL_TAG_BASE};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *(int64_t *)(void *)((char *)o + numbers[i].offset) = numbers[i].fallback;
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        *((bool *)((char *)o + switches[i].offset)) = switches[i].fallback;
-    for (uint32_t i = 0; i < stage->n; i++)
-        if (!set_option(o, stage->key[i]->text, stage->item[i]->text))
-            return false;
-    if (o->micro_batch < 0)
-        o->micro_batch = o->batch;
-    return true;
-}
 
 /* ---- what is compared ------------------------------------------------------------------------ */
 
@@ -150,24 +73,21 @@ static bool same_lines(const cfg_node *expected, const dse_strbuf *memory)
 
 static outcome check(const cfg_node *c, dse_arena *a, dse_error *err)
 {
-    const cfg_node *env = cfg_get(c, "env");
-    const bool legacy = env && cfg_get(env, "STAGE_LEGACY_ATTR");
+    const wl_schema *schema;
     wl_main_options o;
     wl_workload w;
     dse_strbuf memory;
     bool same;
 
-    if ((env && cfg_get(env, "STAGE_OPTIMIZED")) || !read_options(cfg_get(c, "stage"), &o))
+    if (!stage_options_read(c, &o, &schema))
         return SKIPPED;
-    o.copies_nodes = env && cfg_get(env, "STAGE_MICROBATCH_OPTIMIZE"); /* the case has "1" */
-    o.merges_collectives = env && cfg_get(env, "STAGE_MERGE_COMMS");
     dse_strbuf_init(&memory);
     if (wl_stage_main_generate(&o, a, &w, &memory, err) != DSE_OK) {
         dse_strbuf_free(&memory);
         return cfg_get(c, "et_sha256")->n ? DIFFERENT : REFUSED;
     }
     same = cfg_get(c, "et_sha256")->n &&
-           same_traces(c, &w, legacy ? &wl_schema_v004_legacy : &wl_schema_v004) &&
+           same_traces(c, &w, schema) &&
            same_groups(cfg_get(c, "comm_groups"), &w) && same_lines(cfg_get(c, "vram"), &memory);
     dse_strbuf_free(&memory);
     return same ? EQUAL : DIFFERENT;
@@ -178,11 +98,12 @@ static outcome check(const cfg_node *c, dse_arena *a, dse_error *err)
 static double seconds_of(const cfg_node *c, dse_arena *a)
 {
     struct timespec from, to;
+    const wl_schema *schema;
     wl_main_options o;
     wl_workload w;
     dse_error err = DSE_ERROR_INIT;
 
-    if (!read_options(cfg_get(c, "stage"), &o))
+    if (!stage_options_read(c, &o, &schema))
         return 0;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
     wl_stage_main_generate(&o, a, &w, NULL, &err);
