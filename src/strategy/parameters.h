@@ -102,8 +102,8 @@ STRATEGY_PARAMETER(
 STRATEGY_PARAMETER(
     overlap, .kind = STRATEGY_CHOICE, .order = 22, TRAIN_ONLY,
     .choices = (const char *const[]){"on", "off", "gradients", NULL},
-    .help = "dp reduces gradients under the backward pass and gathers parameters under the forward, or "
-            "reduces alone",
+    .help = "reduction of gradients under the backward pass and gathering of parameters under the forward "
+            "pass, or of gradients alone",
     .help_of_list = "overlap of dp collectives")
 STRATEGY_PARAMETER(
     overlap_p2p, .kind = STRATEGY_CHOICE, .order = 24, TRAIN_ONLY,
@@ -129,10 +129,12 @@ STRATEGY_PARAMETER(fp8_params, .kind = STRATEGY_CHOICE, .order = 27, TRAIN_ONLY,
                    .choices = (const char *const[]){"off", "on", NULL},
                    .help = "with fp8-recipe, keep and gather these matrices in 8 bits",
                    .help_of_list = "8-bit parameters with fp8-recipe")
-STRATEGY_PARAMETER(tp_overlap, .kind = STRATEGY_CHOICE, .order = 33, TRAIN_ONLY,
-                   .choices = (const char *const[]){"default", "on", "off", NULL},
-                   .help = "tp collectives beside pieces of products",
-                   .help_of_list = "tp beside products")
+STRATEGY_PARAMETER(
+    tp_overlap, .kind = STRATEGY_CHOICE, .order = 33, TRAIN_ONLY,
+    .choices = (const char *const[]){"default", "on", "off", NULL},
+    .help = "collectives of tp go on beside pieces of the products next to them (Megatron: userbuffers; "
+            "TorchTitan: async tensor parallelism); off: all are waited for",
+    .help_of_list = "overlap of tp collectives with pieces of products")
 /* Of models with experts. */
 #define OF_EXPERTS TRAIN_ONLY, .of_experts = true
 STRATEGY_PARAMETER(ep, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 28, OF_EXPERTS,

@@ -21,6 +21,8 @@ static const struct {
     {"llama-3.1-70b", "hgx_h100", {"network.npus_count[1]=16", "batch=256"}},
     {"gpt3-175b", "selene_a100_80gb", {"network.npus_count[1]=24", "batch=192"}},
     {"megatron-22b", "selene_a100_80gb", {"network.npus_count[1]=4", "batch=64"}},
+    {"mixtral-8x7b", "hgx_h100", {"network.npus_count[1]=8", "batch=256"}},
+    {"deepseek-v2-lite", "hgx_h100", {"network.npus_count[1]=4", "batch=128"}},
 };
 #define N_STUDIES (sizeof studies / sizeof *studies)
 
@@ -30,13 +32,15 @@ typedef struct {
     uint64_t accepted, refused;
 } tester;
 
-static uint32_t draw_value(rng *r, uint32_t parameter)
+static uint32_t draw_value(rng *r, const drv_study *s, uint32_t parameter)
 {
     static const uint32_t degrees[] = {1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 16};
     const strategy_parameter *p = &strategy_parameters[parameter];
     uint32_t n = 0, v;
 
     if (!strategy_has_profile(parameter, STRATEGY_PROFILE_TRAIN))
+        return p->fallback;
+    if (p->of_experts && (!s->model.experts || rng_percent(r, 50)))
         return p->fallback;
     switch (p->kind) {
     case STRATEGY_SWITCH: return p->fallback;
@@ -48,6 +52,8 @@ static uint32_t draw_value(rng *r, uint32_t parameter)
         v = RNG_PICK(r, degrees);
         if (parameter == STRATEGY_zero)
             return rng_below(r, 4);
+        if (parameter == STRATEGY_capacity_percent)
+            return 50 * v;
         if (parameter == STRATEGY_recompute_layers || parameter == STRATEGY_group_size || parameter == STRATEGY_replicas)
             return rng_percent(r, 70) ? p->fallback : v;
         return v;
@@ -59,7 +65,7 @@ static strategy draw_point(rng *r, const drv_study *s)
     strategy p = strategy_default();
 
     for (uint32_t i = 0; i < STRATEGY_N; i++)
-        strategy_set(&p, i, draw_value(r, i));
+        strategy_set(&p, i, draw_value(r, s, i));
     drv_training_fill_dp(s, &p);
     return p;
 }
