@@ -30,6 +30,9 @@ chmod +x stage
 nodes=${CCLDSE_NODES:?}
 cp "$nodes/hgx_h100.txt" topo.txt
 cp "$nodes/a100_4.xml" node.xml
+
+# A recording of PyTorch's profiler, with what the host launched.
+cp -r "$nodes/../traces/launches_two_ranks" KINETO
 cat >config.json <<END
 {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
  "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
