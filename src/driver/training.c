@@ -6,6 +6,7 @@
 #include "driver/mfu.h"
 #include "driver/programs.h"
 #include "driver/recipe.h"
+#include "step/buckets.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -337,6 +338,19 @@ static bool has_value(const design_axis *a, uint32_t value)
     return false;
 }
 
+/* Stages have equal numbers of layers; where the number is odd, and no power of two has, also those powers with
+ * which the first and the last stage alone differ (DeepSeek-V3's 61 layers on 16 stages). */
+static void set_pipelines(design_axis *out, const drv_study *s, uint64_t npus)
+{
+    const uint64_t layers = (uint64_t)s->model.layers;
+    const bool is_given = out->n != 0;
+
+    set_divisors(out, layers, layers, npus);
+    for (uint32_t v = 2; !is_given && layers % 2 && v <= layers / 2 && out->n < DESIGN_MAX_VALUES; v *= 2)
+        if (npus % v == 0 && step_stages_fit(&s->training->model, v, false))
+            out->value[out->n++] = v;
+}
+
 static bool has_above_one(const design_axis *a) { return a->n > 1 || !has_value(a, 1); }
 
 /* The points of both axes of recomputation, each once: as drv_training_settle has them. */
@@ -369,7 +383,7 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     set_powers(&of[STRATEGY_tp], node, npus);
     set_powers(&of[STRATEGY_cp], program != DRV_MEGATRON_2022 && s->model.sequence >= LONG_SEQUENCE ? 16 : 1,
                npus);
-    set_divisors(&of[STRATEGY_pp], layers, layers, npus); /* stages have equal numbers of layers */
+    set_pipelines(&of[STRATEGY_pp], s, npus);
     set_divisors(&of[STRATEGY_vp], program != DRV_DEEPSPEED && has_above_one(&of[STRATEGY_pp]) ? 8 : 1,
                  layers, layers);
     set_powers(&of[STRATEGY_ep], MOST_EP < npus ? MOST_EP : npus,

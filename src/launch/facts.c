@@ -113,7 +113,7 @@ static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
     const uint64_t n_stages = (uint64_t)p->pp * p->vp;
     const bool is_piped = p->pp > 1,
                ends = j->layers % n_stages != 0; /* step/buckets.c: then these are a layer each */
-    const uint64_t of_stage = (j->layers + (ends ? 2 : 0)) / n_stages;
+    const uint64_t blocks = j->layers + (ends ? 2 : 0), of_stage = blocks / n_stages, over = blocks % n_stages;
 
     f->tp = number(a, p->tp);
     f->pp = number(a, p->pp);
@@ -125,9 +125,11 @@ static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
     f->dp_shards = number(a, p->zero == 3 ? p->dp / p->replicas : 1);
     f->vp = number_if(a, p->vp > 1, p->vp);
     f->no_vp = p->vp > 1 ? NULL : "on";
-    f->stage_layers = number_if(a, is_piped, of_stage);
+    f->stage_layers = number_if(a, is_piped && !over, of_stage); /* else TorchTitan finds them itself */
+    f->first_layers = number_if(a, over != 0, of_stage); /* a block more, of which one is the embedding */
+    f->last_layers = number_if(a, over != 0, of_stage - 1);
     f->chunk_layers = number_if(a, p->vp > 1, of_stage);
-    f->ends_count = is_piped ? on_off(ends) : NULL;
+    f->ends_count = is_piped ? on_off(ends && !over) : NULL;
     f->end_layers = is_piped ? ends ? "1" : "0" : NULL;
     f->schedule = !is_piped ? NULL : !p->schedule && p->vp > 1 ? "interleaved" : choice(p, STRATEGY_schedule);
     f->group = number_if(a, p->group_size && p->group_size != p->pp, p->group_size);

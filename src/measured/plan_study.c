@@ -75,7 +75,8 @@ static void settle_stages(msr_plan *p, const card_model *m, dse_arena *a)
                      partition, m->layers, stages);
     } else if (m->layers % stages) {
         msr_plan_assume(
-            p, a, "one layer fewer in the first and in the last of %" PRId64 " stages, %s", stages,
+            p, a, "%s in the first and in the last of %" PRId64 " stages, %s",
+            (m->layers + 2) % stages ? "fewer layers" : "one layer fewer", stages,
             counts ? "as the source's partition counts each embedding as a layer"
                    : dse_arena_printf(a, "as %" PRId64 " layers do not divide: the source does not say",
                                       m->layers));

@@ -12,9 +12,20 @@ static bool ends_count(const step_model *m, uint32_t n_stages)
     return m->n_layers % n_stages && (m->n_layers + 2) % n_stages == 0;
 }
 
-bool step_stages_fit(const step_model *m, uint32_t n_stages)
+/* The same, where what is left over goes to the first stages (TorchTitan, generate_llm_fqn_per_model_part),
+ * and no stage but the first and the last differs from the others by that (Megatron-LM,
+ * decoder_first_pipeline_num_layers and _last_). */
+static bool ends_differ(const step_model *m, uint32_t n_stages)
 {
-    return m->n_layers % n_stages == 0 || ends_count(m, n_stages);
+    const uint32_t over = (m->n_layers + 2) % n_stages;
+
+    return m->n_layers % n_stages && (over <= 1 || over + 1 == n_stages);
+}
+
+bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual)
+{
+    return m->n_layers % n_stages == 0 ||
+           (is_virtual ? ends_count(m, n_stages) : ends_differ(m, n_stages));
 }
 
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
@@ -24,11 +35,11 @@ step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages
         .n_layers = each + (number < more), .has_embedding = number == 0, .has_head = number + 1 == n_stages};
     uint32_t first = number * each + (number < more ? number : more);
 
-    if (ends_count(m, n_stages)) {
-        const uint32_t blocks = (m->n_layers + 2) / n_stages;
+    if (ends_differ(m, n_stages)) {
+        const uint32_t blocks = (m->n_layers + 2) / n_stages, over = (m->n_layers + 2) % n_stages;
 
-        s.n_layers = blocks - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
-        first = number ? number * blocks - 1 : 0;
+        s.n_layers = blocks + (number < over) - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);
+        first = number ? number * blocks + (number < over ? number : over) - 1 : 0;
     }
     s.layer = m->layer ? m->layer + first : NULL;
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;

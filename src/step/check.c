@@ -39,9 +39,11 @@ static dse_status check_split(const char *name, uint64_t value, const char *what
                           name, value, of, what, nearest(value, of, divides, near));
 }
 
-static dse_status check_stages(const step_model *m, uint64_t n_stages, dse_error *err)
+static dse_status check_stages(const step_model *m, const step_options *o, dse_error *err)
 {
-    if (n_stages <= m->n_layers + 2 && step_stages_fit(m, (uint32_t)n_stages))
+    const uint64_t n_stages = (uint64_t)o->pp * o->vp;
+
+    if (n_stages <= m->n_layers + 2 && step_stages_fit(m, (uint32_t)n_stages, o->vp > 1))
         return DSE_OK;
     return check_split("pp x vp", n_stages, "layers", m->n_layers, err);
 }
@@ -135,7 +137,7 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
     if (o->vp > 1 && o->pp == 1)
         return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
     if ((st = check_batch(o, batch, err)) != DSE_OK ||
-        (st = check_stages(m, (uint64_t)o->pp * o->vp, err)) != DSE_OK ||
+        (st = check_stages(m, o, err)) != DSE_OK ||
         (st = check_context(o, m->sequence, err)) != DSE_OK)
         return st;
     if (o->sequence_parallel &&

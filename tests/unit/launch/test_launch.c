@@ -72,6 +72,16 @@ CLAIM(ends_count_where_stages_are_not_equal)
     j.point.zero = 3;
     assert_has(&j, "torchtitan-toml", "pipeline_parallel_layers_per_stage = 2\n", true);
     assert_has(&j, "torchtitan-toml", "pipeline_parallel_first_stage_less_layers = 1\n", true);
+    j.point.vp = 1; /* 17 layers: 19 blocks are 5, 5, 5 and 4 */
+    j.layers = 17;
+    assert_has(&j, "torchtitan-toml", "pipeline_parallel_layers_per_stage", false);
+    assert_has(&j, "torchtitan-toml", "pipeline_parallel_first_stage_less_layers = 1\n", true);
+    j.point.zero = 1;
+    assert_has(&j, "megatron", "--decoder-first-pipeline-num-layers 4 --decoder-last-pipeline-num-layers 3", true);
+    assert_has(&j, "megatron", "--account-for", false);
+    assert_has(&j, "bridge", "model.num_layers_in_first_pipeline_stage=4", true);
+    j.point.zero = 3;
+    j.point.vp = 2;
     j.layers = 24;
     assert_has(&j, "torchtitan-toml", "pipeline_parallel_layers_per_stage = 3\n", true);
     assert_has(&j, "torchtitan-toml", "pipeline_parallel_first_stage_less_layers = 0\n", true);

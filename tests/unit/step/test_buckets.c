@@ -63,8 +63,30 @@ CLAIM(the_embedding_and_the_head_count_as_layers_where_that_divides)
 
     (void)state;
     assert_stages(7, (const uint32_t[3]){2, 3, 2});
-    assert_true(step_stages_fit(&seven, 3) && step_stages_fit(&seven, 7) && step_stages_fit(&seven, 9));
-    assert_false(step_stages_fit(&seven, 2) || step_stages_fit(&eight, 3));
+    for (int is_virtual = 0; is_virtual < 2; is_virtual++)
+        assert_true(step_stages_fit(&seven, 3, is_virtual) && step_stages_fit(&seven, 7, is_virtual) &&
+                    step_stages_fit(&seven, 9, is_virtual));
+    assert_false(step_stages_fit(&seven, 2, true) || step_stages_fit(&eight, 3, true));
+}
+
+/* DeepSeek-V3 on 16: of 63 blocks 15 stages have 4 and the last one 3. 13 blocks on 4 are 4, 3, 3, 3; 14 would be 4, 4, 3, 3. */
+CLAIM(the_first_and_the_last_stage_may_differ)
+{
+    const step_model deep = small_model(61, &arena), eleven = small_model(11, &arena), fourteen = small_model(14, &arena);
+    uint32_t sum = 0;
+
+    (void)state;
+    assert_true(step_stages_fit(&deep, 16, false) && step_stages_fit(&eleven, 4, false));
+    assert_false(step_stages_fit(&deep, 16, true) || step_stages_fit(&fourteen, 6, false));
+    for (uint32_t i = 0; i < 16; i++) {
+        const uint32_t n = step_stage_of(&deep, i, 16).n_layers;
+
+        assert_int_equal(n, i == 0 ? 3 : i == 15 ? 2 : 4);
+        sum += n;
+    }
+    assert_int_equal(sum, 61);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(step_stage_of(&eleven, i, 4).n_layers, i == 3 ? 2 : 3);
 }
 
 CLAIM(stages_follow_the_pattern_of_the_layers)
@@ -292,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(layers_that_do_not_divide_go_to_the_first_stages, begin, end),
         cmocka_unit_test_setup_teardown(the_embedding_and_the_head_count_as_layers_where_that_divides, begin, end),
+        cmocka_unit_test_setup_teardown(the_first_and_the_last_stage_may_differ, begin, end),
         cmocka_unit_test_setup_teardown(stages_follow_the_pattern_of_the_layers, begin, end),
         cmocka_unit_test_setup_teardown(stages_are_the_same_if_their_layers_are, begin, end),
         cmocka_unit_test_setup_teardown(without_overlap_there_is_one_bucket, begin, end),
