@@ -338,8 +338,8 @@ static bool has_value(const design_axis *a, uint32_t value)
     return false;
 }
 
-/* Stages have equal numbers of layers; where the number is odd, and no power of two has, also those powers with
- * which the first and the last stage alone differ (DeepSeek-V3's 61 layers on 16 stages). */
+/* Stages have equal numbers of layers; where the number of layers is odd, and no power of two divides it,
+ * also those with which the first and the last stage alone differ (DeepSeek-V3's 61 layers on 16). */
 static void set_pipelines(design_axis *out, const drv_study *s, uint64_t npus)
 {
     const uint64_t layers = (uint64_t)s->model.layers;

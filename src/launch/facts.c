@@ -113,7 +113,8 @@ static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
     const uint64_t n_stages = (uint64_t)p->pp * p->vp;
     const bool is_piped = p->pp > 1,
                ends = j->layers % n_stages != 0; /* step/buckets.c: then these are a layer each */
-    const uint64_t blocks = j->layers + (ends ? 2 : 0), of_stage = blocks / n_stages, over = blocks % n_stages;
+    const uint64_t blocks = j->layers + (ends ? 2 : 0);
+    const uint64_t of_stage = blocks / n_stages, over = blocks % n_stages;
 
     f->tp = number(a, p->tp);
     f->pp = number(a, p->pp);

@@ -24,8 +24,7 @@ static bool ends_differ(const step_model *m, uint32_t n_stages)
 
 bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual)
 {
-    return m->n_layers % n_stages == 0 ||
-           (is_virtual ? ends_count(m, n_stages) : ends_differ(m, n_stages));
+    return m->n_layers % n_stages == 0 || (is_virtual ? ends_count(m, n_stages) : ends_differ(m, n_stages));
 }
 
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
