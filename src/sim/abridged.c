@@ -205,9 +205,12 @@ static bool is_uniform(const sim_engine *e, sim_circle *c)
     c->is_checked = c->is_uniform = true;
     for (uint32_t p = 0; p < c->n_places; p++) {
         for (uint32_t r = 0; c->is_uniform && r < w->n_ranks; r++) {
-            const wl_group *g = &w->group[w->rank[r].group[c->place[p].slot]];
+            const wl_group *g;
 
-            if (classes->of[r] == c->place[p].class && g->rank[0] == r)
+            if (classes->of[r] != c->place[p].class)
+                continue; /* whose groups may be fewer */
+            g = &w->group[w->rank[r].group[c->place[p].slot]];
+            if (g->rank[0] == r)
                 c->is_uniform = is_uniform_group(e->net, g);
         }
     }
