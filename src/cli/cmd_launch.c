@@ -17,14 +17,11 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(launch_options, f)
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME", NULL,
-     "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)},
-    {"--system", OPT_STRING, "NAME", NULL,
-     "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
+    OPTION_MODEL,
+    OPTION_SYSTEM,
     {"--program", OPT_STRING, "PROGRAM", "", "what the text is for; if not given, the program of --like",
      .choices = launch_names, FIELD(program)},
-    {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
-     FIELD(point)},
+    OPTION_POINT,
     OPTION_GROUP(strategy_value_options, strategy),
     OPTION_GROUP(run_size_group, sizing),
     OPTION_SET,

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/command.h"
 #include "cli/exit.h"
+#include "cli/one_point.h"
 #include "cli/points.h"
 #include "cli/progress.h"
 #include "driver/launch.h"
@@ -30,8 +31,7 @@ typedef struct {
 #define DEFAULT_DB "results/ccldse.db" /* as sweep and best have it */
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME", NULL,
-     "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)},
+    OPTION_MODEL,
     {"--system", OPT_STRING, "NAME", NULL, "system card: a name in configs/systems or a path", FIELD(system)},
     OPTION_GROUP(sizing_group, sizing),
     {"--tokens", OPT_STRING, "COUNT", "", "of the whole training run, for its days: 15T, 300B, 2e12",

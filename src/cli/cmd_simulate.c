@@ -33,12 +33,9 @@ typedef struct {
 #define FIELD(f) .offset = offsetof(simulate_options, f)
 
 static const option options[] = {
-    {"--model", OPT_STRING, "NAME", NULL,
-     "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)},
-    {"--system", OPT_STRING, "NAME", NULL,
-     "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files", FIELD(system)},
-    {"--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",
-     FIELD(point)},
+    OPTION_MODEL,
+    OPTION_SYSTEM,
+    OPTION_POINT,
     OPTION_GROUP(strategy_value_options, strategy),
     {"--tag-base", OPT_INT, "N", "885440", "tag of the first send, with pp above 1", .min = 0, .max = 1000000,
      FIELD(tag_base)},

@@ -439,26 +439,30 @@ int report_error(const dse_error *err)
     return exit_code(err->status);
 }
 
-void report_warning(const char *fmt, ...)
+static void put_formatted(const char *kind, const char *colour, const char *fmt, va_list ap)
 {
     char text[768];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    put_message(kind, colour, "", text);
+}
+
+void report_warning(const char *fmt, ...)
+{
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    put_formatted("warning: ", TERMINAL_YELLOW, fmt, ap);
     va_end(ap);
-    put_message("warning: ", TERMINAL_YELLOW, "", text);
 }
 
 void report_note(const char *fmt, ...)
 {
-    char text[768];
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    put_formatted("note: ", "", fmt, ap);
     va_end(ap);
-    put_message("note: ", "", "", text);
 }
 
 void report_unknown_keys(const char *path, uint32_t n, const char *first)

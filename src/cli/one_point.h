@@ -6,6 +6,24 @@
 #include "cli/strategy_options.h"
 #include "driver/study.h"
 
+/* Rows of a command's table, with its FIELD: which card, which system, which point. */
+#define OPTION_MODEL                                                                                         \
+    {                                                                                                        \
+        "--model", OPT_STRING, "NAME", NULL,                                                                 \
+            "model card: a name in configs/models, a path, or a Hugging Face config.json", FIELD(model)      \
+    }
+#define OPTION_SYSTEM                                                                                        \
+    {                                                                                                        \
+        "--system", OPT_STRING, "NAME", NULL,                                                                \
+            "system card: a name in configs/systems, a path, or a folder with ASTRA-sim's files",            \
+            FIELD(system)                                                                                    \
+    }
+#define OPTION_POINT                                                                                         \
+    {                                                                                                        \
+        "--point", OPT_STRING, "POINT", "", "the strategy in one word, dp_tp_sp_pp_recompute: 8_1_8_1_1",    \
+            FIELD(point)                                                                                     \
+    }
+
 /* Loads both cards with what the sizing and `set` set over them, and warns of what the model has and is
  * simulated without, and of keys without effect. */
 dse_status one_point_load(const char *model, const char *system, const sizing_options *sizing,
