@@ -25,6 +25,14 @@ if grep -v '^[d-]rw[x-]r-[x-]r-[x-] root/root .* \./usr/' "$top/contents"; then
 fi
 dpkg-deb -x "$package" "$top/root"
 check_tree "$top/root/usr"
+
+# Built to end at an overrun, and with nothing left to overwrite that the linker resolved.
+readelf -lW "$top/root/usr/bin/ccldse" >"$top/elf"
+readelf -dW "$top/root/usr/bin/ccldse" >>"$top/elf"
+readelf -W --dyn-syms "$top/root/usr/bin/ccldse" >>"$top/elf"
+for mark in GNU_RELRO BIND_NOW 'NOW PIE' __stack_chk_fail __snprintf_chk; do
+    grep -q "$mark" "$top/elf" || fail "the program is built without $mark"
+done
 if [ -e /etc/debian_version ]; then
     [ "$(basename "$(dirname "$zsh_file")")" = vendor-completions ] || fail "zsh's script is in $zsh_file"
 fi
