@@ -701,7 +701,7 @@ bool trace_is_pickle(const char *head, size_t n)
     if (n < 2)
         return false;
     switch (head[0]) {
-    case '\x80': return head[1] >= 0 && head[1] < ' '; /* also of future protocols: op_proto refuses them */
+    case '\x80': return (unsigned char)head[1] < ' '; /* also of future protocols: op_proto refuses them */
     case '}': return head[1] == 'q' || head[1] == '.';
     case '(':
         return head[1] == 'd' || head[1] == 'l' || (head[1] == 'S' && (head[2] == '\'' || head[2] == '"')) ||
