@@ -5,7 +5,8 @@
  * that are sums, no order between collectives. What the two have in common is shared: names and suffixes
  * (wl_dialect_stage), shapes and their arithmetic (expr.h), graphs, and the writer of traces.
  *
- *   stage_main_template.c   the rows of the four models, and what each makes: shape, operations, text
+ *   stage_main_rows.c       the rows of the four models
+ *   stage_main_template.c   what each makes: shape, operations, text
  *   stage_main_step.c       the tensors of a step: layers, micro-batches, updates; pipeline stages
  *   stage_main_nodes.c      computations, collectives, messages; nodes without work leave the graph
  *   stage_main.c            graphs, ranks, groups; the memory print-out

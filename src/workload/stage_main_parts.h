@@ -86,7 +86,7 @@ typedef struct {
 } sm_template;
 
 enum { SM_EMB_X, SM_EMB_W, SM_EMB_Y, SM_EMB_DY, SM_EMB_DW, SM_EMB_DX, SM_N_EMB };
-enum { SM_LOSS_Y, SM_LOSS_LOSS, SM_LOSS_DY, SM_N_LOSS };
+enum { SM_LOSS_Y, SM_LOSS_LOSS, SM_LOSS_DY };
 
 dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template *out, dse_error *err);
 
