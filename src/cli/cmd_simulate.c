@@ -46,10 +46,11 @@ static const option options[] = {
     OPTION_SET,
     OPTION_ENGINE("native"),
     OPTION_ASTRASIM_VERSION,
+    OPTION_STAGE_VERSION,
     OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
-    {"--emit", OPT_STRING, "DIR", "",
-     "also write the traces, groups and configurations for upstream tools", FIELD(emit)},
+    {"--emit", OPT_STRING, "DIR", "", "also write the traces, groups and configurations for upstream tools",
+     FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
      "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed "
@@ -275,6 +276,8 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
         (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace || o->timeline ? &record : NULL,
                                  err)) != DSE_OK)
         return st;
+    if (card_model_is_main(&s->study.model))
+        simulated_flaws(&w, a);
     drv_metrics_of(&w, &s->result, &s->metrics);
     store_add_costs(strategy_ranks(&s->point), s->study.system.price, s->study.system.power, &s->metrics);
     if (o->trace)

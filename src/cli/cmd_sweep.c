@@ -44,6 +44,7 @@ static const option options[] = {
      FIELD(dry_run)},
     OPTION_ENGINE("native"),
     OPTION_ASTRASIM_VERSION,
+    OPTION_STAGE_VERSION,
     OPTION_GROUP(external_group, external),
     {"--prune", OPT_FLAG, NULL, "false",
      "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
@@ -305,6 +306,19 @@ static bool is_first(const drv_study *s, uint32_t i, bool system)
     return first == i;
 }
 
+/* Whether a variant has the steps of STAGE's branch main. */
+static bool has_main(const drv_space *s)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        found |= card_model_is_main(&s->study[i].model);
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        for (uint32_t k = 0; k < s->axis[i].n && !strcmp(s->axis[i].path, "stage.version"); k++)
+            found |= !strcmp(s->axis[i].value[k], wl_stage_versions[WL_STAGE_MAIN]);
+    return found;
+}
+
 /* Once for each model, then once for each system. */
 static void warn_of_cards(const drv_space *s)
 {
@@ -315,6 +329,10 @@ static void warn_of_cards(const drv_space *s)
         if (is_first(s->study, i, true))
             report_unknown_keys(s->study[i].system_path, s->study[i].system.n_unknown_keys,
                                 s->study[i].system.unknown_key);
+    if (has_main(s))
+        report_note(
+            "STAGE's branch main has the cost of attention, the work of experts and the bytes of messages "
+            "wrong, and profile train right; 'ccldse simulate' says what it is of a point");
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

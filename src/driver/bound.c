@@ -62,6 +62,8 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
     sim_bounds_free(b->bounds);
     b->bounds = NULL;
     dse_arena_reset(&b->system);
+    if (card_model_is_main(&s->model))
+        return dse_fail(err, DSE_E_CONFIG, "there are no bounds of the steps of STAGE's branch main");
     if ((st = drv_need_workload(s, "a bound", err)) != DSE_OK ||
         (st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
         (st = keep_operators(b, s, err)) != DSE_OK ||

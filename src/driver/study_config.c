@@ -244,6 +244,8 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     drv_study *s = &r->study;
     dse_status st;
 
+    if (card_model_is_main(&s->model))
+        return load_operators(s, operators_hash, &r->study_arena, err);
     if (!r->generator || !is_spelt(r->operators_hash, operators_hash) ||
         strcmp(s->model.operators, r->operators_name)) {
         forget_operators(r);

@@ -52,6 +52,7 @@ typedef struct {
     sm_op op;
     bool is_weight;    /* require_grads: it counts with the optimizer's state */
     bool is_transient; /* with sharded weights its size counts as 0 */
+    uint8_t makes;     /* wl_tensor_kind */
     uint32_t x1, x2;   /* kinds of the same block, or DSE_NONE */
     uint32_t n_deps;
     const uint32_t *deps;                  /* kinds of the same block that it waits for besides */

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const wl_stage_versions[] = {[WL_STAGE_RECOMP] = "recomp", [WL_STAGE_MAIN] = "main", NULL};
+
+const char *const wl_main_models[WL_MAIN_N_MODELS + 1] = {[WL_MAIN_DENSE] = "dense",
+                                                          [WL_MAIN_LLAMA] = "llama",
+                                                          [WL_MAIN_GPT] = "gpt",
+                                                          [WL_MAIN_MOE] = "moe",
+                                                          [WL_MAIN_DEBUG] = "debug"};
+
 /* The symbols; numbers that shapes have as factors are symbols, too. */
 static const char *const symbol_names[] = {
     "MicroBatch", "Seq",      "Dmodel", "Dff", "Dvocal", "Head", "KVHead", SM_SUM_OF_HEADS,
@@ -33,7 +41,7 @@ typedef struct {
     bool is_expert;
 } place;
 
-static bool has_grouped_heads(const wl_main_options *o)
+bool wl_stage_main_groups_heads(const wl_main_options *o)
 {
     return o->model_type == WL_MAIN_MOE ||
            (o->mixed_precision && (o->model_type == WL_MAIN_DENSE || o->model_type == WL_MAIN_LLAMA));
@@ -42,7 +50,7 @@ static bool has_grouped_heads(const wl_main_options *o)
 /* Which rows of the tables a model has (SM_OWN_HEADS, ...). */
 static unsigned traits_of(const wl_main_options *o)
 {
-    const bool has_experts = o->model_type == WL_MAIN_MOE, grouped = has_grouped_heads(o);
+    const bool has_experts = o->model_type == WL_MAIN_MOE, grouped = wl_stage_main_groups_heads(o);
 
     return (has_experts ? SM_EXPERTS : SM_NO_EXPERTS) | (grouped ? SM_GROUPED_HEADS : SM_OWN_HEADS) |
            (grouped && !has_experts ? SM_THREE_MATRICES : SM_TWO_MATRICES);
@@ -50,7 +58,7 @@ static unsigned traits_of(const wl_main_options *o)
 
 static bool is_tp_alone(const wl_main_options *o)
 {
-    return !o->tpsp && o->model_type != WL_MAIN_DEBUG && !has_grouped_heads(o);
+    return !o->tpsp && o->model_type != WL_MAIN_DEBUG && !wl_stage_main_groups_heads(o);
 }
 
 static wl_dim dim_of(const sm_template *t, const place *p, char c)
@@ -65,7 +73,7 @@ static wl_dim dim_of(const sm_template *t, const place *p, char c)
     text = l->text;
     if (l->tp && is_tp_alone(t->options))
         text = l->tp;
-    else if (l->gpt && !has_grouped_heads(t->options))
+    else if (l->gpt && !wl_stage_main_groups_heads(t->options))
         text = l->gpt;
     else if (l->expert && p->is_expert)
         text = l->expert;
@@ -73,7 +81,7 @@ static wl_dim dim_of(const sm_template *t, const place *p, char c)
         snprintf(buf, sizeof buf, "%s%s", c == 'i' ? p->din : p->dout,
                  text + strlen(c == 'i' ? "Din" : "Dout"));
         text = buf;
-    } else if (c == 'q' && has_grouped_heads(t->options)) {
+    } else if (c == 'q' && wl_stage_main_groups_heads(t->options)) {
         d.power[QKV_HEADS] = 1;
         d.power[SM_AXES + SM_TP] = -1;
         return d;
@@ -107,7 +115,7 @@ static weight_sum sum_of_weights(const sm_template *t)
     const wl_main_options *o = t->options;
     const place p = {.prefix = ""};
     const int64_t experts = o->model_type == WL_MAIN_MOE ? o->experts / o->ep : 1;
-    const bool grouped = has_grouped_heads(o);
+    const bool grouped = wl_stage_main_groups_heads(o);
     const int64_t matrices = grouped && o->model_type != WL_MAIN_MOE ? 3 : 2 * experts;
     weight_sum s = {.n = 0};
     wl_shape ffn = shape_of(t, &p, "d F"), heads = shape_of(t, &p, "d n q"), whole = shape_of(t, &p, "d n h"),
@@ -532,8 +540,11 @@ static void add_beyond(sm_template *t, sm_weight *w)
     k->text = t->kind[w->weight].text;
 }
 
-static dse_status check(const wl_main_options *o, dse_error *err)
+dse_status wl_stage_main_check(const wl_main_options *o, dse_error *err)
 {
+    /* The output embedding has a stage of its own where it is on the last. */
+    const int64_t most_stages = o->num_stacks + o->mixed_precision;
+
     if (!o->micro_batch || (o->batch % o->micro_batch && o->model_type != WL_MAIN_DEBUG && !o->copies_nodes))
         return dse_fail(
             err, DSE_E_CONFIG,
@@ -556,7 +567,28 @@ static dse_status check(const wl_main_options *o, dse_error *err)
                         "the model 'debug' has no pipeline: pp is 1, not %lld; STAGE fails by an "
                         "assertion",
                         (long long)o->pp);
+    if (o->model_type != WL_MAIN_DEBUG && o->pp > most_stages)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "pipeline stage %lld of %lld gets no layer of %lld; STAGE fails by an assertion",
+                        (long long)o->num_stacks, (long long)o->pp, (long long)o->num_stacks);
     return DSE_OK;
+}
+
+/* What a tensor is to somebody who trains a model, by the branch's names. */
+static wl_tensor_kind made_by(const sm_template *t, uint32_t kind)
+{
+    const char *name = t->kind[kind].name, *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+
+    for (uint32_t i = 0; i < t->n_weights; i++)
+        if (t->weight[i].update == kind)
+            return WL_TENSOR_UPDATED_WEIGHT;
+    if (strstr(name, "ed_grad") || !strncmp(last, "dw", 2))
+        return WL_TENSOR_WEIGHT_GRADIENT;
+    if (*last == 'w' || strstr(name, "ed_weight"))
+        return WL_TENSOR_WEIGHT;
+    if (kind == t->in_emb + SM_EMB_X)
+        return WL_TENSOR_INPUT;
+    return *last == 'd' ? WL_TENSOR_GRADIENT : WL_TENSOR_ACTIVATION;
 }
 
 dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template *out, dse_error *err)
@@ -571,7 +603,7 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
         .prefix = is_debug ? "" : "in_emb.", .din = "Dvocal", .dout = is_debug ? "Dvocal" : "Dmodel"};
     const place last = {.prefix = "out_emb.", .din = "Dmodel", .dout = "Dvocal"}, end = {.prefix = "loss."};
     sm_template *t = out;
-    dse_status st = check(o, err);
+    dse_status st = wl_stage_main_check(o, err);
 
     if (st != DSE_OK)
         return st;
@@ -598,7 +630,9 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
     t->beyond = t->n;
     for (uint32_t i = 0; i < t->n_weights; i++)
         add_beyond(t, &t->weight[i]);
-    for (uint32_t i = 0; i < t->n; i++)
+    for (uint32_t i = 0; i < t->n; i++) {
         measure(t, &t->kind[i]);
+        t->kind[i].makes = (uint8_t)made_by(t, i);
+    }
     return DSE_OK;
 }
