@@ -83,6 +83,14 @@ static dse_status make_training(drv_study *s, bool fills, dse_arena *a, dse_erro
 
     s->training = NULL;
     card_system_settle_profile(&s->system, trains);
+    if (trains && card_system_has_custom(&s->system))
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "collectives as Chakra files (collectives.all_reduce_custom, ...) have no effect in profile "
+            "train; take them out of %s, or give --set profile=stage",
+            s->system_name);
+    if ((st = drv_custom_settle(&s->system, err)) != DSE_OK)
+        return st;
     if (trains && fills)
         st = card_system_fill_laws(&s->system, &s->tables, a, err);
     return trains && st == DSE_OK ? drv_training_make(s, a, err) : st;
