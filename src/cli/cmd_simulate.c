@@ -212,10 +212,23 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
 {
     const training_lists lists = {
         .collectives = o->collectives, .memory = o->memory, .links = o->links, .rank = (uint32_t)o->rank};
-    const bool unrolls = o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
+    const bool unrolls =
+        o->shortcuts.no_symmetry || o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
     training_shown shown = {.study = &s->study, .point = &s->point};
     drv_unrolled unrolled;
-    dse_status st = drv_training_on(&s->study, &s->point, STEP_UNITS, r->arena, &shown.result, err);
+    dse_status st;
+
+    if (!unrolls && shortcuts_given(&o->shortcuts))
+        return dse_fail(err, DSE_E_USAGE,
+                        "--plain-memory limits a run in which every rank is simulated; of profile train give "
+                        "--no-symmetry or --no-memo, too");
+    if (s->study.tag_base != WL_TAG_BASE)
+        return dse_fail(
+            err, DSE_E_USAGE,
+            "--tag-base is of STAGE's workloads: the card of %s has profile train, whose messages have "
+            "tags of their own",
+            s->study.model_name);
+    st = drv_training_on(&s->study, &s->point, STEP_UNITS, r->arena, &shown.result, err);
 
     if (st != DSE_OK || (unrolls && (st = unroll(o, s, &shown.result, r, &unrolled, err)) != DSE_OK))
         return st;

@@ -357,6 +357,22 @@ static dse_status take_shard(const char *text, drv_points *points, dse_error *er
     return DSE_OK;
 }
 
+/* Options without effect where all points are of profile train. */
+static dse_status check_train(const sweep_options *o, const drv_points *points, dse_error *err)
+{
+    const char *given = shortcuts_given(&o->shortcuts);
+
+    for (size_t i = 0; given && i < points->n_variants; i++)
+        if (!points->variant[i].laws)
+            return DSE_OK;
+    return given ? dse_fail(err, DSE_E_USAGE,
+                            "%s has no effect on a sweep of profile train, whose steps are added up; 'ccldse "
+                            "simulate "
+                            "--no-symmetry' has every rank of a point simulated",
+                            given)
+                 : DSE_OK;
+}
+
 /* Options that --prune excludes, and options that need it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
@@ -398,7 +414,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = external_choose(&o->external, true, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
-        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK)
+        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
+        (st = check_train(o, &points, err)) != DSE_OK)
         return st;
     if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
         return st;
