@@ -54,7 +54,7 @@ static dse_status read_astra_file(const cfg_doc *doc, bool network, bool release
             continue;
         if ((released && p->astra_lacks) || !card_astra_reads(v, p))
             node = NULL;
-        if (released && node && p->bare && node->kind == CFG_SCALAR)
+        if (released && node && (p->bare || p->listed) && node->kind == CFG_SCALAR)
             return cfg_fail(err, doc, node, "ASTRA-sim takes '%s' as a list alone; write [%s]", p->astra_key,
                             node->text);
         if (node && card_astra_takes_for_true(p, node))

@@ -2,6 +2,7 @@
 
 #include "cards/imbalance.h"
 #include "cards/locate.h"
+#include "workload/stage_main.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -218,6 +219,24 @@ static const cfg_param rows[] = {
      .help =
          "train: the step that training programs run; stage: the step that STAGE writes. Not given: train "
          "if `operators` names a family of models, else stage"},
+    {.key = "stage.version",
+     .type = CFG_T_NAME,
+     FIELD(stage_version),
+     .fallback = "recomp",
+     .choices = wl_stage_versions,
+     .omit_default = true,
+     .help = "STAGE whose step profile stage has: its branch recomp (0b44904), or its branch main (9ec6c02), "
+             "which has "
+             "the operators dense (transformer, too), gpt, llama, moe, debug; --ep of them are dp ranks, and "
+             "--sequence-parallel is its tpsp"},
+    {.key = "stage.micro_batch",
+     .type = CFG_T_INT,
+     .min = 0,
+     .max = 1e15,
+     FIELD(stage_micro_batch),
+     .fallback = "0",
+     .omit_default = true,
+     .help = "stage.version main: sequences of a micro-batch, over all ranks; 0: the batch"},
     {.key = "mfu_like",
      .type = CFG_T_NAME,
      FIELD(mfu_like),
@@ -448,7 +467,34 @@ bool card_model_trains(const card_model *m) { return !strcmp(m->profile, TRAIN);
 
 unsigned card_model_profile(const card_model *m)
 {
-    return card_model_trains(m) ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
+    if (card_model_trains(m))
+        return STRATEGY_PROFILE_TRAIN;
+    return STRATEGY_PROFILE_STAGE | (card_model_is_main(m) ? STRATEGY_PROFILE_MAIN : 0u);
+}
+
+bool card_model_is_main(const card_model *m)
+{
+    return !card_model_trains(m) && !strcmp(m->stage_version, wl_stage_versions[WL_STAGE_MAIN]);
+}
+
+static bool says_stage(const card_model *m)
+{
+    return cfg_is_given(&card_model_table, m, "stage.version") ||
+           cfg_is_given(&card_model_table, m, "stage.micro_batch");
+}
+
+/* Of a version of STAGE, where its step is not the one that is simulated. */
+static dse_status check_stage_keys(const card_model *m, dse_error *err)
+{
+    if (card_model_trains(m) && says_stage(m))
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "stage.version and stage.micro_batch are of profile stage; give --set profile=stage, or none "
+            "of them");
+    if (!card_model_is_main(m) && m->stage_micro_batch)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "stage.micro_batch is of STAGE's branch main; give --set stage.version=main");
+    return DSE_OK;
 }
 
 /* A name, and no path: a file of operators of one's own is for profile stage, as it was before there were
@@ -470,13 +516,14 @@ dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err
     bool family = false;
     dse_status st = DSE_OK;
 
-    if (!*m->profile && strcmp(m->operators, cfg_param_find(&card_model_table, "operators")->fallback) != 0)
+    if (!*m->profile && !says_stage(m) &&
+        strcmp(m->operators, cfg_param_find(&card_model_table, "operators")->fallback) != 0)
         st = is_family(m->operators, a, &family, err);
     if (family)
         strcpy(m->profile, TRAIN);
     if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
         strcpy(m->precision.word, MIXED); /* training counts bytes */
-    return st;
+    return st == DSE_OK ? check_stage_keys(m, err) : st;
 }
 
 strategy card_model_strategy(const card_model *m)

@@ -40,10 +40,12 @@ typedef struct {
     int64_t router_groups, router_groups_per_token; /* 0: one */
     bool shared_expert_gate, router_bias, expert_bias;
     cfg_name router, imbalance; /* imbalance.h */
-    cfg_name operators; /* a name in configs/operators, or a path */
-    cfg_name mfu_like;  /* whose operations MFU counts; "ours" */
+    cfg_name operators;         /* a name in configs/operators, or a path */
+    cfg_name mfu_like;          /* whose operations MFU counts; "ours" */
     card_precision precision;
     cfg_name profile;           /* "train"; "" or "stage": STAGE's step */
+    cfg_name stage_version;     /* STAGE's branch: "recomp", "main" */
+    int64_t stage_micro_batch;  /* of main, over all ranks; 0: the batch */
     cfg_name placement, stages; /* as the strategy's table spells them; "": not given */
 } card_model;
 
@@ -73,10 +75,13 @@ strategy card_model_strategy(const card_model *m);
 
 /* Whether the model is trained as programs do it (profile: train), or as STAGE writes it. */
 bool card_model_trains(const card_model *m);
-unsigned card_model_profile(const card_model *m); /* the same as a bit of STRATEGY_PROFILE_.. */
+unsigned card_model_profile(const card_model *m); /* the same as bits of STRATEGY_PROFILE_.. */
 
-/* A card that says no profile has train if its operators are a family's name, one of configs/layers.
- * DSE_E_CONFIG if that folder cannot be read. */
+/* Whether STAGE's step is that of its branch main. */
+bool card_model_is_main(const card_model *m);
+
+/* A card that says no profile has train if its operators are a family's name, one of configs/layers, and it says no
+ * version of STAGE. DSE_E_CONFIG if that folder cannot be read, or profile train has such a version. */
 dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean

@@ -33,7 +33,7 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 /* ASTRA-sim's key, and its default; a key of ours in its files. */
 #define ASTRA(key_, value) .astra_key = (key_), .astra_fallback = (value)
 #define OURS(key_, value)  .astra_lacks = true, ASTRA(key_, value)
-#define BUS_TIME(f) .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
+#define BUS_TIME(f)        .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true
@@ -81,8 +81,8 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
     REACHED("measured_" name, CFG_T_DOUBLE_LIST, measured[kind]), QUANTITY(DSE_UNIT_NS, 1, "ns", 1, 1e15)
 /* An algorithm as Chakra files. */
 #define CUSTOM(f, kind, name)                                                                                \
-    .key = "collectives." #f "_custom", WORDS, FIELD(custom[kind]), .bare = true, .fallback = "",            \
-    .omit_default = true, ASTRA(name "-implementation-custom", "")
+    .key = "collectives." #f "_custom", TEXT(custom[kind]), .room = CARD_PATH_MAX, .listed = true,           \
+    ASTRA(name "-implementation-custom", "")
 #define IMPLEMENTATIONS(f, kind, name)                                                                       \
     .key = "collectives." #f, WORDS, .check = check_implementation, FIELD(collective[kind]), .fallback = "", \
     .help = "the same for " name, ASTRA(name "-implementation", "")
@@ -243,9 +243,13 @@ static const cfg_param rows[] = {
     {CUSTOM(all_to_all, SIM_ALL_TO_ALL, "all-to-all"), .help = "the same for all-to-all"},
     {.key = "collectives.custom_by_node",
      TEXT(custom_by_node),
+     .room = CARD_PATH_MAX,
      .help = "the same for nodes of the workload: a YAML file that maps ids of nodes to such values; before "
              "the four above",
      ASTRA("per-node-custom-implementation", "")},
+    {.key = "collectives.custom_hash",
+     TEXT(custom_hash),
+     .help = "of the contents of all these files, which ccldse fills in; a stored one must be theirs still"},
 
     {.key = "compute.peak_perf",
      .type = CFG_T_DOUBLE,
@@ -637,26 +641,30 @@ static dse_status build_implementations(const card_system *s, sim_collective kin
     return DSE_OK;
 }
 
-/* Of algorithms as Chakra files: one for each collective, and in versions that have them alone. */
+bool card_system_has_custom(const card_system *s)
+{
+    bool has = *s->custom_by_node;
+
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        has |= *s->custom[i] != '\0';
+    return has;
+}
+
+/* Algorithms as Chakra files are of versions that have them alone. */
 static dse_status check_custom(const card_system *s, const card_places *in, dse_error *err)
 {
     const bool has = sim_versions[sim_version_find(s->version)].has_custom_collectives;
     const cfg_param *p =
         *s->custom_by_node ? cfg_param_find(&card_system_table, "collectives.custom_by_node") : NULL;
-    uint32_t most = 1;
 
-    for (int i = 0; most == 1 && i < SIM_N_COLLECTIVES; i++) {
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++) {
         char key[CFG_NAME_MAX];
 
-        if (!s->custom[i].n)
+        if (!*s->custom[i])
             continue;
         snprintf(key, sizeof key, "%s_custom", card_collective_keys[i]);
         p = cfg_param_find(&card_system_table, key);
-        most = s->custom[i].n;
     }
-    if (most > 1)
-        return dse_fail_at(err, DSE_E_CONFIG, card_place(in, p->key).text,
-                           "%s is one prefix of paths, which covers all dimensions", p->astra_key);
     if (p && !has)
         return dse_fail_at(err, DSE_E_CONFIG, card_place(in, p->key).text,
                            "%s is of another version of ASTRA-sim; give simulator.version master",
@@ -711,7 +719,7 @@ static dse_status build(const card_system *s, const card_places *in, net_network
     for (int i = WL_KERNEL_MATMUL; i < WL_N_KERNEL_CLASSES; i++)
         set->law[i] = law_of(s, (wl_kernel_class)i);
     for (int i = 0; i < SIM_N_COLLECTIVES; i++)
-        set->may_be_custom[i] = s->custom[i].n || *s->custom_by_node;
+        set->may_be_custom[i] = *s->custom[i] || *s->custom_by_node;
     for (int i = 0; st == DSE_OK && i < SIM_N_COLLECTIVES; i++)
         st = build_implementations(s, (sim_collective)i, net->n_dims, in, &set->implementations[i], err);
     if (st == DSE_OK)

@@ -8,6 +8,8 @@
 #include "network/network.h"
 #include "sim/settings.h"
 
+#define CARD_PATH_MAX 1024
+
 /* Of a class of kernels (sim_law in sim/settings.h); NaN: not given. */
 typedef struct {
     double flop_factor, byte_factor, overhead, half_length, unaligned; /* ns; keys */
@@ -38,11 +40,12 @@ typedef struct {
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
     cfg_name version;                                      /* of ASTRA-sim: sim_version_row.name */
     cfg_name_list all, collective[SIM_N_COLLECTIVES];      /* implementations by dimension */
-    /* Algorithms as Chakra files, of versions that have them: a prefix of paths, as a list of one; a YAML
-     * file that maps ids of nodes to prefixes. Empty: none. */
-    cfg_name_list custom[SIM_N_COLLECTIVES];
-    cfg_name custom_by_node;
-    double peak_perf;                                      /* TFLOPS, 10^12; NaN: not given */
+    /* Algorithms as Chakra files, of versions that have them: a prefix of paths; a YAML file that maps ids of nodes to
+     * prefixes. "": none. And the hash of what all the files say, which a study fills in. */
+    char custom[SIM_N_COLLECTIVES][CARD_PATH_MAX];
+    char custom_by_node[CARD_PATH_MAX];
+    cfg_name custom_hash;
+    double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
     double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
@@ -72,6 +75,9 @@ extern const char *const card_collective_keys[SIM_N_COLLECTIVES]; /* of card_sys
 /* `settings` (NULL: none) are set over the card. */
 dse_status card_system_read(const cfg_doc *doc, const cfg_settings *settings, card_system *out,
                             dse_error *err);
+
+/* Whether it has algorithms of collectives as Chakra files. */
+bool card_system_has_custom(const card_system *s);
 
 /* A system that was written by cfg_table_write_json before, whatever it was read from. */
 dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_error *err);

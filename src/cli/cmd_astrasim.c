@@ -106,6 +106,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     in.shortcuts = shortcuts_left(&o->shortcuts);
     in.links = o->links != NULL;
     st = drv_astrasim_run(&in, r->arena, &out, o->trace ? &record : NULL, err);
+    if (st == DSE_E_SIM && !in.as_released && !in.order && strstr(err->text, SIM_OTHER_ORDER ":"))
+        report_note("--order gives the collectives of each group one order on all its ranks");
     if (st != DSE_OK)
         return st;
     report_unknown_keys(in.system, out.n_unknown_keys, out.unknown_key);

@@ -43,10 +43,11 @@ static const option options[] = {
     OPTION_SET,
     OPTION_ENGINE("native"),
     OPTION_ASTRASIM_VERSION,
+    OPTION_STAGE_VERSION,
     OPTION_GROUP(external_group, external),
     {"--json", OPT_FLAG, NULL, "false", "print everything as JSON, every rank by itself", FIELD(json)},
-    {"--emit", OPT_STRING, "DIR", "",
-     "also write the traces, groups and configurations for upstream tools", FIELD(emit)},
+    {"--emit", OPT_STRING, "DIR", "", "also write the traces, groups and configurations for upstream tools",
+     FIELD(emit)},
     {"--trace", OPT_STRING, "FILE", "", "also write every node's issue and finish tick as CSV", FIELD(trace)},
     {"--timeline", OPT_STRING, "FILE", "",
      "also write the run as a Chrome trace, for Perfetto and, of profile stage, 'ccldse metrics'; compressed "
@@ -208,10 +209,23 @@ static dse_status simulate_training(const simulate_options *o, simulated *s, com
 {
     const training_lists lists = {
         .collectives = o->collectives, .memory = o->memory, .links = o->links, .rank = (uint32_t)o->rank};
-    const bool unrolls = o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
+    const bool unrolls =
+        o->shortcuts.no_symmetry || o->shortcuts.no_memo || o->emit || o->trace || o->links || o->links_csv;
     training_shown shown = {.study = &s->study, .point = &s->point};
     drv_unrolled unrolled;
-    dse_status st = drv_training_on(&s->study, &s->point, STEP_UNITS, r->arena, &shown.result, err);
+    dse_status st;
+
+    if (!unrolls && shortcuts_given(&o->shortcuts))
+        return dse_fail(err, DSE_E_USAGE,
+                        "--plain-memory limits a run in which every rank is simulated; of profile train give "
+                        "--no-symmetry or --no-memo, too");
+    if (s->study.tag_base != WL_TAG_BASE)
+        return dse_fail(
+            err, DSE_E_USAGE,
+            "--tag-base is of STAGE's workloads: the card of %s has profile train, whose messages have "
+            "tags of their own",
+            s->study.model_name);
+    st = drv_training_on(&s->study, &s->point, STEP_UNITS, r->arena, &shown.result, err);
 
     if (st != DSE_OK || (unrolls && (st = unroll(o, s, &shown.result, r, &unrolled, err)) != DSE_OK))
         return st;
@@ -272,6 +286,8 @@ static dse_status simulate(const simulate_options *o, dse_arena *a, simulated *s
         (st = drv_point_simulate(&s->study, &w, a, &s->result, o->trace || o->timeline ? &record : NULL,
                                  err)) != DSE_OK)
         return st;
+    if (card_model_is_main(&s->study.model))
+        simulated_flaws(&w, a);
     drv_metrics_of(&w, &s->result, &s->metrics);
     store_add_costs(strategy_ranks(&s->point), s->study.system.price, s->study.system.power, &s->metrics);
     if (o->trace)

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cards/locate.h"
 #include "cli/command.h"
+#include "cli/simulated.h"
 #include "workload/chakra.h"
 #include "workload/generate.h"
 #include "workload/stage_main.h"
@@ -22,15 +23,14 @@ typedef struct {
 #define SIZE_RANGE   .min = 1, .max = 1e15
 #define DEGREE_RANGE .min = 1, .max = 1048576
 
-enum { RECOMP, MAIN, N_VERSIONS };
-static const char *const versions[] = {[RECOMP] = "recomp", [MAIN] = "main", NULL};
+enum { RECOMP = WL_STAGE_RECOMP, MAIN = WL_STAGE_MAIN, N_VERSIONS };
 static const char *const schemas[] = {"v0.0.4", "v0.0.1", "json", NULL};
 
 /* Defaults that are "none" here differ between the versions: `sizes` has them. */
 static const option options[] = {
     {"--stage-version", OPT_STRING, "BRANCH", "recomp",
-     "whose options, models and bytes: recomp, 0b44904; main, 9ec6c02 (astra-sim/stage)", .choices = versions,
-     FIELD(version)},
+     "whose options, models and bytes: recomp, 0b44904; main, 9ec6c02 (astra-sim/stage)",
+     .choices = wl_stage_versions, FIELD(version)},
     {"--output_dir", OPT_STRING, "DIR", NULL, "folder for the traces and the group file", FIELD(output_dir)},
     {"--output_name", OPT_STRING, "NAME", NULL,
      "name of the traces; %d stands for the rank, and .%d.et is added without it", FIELD(output_name)},
@@ -102,7 +102,7 @@ static const struct {
 static dse_status not_of(int version, const char *name, dse_error *err)
 {
     return dse_fail(err, DSE_E_USAGE, "STAGE's branch %s has no option %s; %s has it, see --stage-version",
-                    versions[version], name, versions[!version]);
+                    wl_stage_versions[version], name, wl_stage_versions[!version]);
 }
 
 static dse_status complete(stage_options *o, int version, dse_error *err)
@@ -209,26 +209,9 @@ static bool is_set(const char *variable, const char *otherwise, const char *valu
     return !strcmp(v ? v : otherwise, value);
 }
 
-/* What the branch has wrong; its bytes are kept all the same. */
-static void report_flaws(const wl_workload *w, dse_arena *a)
-{
-    const char *const *flaws = wl_stage_main_flaws(w, a);
-    dse_strbuf text = dse_strbuf_in(a);
-
-    for (; *flaws; flaws++)
-        dse_strbuf_addf(&text, "%s%s", text.len ? "; " : "", *flaws);
-    if (text.len)
-        report_note("STAGE's branch main has this wrong, and profile train right: %s", text.data);
-}
-
 static dse_status run_main(const stage_options *o, command_run *r, dse_error *err)
 {
-    static const char *const models[] = {[WL_MAIN_DENSE] = "dense",
-                                         [WL_MAIN_LLAMA] = "llama",
-                                         [WL_MAIN_GPT] = "gpt",
-                                         [WL_MAIN_MOE] = "moe",
-                                         [WL_MAIN_DEBUG] = "debug"};
-    const char *model = o->model_type ? o->model_type : models[WL_MAIN_DENSE], *name;
+    const char *model = o->model_type ? o->model_type : wl_main_models[WL_MAIN_DENSE], *name;
     wl_main_options request = {.dp = o->dp,
                                .tp = o->tp,
                                .sp = o->sp,
@@ -254,9 +237,9 @@ static dse_status run_main(const stage_options *o, command_run *r, dse_error *er
     wl_workload w;
     dse_status st;
 
-    while (i < DSE_COUNT(models) && strcmp(models[i], model) != 0)
+    while (i < WL_MAIN_N_MODELS && strcmp(wl_main_models[i], model) != 0)
         i++;
-    if (i == DSE_COUNT(models)) {
+    if (i == WL_MAIN_N_MODELS) {
         report_warning(
             "STAGE has no model '%.60s' and writes nothing for it; known: dense, llama, gpt, moe, debug",
             model);
@@ -272,7 +255,7 @@ static dse_status run_main(const stage_options *o, command_run *r, dse_error *er
     if ((st = wl_stage_main_generate(&request, r->arena, &w, o->print_gpu_vram ? r->out : NULL, err)) !=
         DSE_OK)
         return st;
-    report_flaws(&w, r->arena);
+    simulated_flaws(&w, r->arena);
     if (request.copies_nodes)
         report_warning(
             "with STAGE_MICROBATCH_OPTIMIZE all micro-batches write the same tensors, and nothing adds up "
@@ -292,7 +275,7 @@ static dse_status run_main(const stage_options *o, command_run *r, dse_error *er
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     stage_options o = *(const stage_options *)opts;
-    const int version = (int)option_place(versions, o.version);
+    const int version = (int)option_place(wl_stage_versions, o.version);
     dse_status st = complete(&o, version, err);
 
     if (st != DSE_OK)

@@ -44,6 +44,7 @@ static const option options[] = {
      FIELD(dry_run)},
     OPTION_ENGINE("native"),
     OPTION_ASTRASIM_VERSION,
+    OPTION_STAGE_VERSION,
     OPTION_GROUP(external_group, external),
     {"--prune", OPT_FLAG, NULL, "false",
      "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
@@ -305,6 +306,19 @@ static bool is_first(const drv_study *s, uint32_t i, bool system)
     return first == i;
 }
 
+/* Whether a variant has the steps of STAGE's branch main. */
+static bool has_main(const drv_space *s)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < s->n_studies; i++)
+        found |= card_model_is_main(&s->study[i].model);
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        for (uint32_t k = 0; k < s->axis[i].n && !strcmp(s->axis[i].path, "stage.version"); k++)
+            found |= !strcmp(s->axis[i].value[k], wl_stage_versions[WL_STAGE_MAIN]);
+    return found;
+}
+
 /* Once for each model, then once for each system. */
 static void warn_of_cards(const drv_space *s)
 {
@@ -315,6 +329,10 @@ static void warn_of_cards(const drv_space *s)
         if (is_first(s->study, i, true))
             report_unknown_keys(s->study[i].system_path, s->study[i].system.n_unknown_keys,
                                 s->study[i].system.unknown_key);
+    if (has_main(s))
+        report_note(
+            "STAGE's branch main has the cost of attention, the work of experts and the bytes of messages "
+            "wrong, and profile train right; 'ccldse simulate' says what it is of a point");
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -337,6 +355,22 @@ static dse_status take_shard(const char *text, drv_points *points, dse_error *er
                         text, points->n);
     points->n = kept;
     return DSE_OK;
+}
+
+/* Options without effect where all points are of profile train. */
+static dse_status check_train(const sweep_options *o, const drv_points *points, dse_error *err)
+{
+    const char *given = shortcuts_given(&o->shortcuts);
+
+    for (size_t i = 0; given && i < points->n_variants; i++)
+        if (!points->variant[i].laws)
+            return DSE_OK;
+    return given ? dse_fail(err, DSE_E_USAGE,
+                            "%s has no effect on a sweep of profile train, whose steps are added up; 'ccldse "
+                            "simulate "
+                            "--no-symmetry' has every rank of a point simulated",
+                            given)
+                 : DSE_OK;
 }
 
 /* Options that --prune excludes, and options that need it. */
@@ -380,7 +414,8 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = external_choose(&o->external, true, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
-        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK)
+        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
+        (st = check_train(o, &points, err)) != DSE_OK)
         return st;
     if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
         return st;

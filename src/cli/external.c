@@ -30,13 +30,15 @@ OPTION_ROWS(external_group)
 
 option_list external_settings(const external_options *o, const option_list *set, dse_arena *a)
 {
-    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 1);
+    const char **item = DSE_ARENA_NEW(a, const char *, set->n + 2);
     option_list all = {set->n, item};
 
     for (size_t i = 0; i < set->n; i++)
         item[i] = set->item[i];
     if (o->version)
         item[all.n++] = dse_arena_printf(a, "simulator.version=%s", o->version);
+    if (o->stage_version)
+        item[all.n++] = dse_arena_printf(a, "stage.version=%s", o->stage_version);
     return all;
 }
 

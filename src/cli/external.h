@@ -4,10 +4,12 @@
 
 #include "cli/command.h"
 #include "driver/external.h"
+#include "workload/stage_main.h"
 
 typedef struct {
     const char *engine;
     const char *version; /* of ASTRA-sim; NULL: the cards' */
+    const char *stage_version;
     drv_external_options tools;
 } external_options;
 
@@ -15,16 +17,24 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
 
 /* The row of an external_options `external` that says who simulates; and the rows of the rest. */
 #define OPTION_ENGINE(default_engine)                                                                        \
-    {"--engine", OPT_STRING, "NAME", default_engine, "who simulates, this program or the tools named below", \
-     .choices = external_engines, FIELD(external.engine)}
+    {                                                                                                        \
+        "--engine", OPT_STRING, "NAME", default_engine,                                                      \
+            "who simulates, this program or the tools named below", .choices = external_engines,             \
+                                                                    FIELD(external.engine)                   \
+    }
 option_group external_group;
 
-/* The row that says the version of ASTRA-sim, which is a setting of the system; and the settings of the
- * command line with it. */
+/* The rows that say the versions of ASTRA-sim, which is a setting of the system, and of STAGE, one of the model; and
+ * the settings of the command line with them. */
 #define OPTION_ASTRASIM_VERSION                                                                              \
     {                                                                                                        \
         "--astrasim-version", OPT_STRING, "NAME", "", "ASTRA-sim's branch, if not the card's",               \
             .choices = sim_version_names, FIELD(external.version)                                            \
+    }
+#define OPTION_STAGE_VERSION                                                                                 \
+    {                                                                                                        \
+        "--stage-version", OPT_STRING, "NAME", "", "profile stage: STAGE's branch, if not the card's",       \
+            .choices = wl_stage_versions, FIELD(external.stage_version)                                      \
     }
 option_list external_settings(const external_options *o, const option_list *set, dse_arena *a);
 

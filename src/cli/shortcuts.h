@@ -19,6 +19,11 @@ static inline sim_shortcuts shortcuts_left(const shortcuts_options *o)
         .memo = !o->no_memo, .symmetry = !o->no_symmetry, .max_bytes = (uint64_t)o->plain_memory};
 }
 
+#define SHORTCUTS_MEMORY "4GiB" /* of --plain-memory */
+
+/* The first option that was given; NULL: none. */
+const char *shortcuts_given(const shortcuts_options *o);
+
 /* For commands with an --engine. */
 static inline dse_status shortcuts_check(const shortcuts_options *o, bool native, dse_error *err)
 {

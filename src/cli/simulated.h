@@ -16,4 +16,7 @@ void simulated_rate(const char *label, double v, const char *unit, dse_strbuf *o
 /* What a step and 10^12 tokens cost and take, a line each; nothing that is not known. */
 void simulated_costs(const store_metrics *m, dse_strbuf *out);
 
+/* A note of what STAGE's branch main has wrong of a workload; none of a workload of another's. */
+void simulated_flaws(const wl_workload *w, dse_arena *a);
+
 #endif

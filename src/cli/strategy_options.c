@@ -104,7 +104,7 @@ void strategy_options_explain(size_t width, dse_strbuf *out)
     for (size_t k = 0; k < DSE_COUNT(parts); k++) {
         dse_strbuf_addf(out, "\n%s:\n", parts[k].title);
         for (size_t i = 0; i < n; i++)
-            if (strategy_parameters[i].profiles == parts[k].profiles)
+            if ((strategy_parameters[i].profiles & ~(unsigned)STRATEGY_PROFILE_MAIN) == parts[k].profiles)
                 option_print(&o[i], width, out);
     }
 }

@@ -88,15 +88,16 @@ static dse_status parse_integer(const cfg_param *p, const char *text, int64_t *o
     return st;
 }
 
-static dse_status parse_name(const cfg_param *p, const char *text, cfg_name out, dse_error *err)
+static dse_status parse_name(const cfg_param *p, const char *text, char *out, dse_error *err)
 {
+    const size_t room = p->room ? p->room : CFG_NAME_MAX;
     char known[256];
     const char *nearest;
     size_t n = 0;
 
-    if (strlen(text) >= CFG_NAME_MAX)
+    if (strlen(text) >= room)
         return dse_fail(err, DSE_E_CONFIG, "%s: the name '%.40s...' is too long", p->key, text);
-    snprintf(out, CFG_NAME_MAX, "%s", text);
+    snprintf(out, room, "%s", text);
     if (p->check) {
         dse_error why = DSE_ERROR_INIT;
         if (p->check(text, &why) != DSE_OK)
@@ -161,7 +162,11 @@ dse_status cfg_param_set(const cfg_param *p, const cfg_doc *doc, const cfg_node 
     const cfg_node *const *items = (const cfg_node *const *)node->item;
     uint32_t n = node->n;
 
-    if (!is_list(p) || (p->bare && node->kind == CFG_SCALAR)) {
+    if (p->listed && node->kind == CFG_LIST) {
+        if (n != 1)
+            return cfg_fail(err, doc, node, "%s is a list of one, for all dimensions, not of %" PRIu32,
+                            p->key, n);
+    } else if (!is_list(p) || (p->bare && node->kind == CFG_SCALAR)) {
         items = &node;
         n = 1;
         if (is_list(p))
@@ -610,12 +615,14 @@ static void write_element(const cfg_param *p, const void *values, uint32_t i, ds
 
 void cfg_param_write_json(const cfg_param *p, const void *values, dse_json *j)
 {
-    if (!is_list(p)) {
+    const uint32_t n = is_list(p) ? list_length(p, values) : 1;
+
+    if (!is_list(p) && !p->listed) {
         write_element(p, values, 0, j);
         return;
     }
     dse_json_begin_array(j);
-    for (uint32_t i = 0; i < list_length(p, values); i++)
+    for (uint32_t i = 0; i < n; i++)
         write_element(p, values, i, j);
     dse_json_end_array(j);
 }

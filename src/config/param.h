@@ -65,6 +65,8 @@ typedef struct {
     const char *help;
     size_t offset;
     bool bare;   /* of a list: a value without brackets is a list of one */
+    bool listed; /* of a name: it is written as a list of one, and may be read without brackets */
+    size_t room; /* of a name: bytes of its field; 0: CFG_NAME_MAX */
     bool sparse; /* of a list of integers or names: an entry may be null, which is stored as 0 or "" */
     /* Of a name, a list, a number without a unit in its default, or one that may be absent: no text says it
      * while it is the default, as if there were no such row; so a resolved text stays what it was before

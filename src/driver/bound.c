@@ -55,6 +55,17 @@ static dse_status keep_operators(drv_bounds *b, const drv_study *s, dse_error *e
     return DSE_OK;
 }
 
+dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err)
+{
+    if (card_model_is_main(&s->model))
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "%s of %s: there are no bounds of the steps of STAGE's branch main; leave it out, or give "
+            "--stage-version recomp",
+            what, s->model_name);
+    return drv_need_workload(s, what, err);
+}
+
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
 {
     dse_status st;
@@ -62,7 +73,7 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
     sim_bounds_free(b->bounds);
     b->bounds = NULL;
     dse_arena_reset(&b->system);
-    if ((st = drv_need_workload(s, "a bound", err)) != DSE_OK ||
+    if ((st = drv_bounds_check(s, "a bound", err)) != DSE_OK ||
         (st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
         (st = keep_operators(b, s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &b->operators, &b->symbols, err)) != DSE_OK)

@@ -22,6 +22,10 @@ typedef struct {
 void drv_bounds_init(drv_bounds *b);
 void drv_bounds_free(drv_bounds *b);
 
+/* Refuses a study whose points have no bounds, of profile train or STAGE's branch main: `what` needs them.
+ * DSE_E_CONFIG. */
+dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err);
+
 /* Makes a study the one whose points are asked for. Fails as a simulation of the study would, and with
  * DSE_E_CONFIG if the operator file has changed; then its points have no bound. */
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);

@@ -1,10 +1,16 @@
 #include "driver/custom.h"
 
+#include "base/fs.h"
+#include "base/hash.h"
 #include "base/units.h"
 #include "sim/collective.h"
 #include "workload/chakra.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#define MAX_FILE_BYTES ((size_t)256 << 20)
 
 /* An algorithm, and for how many places of a group it is needed. */
 typedef struct {
@@ -76,6 +82,67 @@ static void count_places(const wl_workload *w, uint32_t rank, const sim_customs 
     }
 }
 
+/* ---- their contents ------------------------------------------------------------------------------------- */
+
+/* Adds a file's text to a hash. False: there is no such file. */
+static bool add_file(const char *path, uint64_t *hash, dse_arena *a, dse_error *err)
+{
+    dse_strbuf text = dse_strbuf_in(a);
+
+    if (!dse_is_file(path) || dse_read_file(path, MAX_FILE_BYTES, &text, err) != DSE_OK)
+        return false;
+    *hash = dse_hash_u64(*hash ^ dse_hash_bytes(text.data, text.len));
+    return true;
+}
+
+/* Of all places, as a later workload may have groups of any size. */
+static void add_places(const char *prefix, uint64_t *hash, dse_arena *a, dse_error *err)
+{
+    uint32_t place = 0;
+
+    while (add_file(dse_arena_printf(a, "%s.%" PRIu32 ".et", prefix, place), hash, a, err))
+        place++;
+    *hash = dse_hash_u64(*hash ^ place);
+}
+
+dse_status drv_custom_settle(card_system *s, dse_error *err)
+{
+    const bool is_stored = cfg_is_given(&card_system_table, s, "collectives.custom_hash");
+    cfg_name hash = "";
+    uint64_t sum = 1;
+    sim_customs customs = {0};
+    algorithms all = {0};
+    dse_arena a;
+    dse_status st = DSE_OK;
+
+    if (!card_system_has_custom(s) && !is_stored) {
+        *s->custom_hash = '\0';
+        return DSE_OK;
+    }
+    dse_arena_init(&a);
+    all.arena = &a;
+    for (int i = 0; i < SIM_N_COLLECTIVES; i++)
+        if (*s->custom[i])
+            find(&all, s->custom[i]);
+    if (*s->custom_by_node && dse_is_file(s->custom_by_node) &&
+        (st = read_nodes(s->custom_by_node, &all, &customs, err)) == DSE_OK)
+        add_file(s->custom_by_node, &sum, &a, err);
+    for (size_t i = 0; st == DSE_OK && i < all.n; i++)
+        add_places(all.item[i]->custom.prefix, &sum, &a, err);
+    dse_arena_free(&a);
+    if (st != DSE_OK)
+        return st;
+    snprintf(hash, sizeof hash, "%016" PRIx64, sum);
+    if (is_stored && strcmp(hash, s->custom_hash) != 0)
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "the files of collectives as Chakra files have changed since the configuration was made");
+    memcpy(s->custom_hash, hash, sizeof hash);
+    return DSE_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
 dse_status drv_custom_load(const card_system *s, const wl_workload *w, dse_arena *a, sim_settings *set,
                            dse_error *err)
 {
@@ -85,8 +152,8 @@ dse_status drv_custom_load(const card_system *s, const wl_workload *w, dse_arena
     dse_status st = DSE_OK;
 
     for (int i = 0; i < SIM_N_COLLECTIVES; i++)
-        if (s->custom[i].n)
-            customs->of[i] = &find(&all, s->custom[i].v[0])->custom;
+        if (*s->custom[i])
+            customs->of[i] = &find(&all, s->custom[i])->custom;
     if (*s->custom_by_node)
         st = read_nodes(s->custom_by_node, &all, customs, err);
     for (uint32_t rank = 0; st == DSE_OK && all.n && rank < w->n_ranks; rank++)

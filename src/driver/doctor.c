@@ -338,9 +338,8 @@ static void read_stage_answer(doctor *d, drv_check check, const char *text)
 
     found(d, check, DRV_THERE, "'%s' answers%s", d->in->stage,
           is_recomp && is_main ? ", as any branch"
-          : is_recomp          ? ", branch recomp"
-          : is_main            ? ", branch main, which cannot write the workloads of profile stage; "
-                                 "'ccldse stage --stage-version main' writes its files"
+          : is_recomp          ? ", branch recomp, for models with stage.version recomp, the default"
+          : is_main            ? ", branch main, for models with stage.version main"
                                : "");
 }
 

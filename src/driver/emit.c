@@ -60,8 +60,8 @@ static dse_status check_paths(const card_system *s, dse_error *err)
     const char *path = *s->custom_by_node ? s->custom_by_node : "/";
 
     for (int i = 0; i < SIM_N_COLLECTIVES; i++)
-        if (s->custom[i].n && *s->custom[i].v[0] != '/')
-            path = s->custom[i].v[0];
+        if (*s->custom[i] && *s->custom[i] != '/')
+            path = s->custom[i];
     return *path == '/'
                ? DSE_OK
                : dse_fail(err, DSE_E_CONFIG,

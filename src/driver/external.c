@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "driver/emit.h"
+#include "driver/stage_main.h"
 #include "report/rows.h"
 
 #include <inttypes.h>
@@ -44,6 +45,22 @@ static dse_status split_simulator(const char *option, const char *text, const ch
     return st;
 }
 
+/* The folder of STAGE's script, in which its branch main runs, as it reads its tables from there. */
+static const char *script_folder(const drv_command *stage, const char *current, dse_arena *a)
+{
+    for (size_t i = 0; i < stage->n; i++) {
+        const char *word = stage->word[i], *slash = strrchr(word, '/');
+        const size_t n = strlen(word);
+
+        if (slash && n > 3 && !strcmp(word + n - 3, ".py") && access(word, F_OK) == 0) {
+            stage->word[i] = absolute(current, word, a);
+            return dse_arena_printf(a, "%.*s", (int)(strrchr(stage->word[i], '/') - stage->word[i]),
+                                    stage->word[i]);
+        }
+    }
+    return NULL;
+}
+
 dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_external *out, dse_error *err)
 {
     char folder[PATH_MAX];
@@ -61,6 +78,8 @@ dse_status drv_external_init(const drv_external_options *o, dse_arena *a, drv_ex
     st = o->stage ? split_command("--stage-cmd", o->stage, a, &out->stage, err) : DSE_OK;
     if (st == DSE_OK && o->stage && strchr(out->stage.word[0], '/'))
         out->stage.word[0] = absolute(out->folder, out->stage.word[0], a);
+    if (st == DSE_OK && o->stage)
+        out->stage_folder = script_folder(&out->stage, out->folder, a);
     for (drv_simulator i = 0; st == DSE_OK && i < DRV_N_SIMULATORS; i++)
         if (o->simulator[i])
             st = split_simulator(drv_simulators[i].option, o->simulator[i], out->folder, a,
@@ -131,6 +150,7 @@ static void name_folders(const drv_study *s, const strategy *p, dse_arena *a, dr
     out->workload = dse_arena_printf(a, "workloads/%s", out->name);
     out->configs = dse_arena_printf(a, "astrasim_configs/%s", out->name);
     out->results = dse_arena_printf(a, "results/astrasim/%s", out->name);
+    out->groups = card_model_is_main(&s->model) ? "workload.json" : "comm_group.json";
     out->stage_log = dse_arena_printf(a, "%s/stage.log", out->results);
     out->simulator_log = dse_arena_printf(a, "%s/astrasim.log", out->results);
     out->own_log = dse_arena_printf(a, "%s/log/log.log", out->results);
@@ -163,6 +183,27 @@ static void begin(command_line *l, const drv_command *program, size_t more, dse_
 }
 
 static void add(command_line *l, const char *word) { l->word[l->n++] = word; }
+
+/* STAGE's branch main, which has other options, and runs in its own folder. */
+static dse_status plan_stage_main(const drv_external *x, const drv_study *s, const strategy *p, dse_arena *a,
+                                  drv_external_point *out, dse_error *err)
+{
+    wl_main_options o;
+    command_line l;
+    dse_status st = drv_stage_main_options(s, p, &o, err);
+
+    if (st != DSE_OK)
+        return st;
+    begin(&l, &x->stage, 4 + DRV_STAGE_MAIN_WORDS, a);
+    add(&l, "--output_dir");
+    add(&l, absolute(x->folder, out->workload, a));
+    add(&l, "--output_name");
+    add(&l, "workload");
+    l.n += drv_stage_main_words(&o, a, l.word + l.n);
+    out->job.command[out->job.n++] =
+        (exec_command){l.word, x->stage_folder ? x->stage_folder : ".", out->stage_log, x->timeout_seconds};
+    return DSE_OK;
+}
 
 /* The options of STAGE's main.py (branch recomp, 0b44904). */
 static const struct {
@@ -252,7 +293,7 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
     const struct {
         const char *option, *folder, *file;
     } files[] = {{"--workload-configuration", out->workload, "workload"},
-                 {"--comm-group-configuration", out->workload, "comm_group.json"},
+                 {"--comm-group-configuration", out->workload, out->groups},
                  {"--system-configuration", out->configs, "system.json"},
                  {"--network-configuration", out->configs, "network.yml"},
                  {"--remote-memory-configuration", out->configs, "remote_memory.json"}};
@@ -271,12 +312,13 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
 static dse_status check_study(const drv_study *s, dse_error *err)
 {
     const wl_precision precision = card_model_precision(&s->model);
+    const bool is_main = card_model_is_main(&s->model); /* which says itself what it lacks */
 
-    if (strcmp(s->model.operators, "transformer") != 0)
+    if (!is_main && strcmp(s->model.operators, "transformer") != 0)
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has the operators '%s', and STAGE has only those of 'transformer'", s->model_name,
                         s->model.operators);
-    if (wl_in_bytes(&precision))
+    if (!is_main && wl_in_bytes(&precision))
         return dse_fail(err, DSE_E_CONFIG,
                         "%s has a precision, and STAGE counts elements, not bytes; give --set precision=none",
                         s->model_name);
@@ -308,13 +350,15 @@ dse_status drv_external_plan(const drv_external *x, const drv_study *s, const st
     dse_status st = DSE_OK;
 
     *out = (drv_external_point){.system = s->system};
-    if (!s->training && (st = check_study(s, err)) == DSE_OK)
+    if (!s->training && (st = check_study(s, err)) == DSE_OK && !card_model_is_main(&s->model))
         st = check_point(p, err);
     if (st != DSE_OK || (st = drv_external_check(x, s, err)) != DSE_OK ||
         (st = drv_point_check(s, p, err)) != DSE_OK)
         return st;
     name_folders(s, p, a, out);
-    st = s->training ? plan_unrolled(s, p, a, out, err) : plan_stage(x, s, p, a, out, err);
+    st = s->training                     ? plan_unrolled(s, p, a, out, err)
+         : card_model_is_main(&s->model) ? plan_stage_main(x, s, p, a, out, err)
+                                         : plan_stage(x, s, p, a, out, err);
     if (st == DSE_OK)
         plan_simulator(x, s, a, out);
     return st;

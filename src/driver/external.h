@@ -4,7 +4,8 @@
  * STAGE does not know, is one: the traces are its step unrolled (unrolled.h). Below the current folder a
  * point has
  *
- *   workloads/NAME/          workload.<rank>.et, comm_group.json: what STAGE writes, or the unrolled step
+ *   workloads/NAME/          workload.<rank>.et, comm_group.json: what STAGE writes, or the unrolled step; of
+ *                            STAGE's branch main workload.json, which it names by itself
  *   astrasim_configs/NAME/   system.json, network.yml, remote_memory.json
  *   results/astrasim/NAME/   where ASTRA-sim runs; stage.log and astrasim.log: what both print
  *
@@ -30,9 +31,10 @@ typedef struct {
 
 typedef struct {
     drv_command stage, simulator[DRV_N_SIMULATORS];
-    const char *folder;     /* the current one */
-    double timeout_seconds; /* of each command; 0: none */
-    bool discard_workloads; /* after success, and ASTRA-sim's memory traces, which are larger */
+    const char *stage_folder; /* of STAGE's script; NULL: it is none */
+    const char *folder;       /* the current one */
+    double timeout_seconds;   /* of each command; 0: none */
+    bool discard_workloads;   /* after success, and ASTRA-sim's memory traces, which are larger */
     bool unrolls; /* takes points of profile train, for which ASTRA-sim has one unit for all communication:
                                good for a check, not for a result. Else they are refused. */
 } drv_external;
@@ -58,6 +60,7 @@ typedef struct {
     const char *name;
     const char *workload, *configs, *results; /* folders */
     const char *stage_log, *simulator_log, *own_log;
+    const char *groups; /* name of the group file in the folder workload */
     card_system system; /* the study's; of an unrolled step, which names no tensors, memory is not tracked */
     const drv_unrolled *unrolled; /* the traces to write; NULL: STAGE writes them */
     exec_job job;                 /* the simulator is its last command */

@@ -110,14 +110,21 @@ void drv_log_tail_add(const char *path, const char *name, dse_strbuf *out)
 
 /* ---- what it means ------------------------------------------------------------------------- */
 
-/* Messages of ASTRA-sim (af2492b: LocalMemUsageTracker.cc, HardwareResource.cc). The first one found is the
- * cause. */
+#define OTHER_STAGE                                                                                          \
+    "STAGE is of another branch than the model's stage.version; 'ccldse doctor --stage-cmd' says of which"
+
+/* Messages of STAGE's command line, and of ASTRA-sim (af2492b: LocalMemUsageTracker.cc, HardwareResource.cc). The
+ * first one found is the cause. */
 static const struct {
     const char *sentence, *meaning;
 } known[] = {
     {"Attribute 'inputs' not found",
      "STAGE's traces do not name the tensors that memory is made of: set with_comm_info to True in its "
      "symbolic_tensor_graph/graph/convert_chakra.py, or scheduler.track_local_mem to false"},
+    {"error: unrecognized arguments", OTHER_STAGE},
+    {"error: the following arguments are required", OTHER_STAGE},
+    {"STAGE's branch recomp has no option", OTHER_STAGE},
+    {"STAGE's branch main has no option", OTHER_STAGE},
     {"has unreleased nodes", "it ended with ranks that wait for each other, or for what never comes"},
 };
 #define N_KNOWN (sizeof known / sizeof known[0])

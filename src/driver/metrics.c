@@ -118,6 +118,6 @@ store_sizes drv_sizes_of(const card_model *m)
 {
     const wl_precision p = card_model_precision(m);
 
-    return (store_sizes){p.weights,   p.activations, p.gradients,
-                         p.optimizer, p.messages,    card_model_trains(m)};
+    return (store_sizes){p.weights,  p.activations,         p.gradients,         p.optimizer,
+                         p.messages, card_model_is_main(m), card_model_trains(m)};
 }

@@ -89,20 +89,21 @@ static bool changes(const drv_axis *axis, const char *name)
     return drv_path_covers(axis->path, name) || drv_path_covers(name, axis->path);
 }
 
-/* Whether a variant may be of profile train. */
-static bool may_train(const drv_space *s)
+/* Whether a variant may have rules of points, as profile train and STAGE's branch main. */
+static bool may_have_rules(const drv_space *s)
 {
     for (uint32_t i = 0; i < s->n_studies; i++)
-        if (card_model_trains(&s->study[i].model))
+        if (card_model_profile(&s->study[i].model) != STRATEGY_PROFILE_STAGE)
             return true;
     for (uint32_t i = 0; i < s->n_axes; i++)
-        if (changes(&s->axis[i], "profile") || changes(&s->axis[i], "operators"))
+        if (changes(&s->axis[i], "profile") || changes(&s->axis[i], "operators") ||
+            changes(&s->axis[i], "stage.version"))
             return true;
     return false;
 }
 
-/* Whether the number of strategies may depend on the value of an axis. Profile train refuses points by all
- * that a model card says. */
+/* Whether the number of strategies may depend on the value of an axis. Rules refuse points by all that a model card
+ * says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
     static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
@@ -113,7 +114,7 @@ static bool matters(const drv_space *s, const drv_axis *axis)
             return true;
     if (changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)
         return true;
-    if (cfg_table_has(&card_model_table, axis->path) && may_train(s))
+    if (cfg_table_has(&card_model_table, axis->path) && may_have_rules(s))
         return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)
@@ -258,7 +259,7 @@ typedef struct {
     strategy base; /* of them */
     strategy *strategy;
     size_t n_strategies;
-    dse_error refusal;  /* of profile train, the first, */
+    dse_error refusal;  /* of profile train or STAGE's branch main, the first, */
     uint64_t n_refused; /* and how many */
 } walk;
 
@@ -274,8 +275,11 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
     *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
-/* Keeps the first refusal, for a space without points; the others are not even told. */
-static bool trains(walk *w, const drv_study *study, const strategy *p)
+/* Whether rules beyond that of the stages refuse points. Keeps the first refusal, for a space without points; the
+ * others are not even told. */
+static bool has_rules(const drv_study *s) { return s->training || card_model_is_main(&s->model); }
+
+static bool passes(walk *w, const drv_study *study, const strategy *p)
 {
     if (drv_point_check(study, p, w->n_refused ? NULL : &w->refusal) == DSE_OK)
         return true;
@@ -293,7 +297,7 @@ static dse_status filter(walk *w, const drv_study *study, strategy *points, size
 
     survive(w, RULE_PRODUCT, *n);
     for (size_t i = 0; i < *n; i++)
-        if (study->training ? trains(w, study, &points[i]) : points[i].pp <= stages)
+        if (has_rules(study) ? passes(w, study, &points[i]) : points[i].pp <= stages)
             points[kept++] = points[i];
     *n = kept;
     survive(w, RULE_STAGES, kept);

@@ -6,6 +6,7 @@
 #include "cards/hf.h"
 #include "cards/locate.h"
 #include "driver/custom.h"
+#include "driver/stage_main.h"
 #include "driver/training.h"
 
 #include <assert.h>
@@ -19,8 +20,16 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
 {
     const char *path;
     dse_strbuf text = dse_strbuf_in(a);
-    dse_status st = card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS,
-                                s->model.operators, a, &path, err);
+    dse_status st;
+
+    if (card_model_is_main(&s->model)) {
+        s->operators_hash = dse_hash_bytes(DRV_STAGE_MAIN_OPERATORS, strlen(DRV_STAGE_MAIN_OPERATORS));
+        s->operators = (cfg_doc){.path = DRV_STAGE_MAIN_OPERATORS};
+        s->generator = NULL;
+        return DSE_OK;
+    }
+    st = card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a,
+                     &path, err);
 
     if (st != DSE_OK)
         dse_error_set_where(err, s->model_name); /* its card asks for it */
@@ -74,6 +83,14 @@ static dse_status make_training(drv_study *s, bool fills, dse_arena *a, dse_erro
 
     s->training = NULL;
     card_system_settle_profile(&s->system, trains);
+    if (trains && card_system_has_custom(&s->system))
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "collectives as Chakra files (collectives.all_reduce_custom, ...) have no effect in profile "
+            "train; take them out of %s, or give --set profile=stage",
+            s->system_name);
+    if ((st = drv_custom_settle(&s->system, err)) != DSE_OK)
+        return st;
     if (trains && fills)
         st = card_system_fill_laws(&s->system, &s->tables, a, err);
     return trains && st == DSE_OK ? drv_training_make(s, a, err) : st;
@@ -90,6 +107,8 @@ static dse_status check_operators(drv_study *s, dse_arena *a, dse_error *err)
     if (card_model_trains(&s->model))
         return st;
     card_system_drop_laws(&s->system); /* of a study of profile train that this one varies */
+    if (card_model_is_main(&s->model))
+        return st;
     st = wl_operators_read(&s->operators, a, &read, err);
     return st == DSE_OK ? card_model_symbols(&s->model, &s->operators, &symbols, err) : st;
 }
@@ -389,7 +408,7 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
         return st;
     out->settings = print_settings(s->settings, settings, a);
     if (strcmp(out->model.operators, s->model.operators) != 0 ||
-        card_model_trains(&out->model) != card_model_trains(&s->model))
+        card_model_profile(&out->model) != card_model_profile(&s->model))
         return load_operators(out, a, err);
     return make_training(out, of_laws, a, err); /* else its laws are those of the study that it varies */
 }
@@ -398,8 +417,11 @@ dse_status drv_study_vary(const drv_study *s, const cfg_settings *settings, dse_
 
 dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err)
 {
+    const bool is_main = card_model_is_main(&s->model);
     uint64_t ranks = strategy_ranks(p), npus = card_system_npus(&s->system);
-    dse_status st = strategy_check(p, s->training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE, err);
+    wl_main_options o;
+    dse_status st = is_main ? drv_stage_main_options(s, p, &o, err)
+                            : strategy_check(p, card_model_profile(&s->model), err);
 
     if (st != DSE_OK)
         return st;
@@ -417,7 +439,7 @@ dse_status drv_point_check(const drv_study *s, const strategy *p, dse_error *err
     }
     if (s->training)
         return drv_training_check(s, p, err);
-    if (p->pp > DESIGN_MAX_STAGES(s->model.layers))
+    if (!is_main && p->pp > DESIGN_MAX_STAGES(s->model.layers))
         return dse_fail(err, DSE_E_RANGE,
                         "pp %" PRIu32 " is more than the %" PRId64
                         " stages that the layers and embeddings of %s can fill",
@@ -447,8 +469,11 @@ dse_status drv_point_generate(const drv_study *s, const strategy *p, dse_arena *
     dse_status st;
 
     if ((st = drv_need_workload(s, "a workload", err)) != DSE_OK ||
-        (st = drv_point_check(s, p, err)) != DSE_OK ||
-        (st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
+        (st = drv_point_check(s, p, err)) != DSE_OK)
+        return st;
+    if (card_model_is_main(&s->model))
+        return drv_stage_main_generate(s, p, a, out, err);
+    if ((st = card_model_symbols(&s->model, &s->operators, &symbols, err)) != DSE_OK)
         return st;
     if (s->generator)
         return wl_generator_make(s->generator, &symbols, (uint32_t)s->model.layers, &request, a, out, err);

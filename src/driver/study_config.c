@@ -1,6 +1,7 @@
 /* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
 #include "base/json_writer.h"
 #include "cards/device.h"
+#include "driver/custom.h"
 #include "driver/study.h"
 #include "driver/training.h"
 
@@ -166,9 +167,10 @@ static dse_status load_operators(drv_study *s, const char *written_hash, dse_are
     return DSE_OK;
 }
 
-static dse_status make_training(drv_study *s, dse_arena *a, dse_error *err)
+/* What of a study is not in its text. */
+static dse_status complete(drv_study *s, dse_arena *a, dse_error *err)
 {
-    return card_model_trains(&s->model) ? drv_training_make(s, a, err) : DSE_OK;
+    return card_model_trains(&s->model) ? drv_training_make(s, a, err) : drv_custom_settle(&s->system, err);
 }
 
 /* In texts of older versions the model has what the point does not say. */
@@ -203,7 +205,7 @@ dse_status drv_study_read_config(const char *text, size_t n, dse_arena *a, drv_s
 
     if (st == DSE_OK)
         st = load_operators(out, operators_hash, a, err);
-    return st == DSE_OK ? make_training(out, a, err) : st;
+    return st == DSE_OK ? complete(out, a, err) : st;
 }
 
 /* ---- one after another --------------------------------------------------------------------- */
@@ -244,6 +246,8 @@ static dse_status keep_operators(drv_study_reader *r, const char *operators_hash
     drv_study *s = &r->study;
     dse_status st;
 
+    if (card_model_is_main(&s->model))
+        return load_operators(s, operators_hash, &r->study_arena, err);
     if (!r->generator || !is_spelt(r->operators_hash, operators_hash) ||
         strcmp(s->model.operators, r->operators_name)) {
         forget_operators(r);
@@ -274,7 +278,7 @@ static dse_status keep_study(drv_study_reader *r, const char *text, size_t n, st
         st = keep_operators(r, operators_hash, err);
     r->study.tables = r->tables;
     if (st == DSE_OK)
-        st = make_training(&r->study, &r->study_arena, err);
+        st = complete(&r->study, &r->study_arena, err);
     r->tables = r->study.tables;
     if (st == DSE_OK && !point)
         dse_strbuf_add(&r->text, text, n);

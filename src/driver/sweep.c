@@ -409,7 +409,7 @@ static dse_status check_studies(state *s, dse_error *err)
         if (st == DSE_OK && sweep->tools)
             st = drv_external_check(sweep->tools, &s->tasks.at->study, err);
         if (st == DSE_OK && sweep->prune)
-            st = drv_need_workload(&s->tasks.at->study, "--prune", err);
+            st = drv_bounds_check(&s->tasks.at->study, "--prune", err);
     }
     return st;
 }

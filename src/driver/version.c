@@ -5,10 +5,13 @@
 #include "store/store.h"
 #include "workload/chakra.h"
 
-/* The last two are ASTRA-sim's submodules at that commit. */
+/* Of each the default before the newest, which --stage-version and --astrasim-version select; the last two are
+ * ASTRA-sim's submodules. */
 static const drv_upstream upstreams[] = {
     {"STAGE", "0b44904", "recomp"},
+    {"STAGE", "9ec6c02", "main"},
     {"ASTRA-sim", "af2492b", "stage"},
+    {"ASTRA-sim", "518bd51", "master"},
     {"astra-network-analytical", "599a047", NULL},
     {"chakra", "f37c2bb", NULL},
 };

@@ -123,6 +123,12 @@ static const char bytes[] =
     "sizes are bytes, by the precision: ccldse counts them, and two operations a multiply-add; STAGE has no "
     "such key and counts elements";
 
+static const char of_main[] = "stage.version main: STAGE's branch main has the cost of attention linear in "
+                              "the sequence, the work of experts "
+                              "divided by ep twice, gradients reduced in every micro-batch, and messages in "
+                              "elements; profile train has all of "
+                              "it right";
+
 static const char trains[] = "profile train: sizes are bytes, and how many an element has is said by the "
                              "program whose habits count (--like)";
 
@@ -162,9 +168,10 @@ void lint_model_card(lint *l, const cfg_doc *doc)
         return;
     }
     lint_add(l, LINT_NOTE, doc->path, "", "%s",
-             card_model_trains(&values) ? trains
-             : wl_in_bytes(&precision)  ? bytes
-                                        : elements);
+             card_model_trains(&values)    ? trains
+             : card_model_is_main(&values) ? of_main
+             : wl_in_bytes(&precision)     ? bytes
+                                           : elements);
 }
 
 void lint_system_card(lint *l, const cfg_doc *doc)

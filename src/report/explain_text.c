@@ -49,7 +49,7 @@ static bool is_shown(uint32_t parameter, const role *roles, size_t n)
     const strategy_parameter *p = &strategy_parameters[parameter];
     const unsigned profile = store_row_profile(roles[0].row);
     bool shown = !p->omit_default && strategy_has_profile(parameter, profile) &&
-                 (p->is_axis || (p->in_name && profile == STRATEGY_PROFILE_STAGE));
+                 (p->is_axis || (p->in_name && profile & STRATEGY_PROFILE_STAGE));
 
     for (size_t i = 0; i < n; i++)
         shown |= strategy_get(&roles[i].row->strategy, parameter) != p->fallback;

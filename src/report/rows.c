@@ -18,7 +18,7 @@ report_name report_strategy_text(const strategy *p, unsigned profile)
     report_name name;
     dse_strbuf text;
 
-    if (profile == STRATEGY_PROFILE_STAGE)
+    if (profile & STRATEGY_PROFILE_STAGE)
         return report_strategy_name(p);
     dse_strbuf_init(&text);
     strategy_say(p, STRATEGY_PROFILE_TRAIN, " ", &text);

@@ -22,22 +22,30 @@ static double size_at(const store_sizes *s, size_t i)
     return *(const double *)(const void *)((const char *)s + sizes[i].offset);
 }
 
+static bool says(const cfg_node *model, const char *key, const char *word)
+{
+    const cfg_node *node = cfg_get(model, key);
+
+    return node && node->kind == CFG_SCALAR && !strcmp(node->text, word);
+}
+
 static store_sizes read_config(const char *config, dse_arena *a)
 {
     store_sizes out = {0};
-    const cfg_node *profile;
+    const cfg_node *model;
     cfg_doc doc;
 
     if (!config || cfg_parse_json("configuration", config, strlen(config), a, &doc, NULL) != DSE_OK)
         return out;
+    model = cfg_get(doc.root, "model");
     for (size_t i = 0; i < N_SIZES; i++) {
-        const cfg_node *node = cfg_get(cfg_get(doc.root, "model"), sizes[i].key);
+        const cfg_node *node = cfg_get(model, sizes[i].key);
 
         if (node && node->kind == CFG_SCALAR)
             *(double *)(void *)((char *)&out + sizes[i].offset) = strtod(node->text, NULL);
     }
-    profile = cfg_get(cfg_get(doc.root, "model"), "profile");
-    out.training = profile && profile->kind == CFG_SCALAR && !strcmp(profile->text, "train");
+    out.training = says(model, "profile", "train");
+    out.stage_main = says(model, "stage.version", "main");
     return out;
 }
 
@@ -61,7 +69,8 @@ void report_sizes_add(report_sizes *s, const store_sizes *one)
 {
     if (!s->n++)
         s->first = *one;
-    s->differ |= s->first.training != one->training;
+    s->differ |= s->first.training != one->training ||
+                 (s->first.stage_main != one->stage_main && report_in_bytes(one));
     for (size_t i = 0; i < N_SIZES && !one->training; i++)
         s->differ |= size_at(&s->first, i) != size_at(one, i);
 }
@@ -84,14 +93,15 @@ void report_sizes_print(const report_sizes *s, dse_strbuf *out)
 
 void report_sizes_print_one(const store_sizes *s, const char *more, dse_strbuf *out)
 {
-    const bool listed = report_in_bytes(s) && !s->training;
+    const bool listed = report_in_bytes(s) && !s->training && !s->stage_main;
+    const char *words = s->training      ? "bytes."
+                        : !s->stage_main ? "elements, as ASTRA-sim does, not bytes."
+                        : report_in_bytes(s)
+                            ? "what STAGE's branch main says of mixed precision, something like bytes."
+                            : "elements, as STAGE's branch main says them, not bytes.";
 
     dse_strbuf_adds(out, "Memory counts ");
     for (size_t i = 0; listed && i < N_SIZES; i++)
         dse_strbuf_addf(out, "%s%s %g", i ? ", " : "bytes (", sizes[i].word, size_at(s, i));
-    dse_strbuf_addf(out, "%s%s\n",
-                    listed        ? " an element)."
-                    : s->training ? "bytes."
-                                  : "elements, as ASTRA-sim does, not bytes.",
-                    more);
+    dse_strbuf_addf(out, "%s%s\n", listed ? " an element)." : words, more);
 }

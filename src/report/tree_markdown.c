@@ -81,5 +81,6 @@ void report_put_degrees(const char *point, unsigned profile, unsigned profiles, 
     for (uint32_t k = STRATEGY_N; k-- > 0;)
         if (!strategy_parameters[k].is_axis && strategy_get(&p, k) != strategy_parameters[k].fallback)
             add_parameter(k, strategy_get(&p, k), &text);
-    report_put(row, V_NOTE(headings[profiles], text.data));
+    report_put(row,
+               V_NOTE(headings[profiles & (STRATEGY_PROFILE_STAGE | STRATEGY_PROFILE_TRAIN)], text.data));
 }

@@ -6,8 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_RANKS_DESCRIBED 2
-#define MAX_RANKS_NAMED     34 /* in all, the others as rank:node: as many as fit the message */
+#define MAX_RANKS_DESCRIBED 2u
+#define MAX_RANKS_SEARCHED  1024u /* for causes, each of which looks at its whole group */
+#define MAX_RANKS_NAMED     34u   /* in all, the others as rank:node: as many as fit the message */
 
 /* The size of the first dimension in which the collective runs an algorithm for powers of two on another
  * count; *name is the algorithm's. 0: there is none. */
@@ -75,29 +76,47 @@ static bool is_same_collective(const sim_engine *e, uint32_t a, const wl_node *o
            !strcmp(of_a->name, of_b->name);
 }
 
-/* The first other member that is in another collective meanwhile: what a different order looks like. */
-static void describe_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, const wl_group *g,
-                                 dse_strbuf *out)
+static const wl_group *group_of(const sim_engine *e, uint32_t rank, const wl_node *n)
 {
+    return n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+}
+
+/* The first other member that is in another collective meanwhile, what a different order looks like, and its node;
+ * DSE_NONE: there is none. */
+static uint32_t find_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, uint32_t *node)
+{
+    const wl_group *g = group_of(e, rank, n);
+
     for (uint32_t i = 0; i < (g ? g->n : e->w->n_ranks); i++) {
         const uint32_t other = g ? g->rank[i] : i;
         bool issued;
-        const uint32_t node = e->rank[other].finished ? DSE_NONE : waiting_node(e, other, &issued);
-        const wl_node *of_other = node == DSE_NONE ? NULL : &e->rank[other].graph->graph->node[node];
+        const wl_node *of_other;
 
-        if (!of_other || !issued || of_other->type != WL_NODE_COLL ||
-            is_same_collective(e, rank, n, other, of_other))
-            continue;
-        dse_strbuf_addf(out, ": %s", sim_where(e, other, node).text);
-        if (of_other->slot != DSE_NONE)
-            dse_strbuf_addf(out, " of group '%s'", e->w->group[e->w->rank[other].group[of_other->slot]].name);
-        return;
+        *node = e->rank[other].finished ? DSE_NONE : waiting_node(e, other, &issued);
+        of_other = *node == DSE_NONE ? NULL : &e->rank[other].graph->graph->node[*node];
+        if (of_other && issued && of_other->type == WL_NODE_COLL &&
+            !is_same_collective(e, rank, n, other, of_other))
+            return other;
     }
+    return DSE_NONE;
+}
+
+static void describe_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
+{
+    uint32_t node;
+    const uint32_t other = find_other_order(e, rank, n, &node);
+    const wl_node *of_other = other == DSE_NONE ? NULL : &e->rank[other].graph->graph->node[node];
+
+    if (!of_other)
+        return;
+    dse_strbuf_addf(out, ": %s", sim_where(e, other, node).text);
+    if (of_other->slot != DSE_NONE)
+        dse_strbuf_addf(out, " of group '%s'", group_of(e, other, of_other)->name);
 }
 
 static void describe_collective(const sim_engine *e, uint32_t rank, const wl_node *n, dse_strbuf *out)
 {
-    const wl_group *g = n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
+    const wl_group *g = group_of(e, rank, n);
     const char *name = NULL;
     sim_collective coll;
     uint32_t unfit = sim_collective_of(n->coll, &coll) ? unfit_size(e, g, coll, &name) : 0;
@@ -113,8 +132,8 @@ static void describe_collective(const sim_engine *e, uint32_t rank, const wl_nod
     else if (unfit)
         dse_strbuf_addf(out, "; %s needs a power of two of ranks, not %" PRIu32 ")", name, unfit);
     else {
-        dse_strbuf_adds(out, "; the others are not in it, or enter their collectives in another order");
-        describe_other_order(e, rank, n, g, out);
+        dse_strbuf_adds(out, "; the others are not in it, or " SIM_OTHER_ORDER);
+        describe_other_order(e, rank, n, out);
         dse_strbuf_addc(out, ')');
     }
 }
@@ -155,21 +174,55 @@ static void describe_rank(const sim_engine *e, uint32_t rank, bool full, dse_str
                         sim_where(e, rank, node).text);
 }
 
+/* Whether the rank waits in a collective while another member is in another one: a cause, which holds up others. */
+static bool is_cause(const sim_engine *e, uint32_t rank)
+{
+    bool issued;
+    const uint32_t node = e->rank[rank].finished ? DSE_NONE : waiting_node(e, rank, &issued);
+    const wl_node *n = node == DSE_NONE ? NULL : &e->rank[rank].graph->graph->node[node];
+    uint32_t other;
+
+    return n && issued && n->type == WL_NODE_COLL && find_other_order(e, rank, n, &other) != DSE_NONE;
+}
+
+static bool is_listed(const uint32_t *list, uint32_t n, uint32_t rank)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == rank)
+            return true;
+    return false;
+}
+
+/* Ranks that never finish, causes first; at most `max`. Returns how many. */
+static uint32_t list_ranks(const sim_engine *e, uint32_t max, uint32_t *out)
+{
+    const uint32_t searched = e->w->n_ranks < MAX_RANKS_SEARCHED ? e->w->n_ranks : MAX_RANKS_SEARCHED;
+    uint32_t n = 0, n_causes;
+
+    for (uint32_t r = 0; r < searched && n < MAX_RANKS_DESCRIBED; r++)
+        if (is_cause(e, r))
+            out[n++] = r;
+    n_causes = n;
+    for (uint32_t r = 0; r < e->w->n_ranks && n < max; r++)
+        if (!e->rank[r].finished && !is_listed(out, n_causes, r))
+            out[n++] = r;
+    return n;
+}
+
 dse_status sim_deadlock(sim_engine *e)
 {
-    uint32_t named = 0, left = e->w->n_ranks - e->n_finished;
+    uint32_t rank[MAX_RANKS_NAMED], named = list_ranks(e, MAX_RANKS_NAMED, rank);
+    const uint32_t left = e->w->n_ranks - e->n_finished;
     dse_strbuf text;
     dse_status st;
 
     dse_strbuf_init(&text);
-    for (uint32_t r = 0; r < e->w->n_ranks && named < MAX_RANKS_NAMED; r++) {
-        if (e->rank[r].finished)
-            continue;
-        if (named == MAX_RANKS_DESCRIBED)
+    for (uint32_t i = 0; i < named; i++) {
+        if (i == MAX_RANKS_DESCRIBED)
             dse_strbuf_adds(&text, "; and, as rank:node,");
-        else if (named && named < MAX_RANKS_DESCRIBED)
+        else if (i && i < MAX_RANKS_DESCRIBED)
             dse_strbuf_adds(&text, "; ");
-        describe_rank(e, r, named++ < MAX_RANKS_DESCRIBED, &text);
+        describe_rank(e, rank[i], i < MAX_RANKS_DESCRIBED, &text);
     }
     st =
         dse_fail(e->err, DSE_E_SIM,

@@ -95,6 +95,9 @@ typedef struct {
 #define SIM_ALL_SHORTCUTS ((sim_shortcuts){.memo = true, .symmetry = true})
 #define SIM_MAX_BYTES     ((uint64_t)4 << 30)
 
+/* Words of the error of a deadlock; with a colon behind them the ranks, nodes and groups follow. */
+#define SIM_OTHER_ORDER "enter their collectives in another order"
+
 /* All ranks of w must have an NPU: w->n_ranks == net->n_npus. Results, and the record if one is asked for,
  * belong to the arena; so does the scratch memory of the run. `record` may be NULL; it has only nodes, so a
  * rank's wall is later than its last node by the fixed cost of a step. Apart from n_events and the order in

@@ -119,7 +119,7 @@ bool store_column_has_profile(const store_column *c, unsigned profile)
 
     for (size_t i = 0; i < sizeof of_workloads / sizeof of_workloads[0]; i++)
         if (c->offset == of_workloads[i])
-            return profile == STRATEGY_PROFILE_STAGE;
+            return profile & STRATEGY_PROFILE_STAGE;
     for (size_t i = 0; i < sizeof of_training / sizeof of_training[0]; i++)
         if (c->offset == of_training[i])
             return profile == STRATEGY_PROFILE_TRAIN;

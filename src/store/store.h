@@ -122,6 +122,7 @@ const char *store_text(const store_metrics *m, const store_column *c);
 /* Bytes of an element in the memory of a result, by what the element is; all 0: memory counts elements. */
 typedef struct {
     double weights, activations, gradients, optimizer, messages;
+    bool stage_main; /* profile stage of STAGE's branch main: the numbers are not what is counted */
     bool training; /* profile train: bytes, by the program or by its own precision; the numbers say nothing */
 } store_sizes;
 
@@ -145,7 +146,9 @@ typedef struct {
 /* Which profile's parameters and figures a row has, once its sizes are known. */
 static inline unsigned store_row_profile(const store_row *r)
 {
-    return r->sizes.training ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE;
+    if (r->sizes.training)
+        return STRATEGY_PROFILE_TRAIN;
+    return STRATEGY_PROFILE_STAGE | (r->sizes.stage_main ? STRATEGY_PROFILE_MAIN : 0u);
 }
 
 typedef struct store store;

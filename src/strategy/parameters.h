@@ -46,7 +46,8 @@ STRATEGY_PARAMETER(stages, .kind = STRATEGY_CHOICE, .profiles = STRATEGY_PROFILE
                    .help_of_list = "layers of a pipeline stage")
 
 /* Of the training step that programs run (profile train). */
-#define TRAIN_ONLY .profiles = STRATEGY_PROFILE_TRAIN, .omit_default = true
+#define TRAIN_ONLY     .profiles = STRATEGY_PROFILE_TRAIN, .omit_default = true
+#define TRAIN_AND_MAIN .profiles = STRATEGY_PROFILE_TRAIN | STRATEGY_PROFILE_MAIN, .omit_default = true
 STRATEGY_PARAMETER(micro_batch, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 9, TRAIN_ONLY,
                    .help = "sequences of a micro-batch", .help_of_list = "sequences of a micro-batch")
 STRATEGY_PARAMETER(vp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 10, TRAIN_ONLY,
@@ -77,7 +78,7 @@ STRATEGY_PARAMETER(recompute_layers, .kind = STRATEGY_DEGREE, .min = 0, .fallbac
 STRATEGY_PARAMETER(recompute_every, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 16, TRAIN_ONLY,
                    .help = "every so many-th layer is made again",
                    .help_of_list = "every so many-th layer is made again")
-STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_ONLY,
+STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAIN_AND_MAIN,
                    .choices = (const char *const[]){"on", "off", NULL},
                    .help = "with tp, what tensor parallelism leaves whole is split by tokens (Megatron)",
                    .help_of_list = "sequence parallelism over tp (Megatron)")
@@ -137,7 +138,8 @@ STRATEGY_PARAMETER(
     .help_of_list = "overlap of tp collectives with pieces of products")
 /* Of models with experts. */
 #define OF_EXPERTS TRAIN_ONLY, .of_experts = true
-STRATEGY_PARAMETER(ep, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 28, OF_EXPERTS,
+STRATEGY_PARAMETER(ep, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order = 28, TRAIN_AND_MAIN,
+                   .of_experts = true,
                    .help = "expert parallel degree: experts over so many of the tp x cp x dp ranks",
                    .help_of_list = "expert parallel degrees")
 STRATEGY_PARAMETER(etp, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 29, OF_EXPERTS,
@@ -159,6 +161,7 @@ STRATEGY_PARAMETER(capacity_percent, .kind = STRATEGY_DEGREE, .min = 1, .max = 1
                    .help_of_list = "this limit, in percent of an even share")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
+#undef TRAIN_AND_MAIN
 
 #undef STRATEGY_AXIS
 #undef STRATEGY_PARAMETER

@@ -43,8 +43,9 @@ typedef enum {
     STRATEGY_SWEEP_ALL       /* every value */
 } strategy_sweep;
 
-/* Which profiles have a parameter: STAGE's exact step, the step that training programs run. */
-enum { STRATEGY_PROFILE_STAGE = 1, STRATEGY_PROFILE_TRAIN = 2 };
+/* Which profiles have a parameter, as bits: STAGE's exact step, the step that training programs run. Profile stage
+ * with STAGE's branch main is STAGE and MAIN, as it has some parameters more. */
+enum { STRATEGY_PROFILE_STAGE = 1, STRATEGY_PROFILE_TRAIN = 2, STRATEGY_PROFILE_MAIN = 4 };
 
 typedef struct {
     const char *name; /* in JSON, SQL, CSV, space files and constraints; the option is --name with dashes */
@@ -145,7 +146,7 @@ const char *strategy_print(const strategy_parameter *p, uint32_t value, char out
 dse_status strategy_parse(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
                           dse_error *err);
 
-/* Whether the parameters go together, and the profile (one bit) has those that are not at their default.
+/* Whether the parameters go together, and the profile has those that are not at their default.
  * DSE_E_RANGE. */
 dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err);
 

@@ -52,6 +52,7 @@ static wl_io io_of(finisher *f, wl_graph *g, uint32_t tensor)
         f->info[as] = g->n_tensors++;
         g->tensor[f->info[as]] = (wl_tensor_info){.name = wl_name_join(&f->names, piece, 2, NULL),
                                                   .elements = k->stored,
+                                                  .kind = (wl_tensor_kind)k->makes,
                                                   .is_whole = k->stored_whole};
     }
     return (wl_io){f->info[as], k->stored_whole ? (uint64_t)k->stored : wl_size_as_read(k->stored)};
@@ -131,6 +132,7 @@ static dse_status fill_node(finisher *f, wl_graph *g, uint32_t from, uint32_t co
                              : is_message ? g->n_p2p_slots++
                                           : slot_of(f->step_of->t, n->axis),
                      .has_io = true,
+                     .tensor_kind = k->makes,
                      .layer = DSE_NONE};
     g->op_type[to] = sm_op_name(t->is_shadow ? SM_SHADOW : k->op);
     if (!(is_comp ? to_count(k->operations, &out->num_ops) && to_count(k->elements, &out->tensor_size)

@@ -5,7 +5,8 @@
  * that are sums, no order between collectives. What the two have in common is shared: names and suffixes
  * (wl_dialect_stage), shapes and their arithmetic (expr.h), graphs, and the writer of traces.
  *
- *   stage_main_template.c   the rows of the four models, and what each makes: shape, operations, text
+ *   stage_main_rows.c       the rows of the four models
+ *   stage_main_template.c   what each makes: shape, operations, text
  *   stage_main_step.c       the tensors of a step: layers, micro-batches, updates; pipeline stages
  *   stage_main_nodes.c      computations, collectives, messages; nodes without work leave the graph
  *   stage_main.c            graphs, ranks, groups; the memory print-out
@@ -17,7 +18,19 @@
 #include "base/strbuf.h"
 #include "workload/graph.h"
 
-typedef enum { WL_MAIN_DENSE, WL_MAIN_LLAMA, WL_MAIN_GPT, WL_MAIN_MOE, WL_MAIN_DEBUG } wl_main_model;
+/* STAGE's branches, as --stage-version and stage.version have them; ended by NULL. */
+enum { WL_STAGE_RECOMP, WL_STAGE_MAIN };
+extern const char *const wl_stage_versions[];
+
+typedef enum {
+    WL_MAIN_DENSE,
+    WL_MAIN_LLAMA,
+    WL_MAIN_GPT,
+    WL_MAIN_MOE,
+    WL_MAIN_DEBUG,
+    WL_MAIN_N_MODELS
+} wl_main_model;
+extern const char *const wl_main_models[WL_MAIN_N_MODELS + 1]; /* ended by NULL */
 
 /* STAGE's options, by its names; sp is the degree of context parallelism. */
 typedef struct {
@@ -34,9 +47,16 @@ typedef struct {
     bool copies_nodes, whole_views, merges_collectives;
 } wl_main_options;
 
-/* Fills in *out; everything in it belongs to the arena. DSE_E_CONFIG where STAGE fails by an assertion: the
- * batch is no multiple of the micro-batch, experts of ep; a stage gets no tensor; moe without tpsp or with
- * copied nodes, debug with a pipeline. DSE_E_RANGE: too many ranks, or a size that 63 bits do not hold.
+/* DSE_E_CONFIG where STAGE fails by an assertion: the batch is no multiple of the micro-batch, experts of ep; a
+ * stage gets no tensor; moe without tpsp or with copied nodes, debug with a pipeline. */
+dse_status wl_stage_main_check(const wl_main_options *o, dse_error *err);
+
+/* Whether the model has the template llama, with grouped heads and three matrices, or moe's, with grouped heads:
+ * dense and llama have that of gpt unless their precision is mixed. */
+bool wl_stage_main_groups_heads(const wl_main_options *o);
+
+/* Fills in *out, without a mesh; everything in it belongs to the arena. As wl_stage_main_check; DSE_E_RANGE: too
+ * many ranks, or a size that 63 bits do not hold.
  *
  * `memory` (NULL: not asked for) gets the lines of --print_gpu_vram, one a rank; of debug there are none. */
 dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_workload *out,

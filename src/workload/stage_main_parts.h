@@ -52,6 +52,7 @@ typedef struct {
     sm_op op;
     bool is_weight;    /* require_grads: it counts with the optimizer's state */
     bool is_transient; /* with sharded weights its size counts as 0 */
+    uint8_t makes;     /* wl_tensor_kind */
     uint32_t x1, x2;   /* kinds of the same block, or DSE_NONE */
     uint32_t n_deps;
     const uint32_t *deps;                  /* kinds of the same block that it waits for besides */
@@ -86,7 +87,7 @@ typedef struct {
 } sm_template;
 
 enum { SM_EMB_X, SM_EMB_W, SM_EMB_Y, SM_EMB_DY, SM_EMB_DW, SM_EMB_DX, SM_N_EMB };
-enum { SM_LOSS_Y, SM_LOSS_LOSS, SM_LOSS_DY, SM_N_LOSS };
+enum { SM_LOSS_Y, SM_LOSS_LOSS, SM_LOSS_DY };
 
 dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template *out, dse_error *err);
 

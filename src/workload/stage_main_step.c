@@ -251,7 +251,7 @@ static uint32_t shadow_of(builder *b, uint32_t stage, uint32_t remote, uint32_t 
     return shadow[remote];
 }
 
-static dse_status put_on_stages(builder *b, const uint32_t *all, uint32_t n, dse_error *err)
+static void put_on_stages(builder *b, const uint32_t *all, uint32_t n)
 {
     sm_step *s = b->s;
     uint32_t *shadow = DSE_ARENA_RAW(s->arena, uint32_t, s->cap), at = 0;
@@ -276,15 +276,10 @@ static dse_status put_on_stages(builder *b, const uint32_t *all, uint32_t n, dse
             s->tensor[all[i]].x2 = x2;
             s->of_stage[at++] = all[i];
         }
-        if (at == s->start[stage])
-            return dse_fail(err, DSE_E_CONFIG,
-                            "pipeline stage %u of %u gets no layer of %lld; STAGE fails by an assertion",
-                            stage, s->n_stages, (long long)s->t->options->num_stacks);
         for (uint32_t i = first_shadow; i < s->n; i++)
             s->of_stage[at++] = i;
     }
     s->start[s->n_stages] = at;
-    return DSE_OK;
 }
 
 dse_status sm_step_build(sm_template *t, dse_arena *a, sm_step *out, dse_error *err)
@@ -309,5 +304,6 @@ dse_status sm_step_build(sm_template *t, dse_arena *a, sm_step *out, dse_error *
     all = out->of_stage;
     n = (uint32_t)out->n;
     out->n = out->cap; /* shadows come behind them all */
-    return put_on_stages(&b, all, n, err);
+    put_on_stages(&b, all, n);
+    return DSE_OK;
 }

@@ -1,291 +1,25 @@
-/* The models of STAGE's main branch as rows, and what each row makes.
- *
- * Rows restate the branch's tables (sharding_spreadsheets/module3: tpsp_gpt, tp_gpt, tpsp, tpsp_moe, and
- * models/stage1) in the letters of `letters` below: a shape is "b t d", a letter for each dimension. What has
- * no split of its own in one of the tables has a letter that stands for the other's text there. The order of
- * rows is the order of ids. */
-#include "workload/stage_main_parts.h"
+/* What the rows of STAGE's main branch make: shapes, operations, texts, and which of them stand for weights. */
+#include "workload/stage_main_rows.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The symbols; numbers that shapes have as factors are symbols, too. STAGE prints the sum of the heads as a
- * factor, which is never multiplied out. */
-#define SUM_OF_HEADS "(Head + 2*KVHead)"
+const char *const wl_stage_versions[] = {[WL_STAGE_RECOMP] = "recomp", [WL_STAGE_MAIN] = "main", NULL};
+
+const char *const wl_main_models[WL_MAIN_N_MODELS + 1] = {[WL_MAIN_DENSE] = "dense",
+                                                          [WL_MAIN_LLAMA] = "llama",
+                                                          [WL_MAIN_GPT] = "gpt",
+                                                          [WL_MAIN_MOE] = "moe",
+                                                          [WL_MAIN_DEBUG] = "debug"};
+
+/* The symbols; numbers that shapes have as factors are symbols, too. */
 static const char *const symbol_names[] = {
-    "MicroBatch", "Seq",      "Dmodel", "Dff", "Dvocal", "Head", "KVHead", SUM_OF_HEADS,
+    "MicroBatch", "Seq",      "Dmodel", "Dff", "Dvocal", "Head", "KVHead", SM_SUM_OF_HEADS,
     "Experts",    "KExperts", "dp",     "tp",  "cp",     "ep",   "2",      "3"};
 enum { QKV_HEADS = 7, KEXPERTS = 9, N_SYMBOLS = sizeof symbol_names / sizeof symbol_names[0] };
 _Static_assert(N_SYMBOLS <= WL_MAX_SYMBOLS && SM_AXES == KEXPERTS + 1, "the axes come after the sizes");
-
-typedef struct {
-    char letter;
-    const char *text;   /* as wl_dim_parse reads it, */
-    const char *tp;     /* without tpsp, */
-    const char *gpt;    /* without grouped heads, */
-    const char *expert; /* and of an expert's tokens, if that is different */
-} letter;
-
-static const letter letters[] = {
-    {'b', "MicroBatch/dp", NULL, NULL, NULL},
-    {'s', "Seq/cp", NULL, NULL, "KExperts*Seq/(Experts*cp*ep)"},
-    {'t', "Seq/(cp*tp)", "Seq/cp", NULL,
-     "KExperts*Seq/(Experts*cp*ep*tp)"}, /* outside of attention and FFN */
-    {'S', "Seq", NULL, NULL, NULL},
-    {'d', "Dmodel", NULL, NULL, NULL},
-    {'f', "Dff", NULL, NULL, NULL},
-    {'F', "Dff/tp", NULL, NULL, NULL},
-    {'n', "Dmodel/Head", NULL, NULL, NULL},
-    {'h', "Head/tp", NULL, NULL, NULL},
-    {'k', "KVHead/tp", NULL, "Head/tp", NULL},
-    {'K', "2*KVHead/tp", NULL, "2*Head/tp", NULL},
-    {'q', "QKVHeads/tp", NULL, "3*Head/tp", NULL}, /* SUM_OF_HEADS */
-    {'i', "Din", "Din/tp", NULL, NULL},            /* of an embedding */
-    {'o', "Dout", NULL, NULL, NULL},
-    {'e', "Dmodel/ep", NULL, NULL, NULL},
-    {'x', "KExperts", NULL, NULL, NULL},
-    {'R', "KExperts*Seq/(cp*tp)", NULL, NULL, NULL},            /* routed tokens, */
-    {'r', "KExperts*Seq/(cp*ep*tp)", NULL, NULL, NULL},         /* on their experts' rank, */
-    {'w', "KExperts*Seq/(Experts*cp*ep*tp)", NULL, NULL, NULL}, /* and of one expert */
-    {'1', "1", NULL, NULL, NULL},
-    {'C', "1/cp", NULL, NULL, NULL}, /* partial sums */
-    {'T', "1/tp", NULL, NULL, NULL},
-};
-
-typedef struct {
-    const char *name;
-    sm_op op;
-    const char *x1, *x2; /* rows of the block */
-    /* einsum; slice: place of the dimension and its letter; broadcast: times or divided by KExperts;
-     * else operations for each element, of CUSTOM: of the operand */
-    const char *how;
-    const char *x1_shape, *x2_shape; /* of a CUSTOM row x2 is the result */
-    const char *hidden;              /* of the result, where it does not follow; NULL */
-    const char *deps[2];
-} row;
-
-#define T SM_PLACEHOLDER
-#define M SM_EINSUM
-#define I SM_IDENTICAL
-#define WEIGHT(name, shape)                                                                                  \
-    {                                                                                                        \
-        name, SM_CUSTOM, NULL, NULL, "0", NULL, shape, NULL, { NULL }                                        \
-    }
-#define IN(name, shape)                                                                                      \
-    {                                                                                                        \
-        name, T, NULL, NULL, NULL, shape, NULL, NULL, { NULL }                                               \
-    }
-#define COPY(name, x, shape)                                                                                 \
-    {                                                                                                        \
-        name, I, x, NULL, NULL, shape, NULL, NULL, { NULL }                                                  \
-    }
-#define EINSUM(name, x1, x2, how, s1, s2)                                                                    \
-    {                                                                                                        \
-        name, M, x1, x2, how, s1, s2, NULL, { NULL }                                                         \
-    }
-#define SLICE(name, x1, x2, how, s1, s2)                                                                     \
-    {                                                                                                        \
-        name, SM_SLICE, x1, x2, how, s1, s2, NULL, { NULL }                                                  \
-    }
-#define ELEMENT(name, x, how, shape)                                                                         \
-    {                                                                                                        \
-        name, SM_ELEMENT, x, NULL, how, shape, NULL, NULL, { NULL }                                          \
-    }
-#define TWO_OF(name, op, x1, x2, how, shape)                                                                 \
-    {                                                                                                        \
-        name, op, x1, x2, how, shape, shape, NULL, { NULL }                                                  \
-    }
-
-static const row embedding[] = {
-    [SM_EMB_X] = IN("x", "b t i"),
-    [SM_EMB_W] = IN("w", "i o"),
-    [SM_EMB_Y] = EINSUM("y", "x", "w", "bsm,mn->bsn", "b t i", "i o"),
-    [SM_EMB_DY] = IN("dy", "b t o"),
-    [SM_EMB_DW] = EINSUM("dw", "dy", "x", "bsn,bsm->mn", "b t o", "b t i"),
-    [SM_EMB_DX] = EINSUM("dx", "dy", "w", "bsn,mn->bsm", "b t o", "i o"),
-};
-
-static const row loss[] = {
-    [SM_LOSS_Y] = COPY("y", NULL, "b t d"),
-    [SM_LOSS_LOSS] = ELEMENT("loss", "y", "5", "b t d"),
-    [SM_LOSS_DY] = ELEMENT("dy", "loss", "5", "b t d"),
-};
-
-static const row norm_in[] = {
-    COPY("input_norm.x", NULL, "b t d"), /* of the layer before */
-    ELEMENT("input_norm.y", "input_norm.x", "5", "b t d"),
-    TWO_OF("input_norm.dy", SM_ADD, "mha.dx", "mha_res.dx2", NULL, "b t d"),
-    ELEMENT("input_norm.dx", "input_norm.dy", "5", "b t d"),
-};
-
-static const row attention[] = {
-    COPY("mha.x", "input_norm.y", "b t d"),
-    WEIGHT("mha.wqkv", "d n q"),
-    EINSUM("mha.qkv", "mha.x", "mha.wqkv", "bsm,mnh->bsnh", "b s d", "d n q"),
-    SLICE("mha.q", "mha.qkv", NULL, "3h", "b s n q", NULL),
-    SLICE("mha.k", "mha.qkv", NULL, "3k", "b s n q", NULL),
-    SLICE("mha.v", "mha.qkv", NULL, "3k", "b s n q", NULL),
-    COPY("mha.attn", "mha.attn_kernel.qkv", "b s n h"),
-    WEIGHT("mha.wo", "n h d"),
-    EINSUM("mha.o1", "mha.attn", "mha.wo", "bsmh,mhn->bsn", "b s n h", "n h d"),
-    COPY("mha.o", "mha.o1", "b t d"),
-    COPY("mha.do", "mha_res.dx1", "b t d"),
-    COPY("mha.do1", "mha.do", "b s d"),
-    EINSUM("mha.dattn", "mha.do1", "mha.wo", "bsn,mhn->bsmh", "b s d", "n h d"),
-    EINSUM("mha.dwo", "mha.do1", "mha.attn", "bsn,bsmh->mhn", "b s d", "b s n h"),
-    COPY("mha.dv", "mha.attn_kernel.dv", "b s n k"),
-    COPY("mha.dk", "mha.attn_kernel.dk", "b s n k"),
-    COPY("mha.dq", "mha.attn_kernel.dq", "b s n h"),
-    SLICE("mha.dkv", "mha.dv", "mha.dk", "3K", "b s n k", "b s n k"),
-    SLICE("mha.dqkv", "mha.dkv", "mha.dq", "3q", "b s n K", "b s n h"),
-    EINSUM("mha.dwqkv", "mha.dqkv", "mha.x", "bsnh,bsm->mnh", "b s n q", "b s d"),
-    EINSUM("mha.dx1", "mha.dqkv", "mha.wqkv", "bsnh,mnh->bsm", "b s n q", "d n q"),
-    COPY("mha.dx", "mha.dx1", "b t d"),
-    COPY("mha.attn_kernel.q", "mha.q", "b s n h"),
-    COPY("mha.attn_kernel.k", "mha.k", "b s n k"),
-    COPY("mha.attn_kernel.v", "mha.v", "b s n k"),
-    COPY("mha.attn_kernel.k1", "mha.attn_kernel.k", "b S n k"),
-    COPY("mha.attn_kernel.v1", "mha.attn_kernel.v", "b S n k"),
-    {"mha.attn_kernel.qkv",
-     SM_CUSTOM,
-     "mha.attn_kernel.q",
-     NULL,
-     "3",
-     "b s n h",
-     "b s n h",
-     NULL,
-     {"mha.attn_kernel.k1", "mha.attn_kernel.v1"}},
-    COPY("mha.attn_kernel.dqkv", "mha.dattn", "b s n h"),
-    {"mha.attn_kernel.dq", SM_CUSTOM, "mha.attn_kernel.dqkv", NULL, "6", "b s n h", "b s n h", NULL, {NULL}},
-};
-
-static const row own_heads[] = {
-    {"mha.attn_kernel.dk", SM_CUSTOM, "mha.attn_kernel.dqkv", NULL, "6", "b s n h", "b S n h", "C", {NULL}},
-    {"mha.attn_kernel.dv", SM_CUSTOM, "mha.attn_kernel.dqkv", NULL, "6", "b s n h", "b S n h", "C", {NULL}},
-};
-
-static const row grouped_heads[] = {
-    {"mha.attn_kernel.dk1", SM_CUSTOM, "mha.attn_kernel.dqkv", NULL, "6", "b s n h", "b S n h", "C", {NULL}},
-    {"mha.attn_kernel.dv1", SM_CUSTOM, "mha.attn_kernel.dqkv", NULL, "6", "b s n h", "b S n h", "C", {NULL}},
-    SLICE("mha.attn_kernel.dk", "mha.attn_kernel.dk1", NULL, "3k", "b s n h", NULL),
-    SLICE("mha.attn_kernel.dv", "mha.attn_kernel.dv1", NULL, "3k", "b s n h", NULL),
-};
-
-static const row residual_and_norm[] = {
-    COPY("mha_res.x1", "mha.o", "b t d"),
-    COPY("mha_res.x2", "input_norm.x", "b t d"),
-    TWO_OF("mha_res.y", SM_ADD, "mha_res.x1", "mha_res.x2", NULL, "b t d"),
-    COPY("mha_res.dy", "post_attn_norm.dx", "b t d"),
-    COPY("mha_res.dx1", "mha_res.dy", "b t d"),
-    COPY("mha_res.dx2", "mha_res.dy", "b t d"),
-    COPY("post_attn_norm.x", "mha_res.y", "b t d"),
-    ELEMENT("post_attn_norm.y", "post_attn_norm.x", "5", "b t d"),
-};
-
-static const row norm_gradient_dense[] = {
-    TWO_OF("post_attn_norm.dy", SM_ADD, "ffn.dx0", "ffn_res.dx2", NULL, "b t d"),
-    ELEMENT("post_attn_norm.dx", "post_attn_norm.dy", "5", "b t d"),
-    COPY("ffn.x0", "post_attn_norm.y", "b t d"),
-};
-
-static const row norm_gradient_moe[] = {
-    TWO_OF("post_attn_norm.dy", SM_ADD, "moe.dx", "ffn_res.dx2", NULL, "b t d"),
-    ELEMENT("post_attn_norm.dx", "post_attn_norm.dy", "5", "b t d"),
-};
-
-/* Behind ffn.x0. */
-static const row two_matrices[] = {
-    WEIGHT("ffn.wgate", "d F"),
-    WEIGHT("ffn.wdown", "F d"),
-    COPY("ffn.x00", "ffn.x0", "b s d"),
-    EINSUM("ffn.xgate", "ffn.x00", "ffn.wgate", "bsm,mn->bsn", "b s d", "d F"),
-    EINSUM("ffn.xdown1", "ffn.xgate", "ffn.wdown", "bsm,mn->bsn", "b s F", "F d"),
-    COPY("ffn.xdown", "ffn.xdown1", "b t f"),
-    COPY("ffn.dxdown", "ffn_res.dx1", "b t d"),
-    COPY("ffn.dxdown2", "ffn.dxdown", "b s d"),
-    EINSUM("ffn.dwdown", "ffn.dxdown2", "ffn.xgate", "bsn,bsm->mn", "b s d", "b s F"),
-    EINSUM("ffn.dxgate", "ffn.dxdown2", "ffn.wdown", "bsn,mn->bsm", "b s d", "F d"),
-    COPY("ffn.x01", "ffn.x0", "b s d"),
-    EINSUM("ffn.dwgate", "ffn.dxgate", "ffn.x01", "bsn,bsm->mn", "b s F", "b s d"),
-    EINSUM("ffn.dx000", "ffn.dxgate", "ffn.wgate", "bsn,mn->bsm", "b s F", "d F"),
-    COPY("ffn.dx0", "ffn.dx000", "b t d"),
-};
-
-static const row three_matrices[] = {
-    WEIGHT("ffn.wup", "d F"),
-    WEIGHT("ffn.wgate", "d F"),
-    WEIGHT("ffn.wdown", "F d"),
-    COPY("ffn.x00", "ffn.x0", "b s d"),
-    EINSUM("ffn.xup", "ffn.x00", "ffn.wup", "bsm,mn->bsn", "b s d", "d F"),
-    EINSUM("ffn.xgate", "ffn.x00", "ffn.wgate", "bsm,mn->bsn", "b s d", "d F"),
-    EINSUM("ffn.xupgate", "ffn.xup", "ffn.xgate", "bsm,bsm->bsm", "b s F", "b s F"),
-    EINSUM("ffn.xdown1", "ffn.xupgate", "ffn.wdown", "bsm,mn->bsn", "b s F", "F d"),
-    COPY("ffn.xdown", "ffn.xdown1", "b t f"),
-    COPY("ffn.dxdown", "ffn_res.dx1", "b t d"),
-    COPY("ffn.dxdown2", "ffn.dxdown", "b s d"),
-    EINSUM("ffn.dwdown", "ffn.dxdown2", "ffn.xupgate", "bsn,bsm->mn", "b s d", "b s F"),
-    EINSUM("ffn.dxupgate", "ffn.dxdown2", "ffn.wdown", "bsn,mn->bsm", "b s d", "F d"),
-    EINSUM("ffn.dxup", "ffn.dxupgate", "ffn.xgate", "bsm,bsm->bsm", "b s F", "b s F"),
-    EINSUM("ffn.dxgate", "ffn.dxupgate", "ffn.xup", "bsm,bsm->bsm", "b s F", "b s F"),
-    COPY("ffn.x01", "ffn.x0", "b s d"),
-    EINSUM("ffn.dwup", "ffn.dxup", "ffn.x01", "bsn,bsm->mn", "b s F", "b s d"),
-    EINSUM("ffn.dwgate", "ffn.dxgate", "ffn.x01", "bsn,bsm->mn", "b s F", "b s d"),
-    EINSUM("ffn.dx00", "ffn.dxup", "ffn.wup", "bsn,mn->bsm", "b s F", "d F"),
-    EINSUM("ffn.dx01", "ffn.dxgate", "ffn.wgate", "bsn,mn->bsm", "b s F", "d F"),
-    {"ffn.dx000", SM_ADD, "ffn.dx00", "ffn.dx01", NULL, "b s d", "b s d", "T", {NULL}},
-    COPY("ffn.dx0", "ffn.dx000", "b t d"),
-};
-
-static const row router[] = {
-    COPY("moe.x", "post_attn_norm.y", "b t d"),
-    WEIGHT("moe.wrouter", "e x"),
-    EINSUM("moe.yrouter", "moe.x", "moe.wrouter", "bsm,mn->bsn", "b t d", "d x"),
-    {"moe.yrouter2", SM_RESHAPE, "moe.yrouter", NULL, NULL, "b t x", "b R 1", NULL, {NULL}},
-    {"moe.x1", SM_BROADCAST, "moe.x", NULL, "*", "b t e", NULL, NULL, {NULL}},
-    COPY("moe.xrouted", "moe.x1", "b r d"),
-    COPY("moe.yrouted", NULL, "b r d"), /* of the experts */
-    COPY("moe.y1", "moe.yrouted", "b R e"),
-    SLICE("moe.yrouter3", "moe.yrouter2", NULL, "2e", "b R 1", NULL),
-    TWO_OF("moe.y2", SM_ELEMENT2, "moe.y1", "moe.yrouter3", "1", "b R e"),
-    {"moe.y", SM_BROADCAST, "moe.y2", NULL, "/", "b R e", NULL, NULL, {NULL}},
-    COPY("moe.dy", "ffn_res.dx1", "b t e"),
-    {"moe.dy2", SM_BROADCAST, "moe.dy", NULL, "*", "b t e", NULL, NULL, {NULL}},
-    TWO_OF("moe.dy1", SM_ELEMENT2, "moe.dy2", "moe.yrouter3", "1", "b R e"),
-    TWO_OF("moe.dyrouter3", SM_ELEMENT2, "moe.dy2", "moe.y1", "1", "b R e"),
-    SLICE("moe.dyrouter2", "moe.dyrouter3", NULL, "21", "b R e", NULL),
-    COPY("moe.dyrouted", "moe.dy1", "b r d"),
-    {"moe.dyrouter", SM_RESHAPE, "moe.dyrouter2", NULL, NULL, "b R 1", "b t x", NULL, {NULL}},
-    EINSUM("moe.dwrouter", "moe.dyrouter", "moe.x", "bsn,bsm->mn", "b t x", "b t e"),
-    EINSUM("moe.dx01", "moe.dyrouter", "moe.wrouter", "bsn,mn->bsm", "b t x", "e x"),
-    COPY("moe.dxrouted", NULL, "b r d"), /* of the experts */
-    COPY("moe.dx1", "moe.dxrouted", "b R e"),
-    {"moe.dx02", SM_BROADCAST, "moe.dx1", NULL, "/", "b R e", NULL, NULL, {NULL}},
-    TWO_OF("moe.dx", SM_ADD, "moe.dx01", "moe.dx02", NULL, "b t e"),
-};
-
-/* In front of an expert's two matrices; ffn.x0 and ffn.dxdown take from here. Names get its prefix. */
-static const row expert[] = {
-    COPY("ldis.x", "moe.xrouted", "b r d"),
-    SLICE("ldis.x_expert", "ldis.x", NULL, "1w", "b r d", NULL),
-    COPY("ldis.dx_expert", "ffn.dx0", "b w d"),
-    SLICE("ldis.dx", "ldis.dx_expert", NULL, "1r", "b w d", NULL),
-    COPY("ldis.y_expert", "ffn.xdown", "b w d"),
-    SLICE("ldis.y", "ldis.y_expert", NULL, "1r", "b w d", NULL),
-    COPY("ldis.dy", "moe.dyrouted", "b r d"),
-    SLICE("ldis.dy_expert", "ldis.dy", NULL, "1w", "b r d", NULL),
-    COPY("ffn.x0", "ldis.x_expert", "b t d"),
-};
-
-static const row residual_out[] = {
-    COPY("ffn_res.x1", NULL, "b t d"), /* of the FFN or the experts */
-    COPY("ffn_res.x2", "post_attn_norm.x", "b t d"),
-    TWO_OF("ffn_res.y", SM_ADD, "ffn_res.x1", "ffn_res.x2", NULL, "b t d"),
-    COPY("ffn_res.dy", NULL, "b t d"), /* of the layer after */
-    COPY("ffn_res.dx1", "ffn_res.dy", "b t d"),
-    COPY("ffn_res.dx2", "ffn_res.dy", "b t d"),
-};
 
 const char *sm_op_name(sm_op op)
 {
@@ -307,32 +41,39 @@ typedef struct {
     bool is_expert;
 } place;
 
-static bool has_grouped_heads(const wl_main_options *o)
+bool wl_stage_main_groups_heads(const wl_main_options *o)
 {
     return o->model_type == WL_MAIN_MOE ||
            (o->mixed_precision && (o->model_type == WL_MAIN_DENSE || o->model_type == WL_MAIN_LLAMA));
 }
 
+/* Which rows of the tables a model has (SM_OWN_HEADS, ...). */
+static unsigned traits_of(const wl_main_options *o)
+{
+    const bool has_experts = o->model_type == WL_MAIN_MOE, grouped = wl_stage_main_groups_heads(o);
+
+    return (has_experts ? SM_EXPERTS : SM_NO_EXPERTS) | (grouped ? SM_GROUPED_HEADS : SM_OWN_HEADS) |
+           (grouped && !has_experts ? SM_THREE_MATRICES : SM_TWO_MATRICES);
+}
+
 static bool is_tp_alone(const wl_main_options *o)
 {
-    return !o->tpsp && o->model_type != WL_MAIN_DEBUG && !has_grouped_heads(o);
+    return !o->tpsp && o->model_type != WL_MAIN_DEBUG && !wl_stage_main_groups_heads(o);
 }
 
 static wl_dim dim_of(const sm_template *t, const place *p, char c)
 {
-    const letter *l = letters;
+    const sm_letter *l = sm_letter_find(c);
     const char *text;
     char buf[64];
     wl_dim d = {{0}};
     dse_error err = DSE_ERROR_INIT;
     dse_status st;
 
-    while (l->letter != c)
-        l++;
     text = l->text;
     if (l->tp && is_tp_alone(t->options))
         text = l->tp;
-    else if (l->gpt && !has_grouped_heads(t->options))
+    else if (l->gpt && !wl_stage_main_groups_heads(t->options))
         text = l->gpt;
     else if (l->expert && p->is_expert)
         text = l->expert;
@@ -340,7 +81,7 @@ static wl_dim dim_of(const sm_template *t, const place *p, char c)
         snprintf(buf, sizeof buf, "%s%s", c == 'i' ? p->din : p->dout,
                  text + strlen(c == 'i' ? "Din" : "Dout"));
         text = buf;
-    } else if (c == 'q' && has_grouped_heads(t->options)) {
+    } else if (c == 'q' && wl_stage_main_groups_heads(t->options)) {
         d.power[QKV_HEADS] = 1;
         d.power[SM_AXES + SM_TP] = -1;
         return d;
@@ -374,7 +115,7 @@ static weight_sum sum_of_weights(const sm_template *t)
     const wl_main_options *o = t->options;
     const place p = {.prefix = ""};
     const int64_t experts = o->model_type == WL_MAIN_MOE ? o->experts / o->ep : 1;
-    const bool grouped = has_grouped_heads(o);
+    const bool grouped = wl_stage_main_groups_heads(o);
     const int64_t matrices = grouped && o->model_type != WL_MAIN_MOE ? 3 : 2 * experts;
     weight_sum s = {.n = 0};
     wl_shape ffn = shape_of(t, &p, "d F"), heads = shape_of(t, &p, "d n q"), whole = shape_of(t, &p, "d n h"),
@@ -392,10 +133,10 @@ static weight_sum sum_of_weights(const sm_template *t)
         s.term[s.n] = wl_shape_elements(&route);
         s.scale[s.n++] = 1;
     }
-    s.text =
-        dse_arena_printf(t->arena, "%lld*Dff*Dmodel/tp + %s%s", (long long)matrices,
-                         grouped ? "Dmodel**2/tp + Dmodel**2*" SUM_OF_HEADS "/(Head*tp)" : "4*Dmodel**2/tp",
-                         o->model_type == WL_MAIN_MOE ? " + Dmodel*KExperts/ep" : "");
+    s.text = dse_arena_printf(t->arena, "%lld*Dff*Dmodel/tp + %s%s", (long long)matrices,
+                              grouped ? "Dmodel**2/tp + Dmodel**2*" SM_SUM_OF_HEADS "/(Head*tp)"
+                                      : "4*Dmodel**2/tp",
+                              o->model_type == WL_MAIN_MOE ? " + Dmodel*KExperts/ep" : "");
     return s;
 }
 
@@ -572,7 +313,7 @@ static sm_kind *add_kind(sm_template *t, const char *name, sm_op op)
 
 /* Rows waiting for their operands, which may come later. */
 typedef struct {
-    const row *r; /* NULL: it has them */
+    const sm_row *r; /* NULL: it has them */
     const char *prefix;
     uint32_t first; /* of the rows with this prefix */
 } waiting;
@@ -583,15 +324,18 @@ typedef struct {
     waiting *of; /* by kind, from the block's first */
 } block;
 
-static void add_rows(block *b, const place *p, const row *rows, size_t n)
+static void add_rows(block *b, const place *p, const sm_rows *rows)
 {
     sm_template *t = b->t;
+    const unsigned traits = traits_of(t->options);
 
-    for (size_t i = 0; i < n; i++) {
-        const row *r = &rows[i];
-        sm_kind *k =
-            add_kind(t, *p->prefix ? dse_arena_printf(t->arena, "%s%s", p->prefix, r->name) : r->name, r->op);
+    for (size_t i = 0; i < rows->n; i++) {
+        const sm_row *r = &rows->row[i];
+        sm_kind *k;
 
+        if (r->only && !(r->only & traits))
+            continue;
+        k = add_kind(t, *p->prefix ? dse_arena_printf(t->arena, "%s%s", p->prefix, r->name) : r->name, r->op);
         k->x1_shape.shape = shape_of(t, p, r->x1_shape);
         k->x2_shape.shape = shape_of(t, p, r->x2_shape);
         k->hidden = shape_of(t, p, r->hidden);
@@ -604,7 +348,6 @@ static void add_rows(block *b, const place *p, const row *rows, size_t n)
         b->of[b->n++] = (waiting){r, p->prefix, p->first};
     }
 }
-#define ADD_ROWS(b, p, rows) add_rows(b, p, rows, sizeof(rows) / sizeof(rows)[0])
 
 /* Operands and weights; `weight` has room for all rows. */
 static uint32_t connect_rows(block *b, uint32_t first, uint32_t *weight)
@@ -720,13 +463,13 @@ static void add_experts(block *b, uint32_t n)
     const place p = {.prefix = ""};
     uint32_t *dx = DSE_ARENA_NEW(t->arena, uint32_t, n), *y = DSE_ARENA_NEW(t->arena, uint32_t, n), from;
 
-    ADD_ROWS(b, &p, router);
+    add_rows(b, &p, &sm_router_rows);
     for (uint32_t i = 0; i < n; i++) {
         const place e = {
             .prefix = dse_arena_printf(t->arena, "moe.%u.", i), .first = t->n, .is_expert = true};
 
-        ADD_ROWS(b, &e, expert);
-        ADD_ROWS(b, &e, two_matrices);
+        add_rows(b, &e, &sm_expert_rows);
+        add_rows(b, &e, &sm_ffn_rows);
         from = find(t, e.first, e.prefix, "ffn.dxdown"); /* of the expert, not of the layer */
         t->kind[from].x1 = find(t, e.first, e.prefix, "ldis.dy_expert");
         b->of[from].r = NULL;
@@ -741,28 +484,16 @@ static void add_layer(sm_template *t)
 {
     const wl_main_options *o = t->options;
     const place p = {.prefix = ""};
-    const bool has_experts = o->model_type == WL_MAIN_MOE, grouped = has_grouped_heads(o);
+    const bool has_experts = o->model_type == WL_MAIN_MOE;
     block b = {.t = t};
     uint32_t *weight, n;
 
-    ADD_ROWS(&b, &p, norm_in);
-    ADD_ROWS(&b, &p, attention);
-    if (grouped)
-        ADD_ROWS(&b, &p, grouped_heads);
-    else
-        ADD_ROWS(&b, &p, own_heads);
-    ADD_ROWS(&b, &p, residual_and_norm);
-    if (has_experts) {
-        ADD_ROWS(&b, &p, norm_gradient_moe);
+    add_rows(&b, &p, &sm_layer_rows);
+    if (has_experts)
         add_experts(&b, (uint32_t)(o->experts / o->ep));
-    } else {
-        ADD_ROWS(&b, &p, norm_gradient_dense);
-        if (grouped)
-            ADD_ROWS(&b, &p, three_matrices);
-        else
-            ADD_ROWS(&b, &p, two_matrices);
-    }
-    ADD_ROWS(&b, &p, residual_out);
+    else
+        add_rows(&b, &p, &sm_ffn_rows);
+    add_rows(&b, &p, &sm_end_rows);
     weight = DSE_ARENA_NEW(t->arena, uint32_t, t->n);
     n = connect_rows(&b, 0, weight);
     t->kind[find(t, 0, "", "ffn_res.x1")].x1 = find(t, 0, "", has_experts ? "moe.y" : "ffn.xdown");
@@ -774,14 +505,14 @@ static void add_layer(sm_template *t)
     t->layer_dout = find(t, 0, "", "ffn_res.dy");
 }
 
-static uint32_t add_edge(sm_template *t, const row *rows, size_t n, const place *where)
+static uint32_t add_edge(sm_template *t, const sm_rows *rows, const place *where)
 {
     place p = *where;
     block b = {.t = t};
-    uint32_t *weight = DSE_ARENA_NEW(t->arena, uint32_t, n);
+    uint32_t *weight = DSE_ARENA_NEW(t->arena, uint32_t, rows->n);
 
     p.first = t->n;
-    add_rows(&b, &p, rows, n);
+    add_rows(&b, &p, rows);
     connect_rows(&b, p.first, weight);
     return p.first;
 }
@@ -809,8 +540,11 @@ static void add_beyond(sm_template *t, sm_weight *w)
     k->text = t->kind[w->weight].text;
 }
 
-static dse_status check(const wl_main_options *o, dse_error *err)
+dse_status wl_stage_main_check(const wl_main_options *o, dse_error *err)
 {
+    /* The output embedding has a stage of its own where it is on the last. */
+    const int64_t most_stages = o->num_stacks + o->mixed_precision;
+
     if (!o->micro_batch || (o->batch % o->micro_batch && o->model_type != WL_MAIN_DEBUG && !o->copies_nodes))
         return dse_fail(
             err, DSE_E_CONFIG,
@@ -833,7 +567,28 @@ static dse_status check(const wl_main_options *o, dse_error *err)
                         "the model 'debug' has no pipeline: pp is 1, not %lld; STAGE fails by an "
                         "assertion",
                         (long long)o->pp);
+    if (o->model_type != WL_MAIN_DEBUG && o->pp > most_stages)
+        return dse_fail(err, DSE_E_CONFIG,
+                        "pipeline stage %lld of %lld gets no layer of %lld; STAGE fails by an assertion",
+                        (long long)o->num_stacks, (long long)o->pp, (long long)o->num_stacks);
     return DSE_OK;
+}
+
+/* What a tensor is to somebody who trains a model, by the branch's names. */
+static wl_tensor_kind made_by(const sm_template *t, uint32_t kind)
+{
+    const char *name = t->kind[kind].name, *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+
+    for (uint32_t i = 0; i < t->n_weights; i++)
+        if (t->weight[i].update == kind)
+            return WL_TENSOR_UPDATED_WEIGHT;
+    if (strstr(name, "ed_grad") || !strncmp(last, "dw", 2))
+        return WL_TENSOR_WEIGHT_GRADIENT;
+    if (*last == 'w' || strstr(name, "ed_weight"))
+        return WL_TENSOR_WEIGHT;
+    if (kind == t->in_emb + SM_EMB_X)
+        return WL_TENSOR_INPUT;
+    return *last == 'd' ? WL_TENSOR_GRADIENT : WL_TENSOR_ACTIVATION;
 }
 
 dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template *out, dse_error *err)
@@ -848,7 +603,7 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
         .prefix = is_debug ? "" : "in_emb.", .din = "Dvocal", .dout = is_debug ? "Dvocal" : "Dmodel"};
     const place last = {.prefix = "out_emb.", .din = "Dmodel", .dout = "Dvocal"}, end = {.prefix = "loss."};
     sm_template *t = out;
-    dse_status st = check(o, err);
+    dse_status st = wl_stage_main_check(o, err);
 
     if (st != DSE_OK)
         return st;
@@ -859,13 +614,13 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
         t->degree[i] = (uint32_t)values[SM_AXES + i];
     if (!is_debug)
         add_layer(t);
-    t->in_emb = add_edge(t, embedding, SM_N_EMB, &in);
+    t->in_emb = add_edge(t, &sm_embedding_rows, &in);
     t->kind[t->in_emb + SM_EMB_W].is_weight = true;
     t->weight[t->n_weights++] =
         (sm_weight){.weight = t->in_emb + SM_EMB_W, .gradient = t->in_emb + SM_EMB_DW};
     if (!is_debug) {
-        t->out_emb = add_edge(t, embedding, SM_N_EMB, &last);
-        t->loss = add_edge(t, loss, SM_N_LOSS, &end);
+        t->out_emb = add_edge(t, &sm_embedding_rows, &last);
+        t->loss = add_edge(t, &sm_loss_rows, &end);
         t->kind[t->out_emb + SM_EMB_W].is_weight = true;
         t->kind[t->in_emb + SM_EMB_DY].op = SM_IDENTICAL;
         t->kind[t->out_emb + SM_EMB_DY].op = t->kind[t->out_emb + SM_EMB_X].op = SM_IDENTICAL;
@@ -875,7 +630,9 @@ dse_status sm_template_build(const wl_main_options *o, dse_arena *a, sm_template
     t->beyond = t->n;
     for (uint32_t i = 0; i < t->n_weights; i++)
         add_beyond(t, &t->weight[i]);
-    for (uint32_t i = 0; i < t->n; i++)
+    for (uint32_t i = 0; i < t->n; i++) {
         measure(t, &t->kind[i]);
+        t->kind[i].makes = (uint8_t)made_by(t, i);
+    }
     return DSE_OK;
 }
