@@ -53,7 +53,9 @@ static const option options[] = {
      FIELD(emit)},
     {"--compat", OPT_STRING, "MODE", "",
      "with --emit: the conversion of CCL-Bench, flaws included: collectives and gaps in a chain, a chain for "
-     "each group, all kernels by rank or by stream alone; of TPUs",
+     "each group, all kernels by rank or by stream alone; that of Chakra, of host and GPU, for which "
+     "PyTorch's "
+     "execution traces lie in the directory, too; of TPUs",
      .choices = whatif_compat_names, FIELD(compat)},
     {"--marker", OPT_STRING, "TEXT", "jit_train_step",
      "with --compat tpu-...: in the names of what a step begins with; --step is its number, from 0",
@@ -324,18 +326,49 @@ static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
     return DSE_OK;
 }
 
+/* The execution traces of the same ranks. */
+static dse_status list_hosts(const job *j, drv_recording *hosts, whatif_compat_job *c, dse_error *err)
+{
+    const drv_recording_options read = {.n_threads = (uint32_t)j->o->jobs, .kinds = METRIC_ON(TRACE_ET)};
+    const char **path = DSE_ARENA_NEW(j->r->arena, const char *, c->n_ranks);
+    uint32_t first = j->recording.view[0].rank->rank;
+    dse_status st = drv_recording_load(j->o->trace, &read, hosts, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < hosts->n_views; i++) {
+        const trace_rank *r = hosts->view[i].rank;
+
+        if (r->kind == TRACE_ET && r->rank < c->n_ranks)
+            path[r->rank] = r->path;
+    }
+    for (uint32_t i = 0; st == DSE_OK && i < c->n_ranks; i++) {
+        if (!path[i] && c->path[i] == c->path[first])
+            path[i] = path[first];
+        if (!path[i])
+            st =
+                dse_fail_at(err, DSE_E_ABSENT, j->o->trace,
+                            "there is no execution trace of rank %u beside its Kineto trace; PyTorch records "
+                            "one with torch.profiler.ExecutionTraceObserver",
+                            i);
+    }
+    c->host_path = path;
+    return st;
+}
+
 static void add_graphs(const whatif_files *v, report_node *list)
 {
     for (uint32_t i = 0; i < v->n_ranks; i++) {
         uint64_t bytes = 0, us = 0;
-        uint32_t n = 0;
+        uint32_t n = 0, n_nodes = 0;
 
         for (uint32_t k = 0; k < v->et[i].n; k++) {
+            if (v->et[i].node[k].type == WL_NODE_INVALID)
+                continue;
+            n_nodes++;
             bytes += v->et[i].node[k].bytes;
             us += v->et[i].node[k].duration_us;
             n += v->et[i].node[k].type == WL_NODE_COLL;
         }
-        report_row(list, V_AS("rank", V_COUNT("rank", i)), V_AS("nodes", V_COUNT("nodes", v->et[i].n)),
+        report_row(list, V_AS("rank", V_COUNT("rank", i)), V_AS("nodes", V_COUNT("nodes", n_nodes)),
                    V_AS("collectives", V_COUNT("collectives", n)), V_AS("bytes", V_COUNT("bytes", bytes)),
                    V_AS("computation", V_TIME("computation_ns", us * 1000)));
     }
@@ -349,9 +382,16 @@ static dse_status convert(const job *j, whatif_files *out, dse_error *err)
                            .marker = j->o->marker,
                            .iteration =
                                j->from.step >= 0 && j->from.step < UINT32_MAX ? (uint32_t)j->from.step : 1};
+    bool is_full = c.mode == WHATIF_COMPAT_FULL || c.mode == WHATIF_COMPAT_FULL_UNPRUNED;
+    drv_recording hosts = {0};
     dse_status st = c.mode < WHATIF_COMPAT_TPU_GAP ? list_ranks(j, &c, err) : DSE_OK;
 
-    return st == DSE_OK ? whatif_compat_convert(&c, j->r->arena, out, err) : st;
+    if (st == DSE_OK && is_full)
+        st = list_hosts(j, &hosts, &c, err);
+    if (st == DSE_OK)
+        st = whatif_compat_convert(&c, j->r->arena, out, err);
+    drv_recording_free(&hosts);
+    return st;
 }
 
 static dse_status emit(job *j, dse_error *err)
@@ -359,6 +399,7 @@ static dse_status emit(job *j, dse_error *err)
     const char *mode = j->o->compat;
     whatif_files v;
     report_tree t;
+    report_node *notes;
     dse_strbuf *out = j->r->out;
     dse_status st = mode ? convert(j, &v, err) : whatif_emit(&j->recorded, &j->from, j->r->arena, &v, err);
 
@@ -368,14 +409,19 @@ static dse_status emit(job *j, dse_error *err)
     report_put(&t.root, V_TEXT("folder", j->o->emit), V_GIVEN(mode, V_TEXT("mode", mode)),
                V_COUNT("groups", v.n_groups), V_COUNT("dropped", v.n_dropped));
     add_graphs(&v, report_lines(&t.root, "ranks"));
+    notes = v.n_notes ? report_list(&t.root, "notes") : NULL;
+    for (uint32_t i = 0; i < v.n_notes; i++)
+        report_add(notes, V_TEXT(NULL, v.note[i]));
     if (j->o->json) {
         report_tree_end(&t, out);
         return DSE_OK;
     }
     dse_strbuf_addf(out, "%s: Chakra traces of %u ranks; groups: %u\n\n", j->o->emit, v.n_ranks, v.n_groups);
     for (const report_node *n = t.root.first; n; n = n->next)
-        if (n->value.kind == REPORT_LIST)
+        if (n->value.kind == REPORT_LIST && n != notes)
             report_rows_table(n, out);
+    for (uint32_t i = 0; i < v.n_notes; i++)
+        dse_strbuf_addf(out, "%s%s\n", i ? "" : "\n", v.note[i]);
     if (v.n_dropped)
         dse_strbuf_addf(out, "\n%u collectives are %s\n", v.n_dropped,
                         mode
