@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "driver/other_system.h"
 #include "report/tree.h"
 #include "whatif/compat.h"
 #include "whatif/emit.h"
@@ -16,7 +17,7 @@
 #define GOOD_REPLAY 0.03
 
 typedef struct {
-    const char *trace, *step, *overlap, *emit, *compat, *marker;
+    const char *trace, *step, *overlap, *system, *recorded_on, *emit, *compat, *marker;
     option_list scale;
     double host;
     int64_t dp, max_ranks, jobs;
@@ -44,6 +45,13 @@ static const option options[] = {
      .choices = overlaps, FIELD(overlap)},
     {"--dp", OPT_INT, "N", "", "ranks of each group of data parallelism; its collectives move as much more",
      .min = 2, .max = 1e7, FIELD(dp)},
+    {"--system", OPT_STRING, "NAME", "",
+     "on another system, by the name of a card, or its path: kernels by the laws of both devices, of their "
+     "shapes where the trace has them; collectives simulated on both networks",
+     FIELD(system)},
+    {"--recorded-on", OPT_STRING, "NAME", "",
+     "with --system: the card of the system that was recorded; that of the device in the trace unless given",
+     FIELD(recorded_on)},
     {"--step", OPT_STRING, "N", "", "the number of the step, or all; the median one unless given",
      FIELD(step)},
     {"--replicate", OPT_FLAG, NULL, "false", "ranks that were not recorded did what the recorded ones do",
@@ -70,6 +78,7 @@ static const option options[] = {
 typedef struct {
     const char *what;
     whatif_question q;
+    bool of_system; /* what of it is of --system waits for the graph */
 } asked;
 
 typedef struct {
@@ -81,10 +90,14 @@ typedef struct {
     whatif_answer measured, replayed;
     size_t n;
     asked *ask;
-    bool usual; /* these are not the user's questions */
+    bool usual;             /* these are not the user's questions */
+    drv_other_system other; /* of --system */
 } job;
 
-static void add(job *j, const char *what, whatif_question q) { j->ask[j->n++] = (asked){what, q}; }
+static void add(job *j, const char *what, whatif_question q)
+{
+    j->ask[j->n++] = (asked){.what = what, .q = q};
+}
 
 static dse_status add_scale(job *j, const char *text, whatif_question *all, dse_error *err)
 {
@@ -103,11 +116,11 @@ static dse_status list_questions(job *j, dse_error *err)
     const whatif_options *o = j->o;
     dse_arena *a = j->r->arena;
     whatif_question all = whatif_no_change(), q;
-    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp;
+    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp || o->system;
     dse_status st = DSE_OK;
 
     j->usual = !some;
-    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 6);
+    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 7);
     for (size_t i = 0; i < (some ? o->scale.n : DSE_COUNT(usual)) && st == DSE_OK; i++)
         st = add_scale(j, some ? o->scale.item[i] : usual[i], &all, err);
     if (st == DSE_OK && !isnan(o->host))
@@ -125,9 +138,29 @@ static dse_status list_questions(job *j, dse_error *err)
     q = whatif_no_change();
     if ((q.dp = all.dp = (uint32_t)o->dp))
         add(j, dse_arena_printf(a, "dp=%u", q.dp), q);
+    if (o->system) {
+        add(j, dse_arena_printf(a, "system=%s", o->system), whatif_no_change());
+        j->ask[j->n - 1].of_system = true;
+    }
     if (some && j->n > 1)
         add(j, "all of these", all);
+    j->ask[j->n ? j->n - 1 : 0].of_system = o->system != NULL; /* the last one is of all */
     return DSE_OK;
+}
+
+/* The factors of --system, which take the graph. */
+static dse_status ask_of_system(job *j, dse_error *err)
+{
+    dse_status st = j->o->system ? drv_other_system_of(&j->recorded, &j->from, j->o->system,
+                                                       j->o->recorded_on, j->r->arena, &j->other, err)
+                                 : DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < j->n; i++)
+        if (j->ask[i].of_system) {
+            j->ask[i].q.op_time = j->other.op_time;
+            j->ask[i].q.collective_time = j->other.collective_time;
+        }
+    return st;
 }
 
 static dse_status step_of(const char *text, int64_t *out, dse_error *err)
@@ -200,6 +233,29 @@ static void add_path(const job *j, const whatif_answer *v, report_node *list)
     }
 }
 
+static void add_system_notes(const drv_other_system *v, report_node *list)
+{
+    report_add(list, V_TEXT(NULL, v->gpu ? report_format("recorded on: %s, by the device's name (%s); "
+                                                         "--recorded-on names another card",
+                                                         v->recorded_on, v->gpu)
+                                               .text
+                                         : report_format("recorded on: %s", v->recorded_on).text));
+    report_add(list,
+               V_TEXT(NULL, report_format("kernels: by the laws of both devices (types of more than 8 bits "
+                                          "by the peak of 16), %u by their shapes, "
+                                          "%u by their class (products x%.3g, attention x%.3g, others by "
+                                          "the bandwidth of memory x%.3g); copies and the host as recorded",
+                                          v->n_by_shape, v->n_by_class, v->of_class[DRV_OTHER_PRODUCTS],
+                                          v->of_class[DRV_OTHER_ATTENTION], v->of_class[DRV_OTHER_MEMORY])
+                                .text));
+    report_add(list,
+               V_TEXT(NULL, report_format("collectives: %u by simulation on both networks, rank i on NPU i, "
+                                          "of which %u by a size that follows from their time; %u as "
+                                          "recorded",
+                                          v->n_simulated, v->n_by_time, v->n_as_recorded)
+                                .text));
+}
+
 static void add_notes(const job *j, report_node *list)
 {
     const whatif_graph *g = &j->recorded.graph;
@@ -225,6 +281,8 @@ static void add_notes(const job *j, report_node *list)
     if (g->n_unlaunched)
         NOTE("%u operations of the GPU have no launch in the recording: they keep their place",
              g->n_unlaunched);
+    if (j->o->system)
+        add_system_notes(&j->other, list);
     if (j->o->dp)
         NOTE(
             "--dp: collectives of data parallelism take as much longer as a ring moves more; computation and "
@@ -442,6 +500,8 @@ static dse_status run_job(job *j, dse_error *err)
 
     if (j->o->compat && !j->o->emit)
         return dse_fail(err, DSE_E_USAGE, "--compat needs --emit DIR, where the traces are to be");
+    if (j->o->recorded_on && !j->o->system)
+        return dse_fail(err, DSE_E_USAGE, "--recorded-on goes with --system");
     if ((st = step_of(j->o->step, &j->from.step, err)) != DSE_OK || (st = list_questions(j, err)) != DSE_OK ||
         (st = metrics_load(j->o->trace, &read, &j->recording, err)) != DSE_OK)
         return st;
@@ -463,6 +523,8 @@ static dse_status run_job(job *j, dse_error *err)
         return st;
     if (j->o->emit)
         return emit(j, err);
+    if ((st = ask_of_system(j, err)) != DSE_OK)
+        return st;
     report_tree_begin(&tree);
     if ((st = answer(j, &tree.root, err)) != DSE_OK || j->o->json) {
         st == DSE_OK ? report_tree_end(&tree, j->r->out) : report_tree_free(&tree);

@@ -5,6 +5,7 @@
  *
  * REFERENCES has *.json with the digest of each rank's file, and inputs/, which are unpacked into the current
  * folder. Exit code 0: all is well; 1; 77: there are no references. */
+#include "driver/other_system.h"
 #include "driver/recording.h"
 #include "support/sha256.h"
 #include "whatif/compat.h"
@@ -184,8 +185,27 @@ static void check_full(const char *name, const char *trace)
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
+/* On the system that it was recorded on nothing is faster or slower. */
+static void check_same_system(const char *name, const char *system, const whatif_recorded *r,
+                              const whatif_recording *from, dse_arena *a)
+{
+    drv_other_system same;
+    dse_error err = DSE_ERROR_INIT;
+    uint32_t n = 0;
+
+    if (drv_other_system_of(r, from, system, NULL, a, &same, &err) != DSE_OK) {
+        judge(false, name, "the same system", err.text);
+        return;
+    }
+    for (uint32_t i = 0; i < r->graph.n_ops; i++)
+        n += same.op_time[i] < 1 || same.op_time[i] > 1;
+    for (uint32_t i = 0; i < r->graph.n_collectives; i++)
+        n += same.collective_time[i] < 1 || same.collective_time[i] > 1;
+    judge(!n && same.n_simulated > 0, name, "the same system", "times are not those that were recorded");
+}
+
 /* The traces that the spec names: at most 3 % off. */
-static void check_replay(const char *name, bool replicate)
+static void check_replay(const char *name, const char *system, bool replicate)
 {
     drv_recording recording;
     whatif_recorded recorded;
@@ -209,6 +229,7 @@ static void check_replay(const char *name, bool replicate)
             snprintf(text, sizeof text, "%.2f %% off",
                      100 * ((double)replayed.step / (double)measured.step - 1));
             judge(fabs((double)replayed.step / (double)measured.step - 1) <= 0.03, name, "replay", text);
+            check_same_system(name, system, &recorded, &from, &a);
         }
     }
     if (st != DSE_OK)
@@ -233,9 +254,9 @@ int main(int argc, char **argv)
         check_set(i);
     check_full("megatron_tp8_a100_full", "kineto_megatron_tp8_a100");
     check_full("dlrm_v100_full", "kineto_dlrm_8rank_v100");
-    check_replay("kineto_megatron_tp8_a100", false);
-    check_replay("kineto_dlrm_8rank_v100", false);
-    check_replay("kineto_ddp_2rank_a100_ncclargs", true);
+    check_replay("kineto_megatron_tp8_a100", "dgx_a100", false);
+    check_replay("kineto_dlrm_8rank_v100", "dgx_v100", false);
+    check_replay("kineto_ddp_2rank_a100_ncclargs", "dgx_a100", true);
     printf("%u right, %u wrong\n", n_right, n_wrong);
     return n_wrong > 0;
 }
