@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "cli/exit.h"
 #include "cli/metrics.h"
+#include "driver/other_system.h"
 #include "report/tree.h"
 #include "whatif/compat.h"
 #include "whatif/emit.h"
@@ -16,7 +17,7 @@
 #define GOOD_REPLAY 0.03
 
 typedef struct {
-    const char *trace, *step, *overlap, *emit, *compat, *marker;
+    const char *trace, *step, *overlap, *system, *recorded_on, *emit, *compat, *marker;
     option_list scale;
     double host;
     int64_t dp, max_ranks, jobs;
@@ -44,6 +45,13 @@ static const option options[] = {
      .choices = overlaps, FIELD(overlap)},
     {"--dp", OPT_INT, "N", "", "ranks of each group of data parallelism; its collectives move as much more",
      .min = 2, .max = 1e7, FIELD(dp)},
+    {"--system", OPT_STRING, "NAME", "",
+     "on another system, by the name of a card, or its path: kernels by the laws of both devices, of their "
+     "shapes where the trace has them; collectives simulated on both networks",
+     FIELD(system)},
+    {"--recorded-on", OPT_STRING, "NAME", "",
+     "with --system: the card of the system that was recorded; that of the device in the trace unless given",
+     FIELD(recorded_on)},
     {"--step", OPT_STRING, "N", "", "the number of the step, or all; the median one unless given",
      FIELD(step)},
     {"--replicate", OPT_FLAG, NULL, "false", "ranks that were not recorded did what the recorded ones do",
@@ -53,7 +61,9 @@ static const option options[] = {
      FIELD(emit)},
     {"--compat", OPT_STRING, "MODE", "",
      "with --emit: the conversion of CCL-Bench, flaws included: collectives and gaps in a chain, a chain for "
-     "each group, all kernels by rank or by stream alone; of TPUs",
+     "each group, all kernels by rank or by stream alone; that of Chakra, of host and GPU, for which "
+     "PyTorch's "
+     "execution traces lie in the directory, too; of TPUs",
      .choices = whatif_compat_names, FIELD(compat)},
     {"--marker", OPT_STRING, "TEXT", "jit_train_step",
      "with --compat tpu-...: in the names of what a step begins with; --step is its number, from 0",
@@ -68,6 +78,7 @@ static const option options[] = {
 typedef struct {
     const char *what;
     whatif_question q;
+    bool of_system; /* what of it is of --system waits for the graph */
 } asked;
 
 typedef struct {
@@ -79,10 +90,14 @@ typedef struct {
     whatif_answer measured, replayed;
     size_t n;
     asked *ask;
-    bool usual; /* these are not the user's questions */
+    bool usual;             /* these are not the user's questions */
+    drv_other_system other; /* of --system */
 } job;
 
-static void add(job *j, const char *what, whatif_question q) { j->ask[j->n++] = (asked){what, q}; }
+static void add(job *j, const char *what, whatif_question q)
+{
+    j->ask[j->n++] = (asked){.what = what, .q = q};
+}
 
 static dse_status add_scale(job *j, const char *text, whatif_question *all, dse_error *err)
 {
@@ -101,11 +116,11 @@ static dse_status list_questions(job *j, dse_error *err)
     const whatif_options *o = j->o;
     dse_arena *a = j->r->arena;
     whatif_question all = whatif_no_change(), q;
-    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp;
+    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp || o->system;
     dse_status st = DSE_OK;
 
     j->usual = !some;
-    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 6);
+    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 7);
     for (size_t i = 0; i < (some ? o->scale.n : DSE_COUNT(usual)) && st == DSE_OK; i++)
         st = add_scale(j, some ? o->scale.item[i] : usual[i], &all, err);
     if (st == DSE_OK && !isnan(o->host))
@@ -123,9 +138,29 @@ static dse_status list_questions(job *j, dse_error *err)
     q = whatif_no_change();
     if ((q.dp = all.dp = (uint32_t)o->dp))
         add(j, dse_arena_printf(a, "dp=%u", q.dp), q);
+    if (o->system) {
+        add(j, dse_arena_printf(a, "system=%s", o->system), whatif_no_change());
+        j->ask[j->n - 1].of_system = true;
+    }
     if (some && j->n > 1)
         add(j, "all of these", all);
+    j->ask[j->n ? j->n - 1 : 0].of_system = o->system != NULL; /* the last one is of all */
     return DSE_OK;
+}
+
+/* The factors of --system, which take the graph. */
+static dse_status ask_of_system(job *j, dse_error *err)
+{
+    dse_status st = j->o->system ? drv_other_system_of(&j->recorded, &j->from, j->o->system,
+                                                       j->o->recorded_on, j->r->arena, &j->other, err)
+                                 : DSE_OK;
+
+    for (size_t i = 0; st == DSE_OK && i < j->n; i++)
+        if (j->ask[i].of_system) {
+            j->ask[i].q.op_time = j->other.op_time;
+            j->ask[i].q.collective_time = j->other.collective_time;
+        }
+    return st;
 }
 
 static dse_status step_of(const char *text, int64_t *out, dse_error *err)
@@ -198,6 +233,29 @@ static void add_path(const job *j, const whatif_answer *v, report_node *list)
     }
 }
 
+static void add_system_notes(const drv_other_system *v, report_node *list)
+{
+    report_add(list, V_TEXT(NULL, v->gpu ? report_format("recorded on: %s, by the device's name (%s); "
+                                                         "--recorded-on names another card",
+                                                         v->recorded_on, v->gpu)
+                                               .text
+                                         : report_format("recorded on: %s", v->recorded_on).text));
+    report_add(list,
+               V_TEXT(NULL, report_format("kernels: by the laws of both devices (types of more than 8 bits "
+                                          "by the peak of 16), %u by their shapes, "
+                                          "%u by their class (products x%.3g, attention x%.3g, others by "
+                                          "the bandwidth of memory x%.3g); copies and the host as recorded",
+                                          v->n_by_shape, v->n_by_class, v->of_class[DRV_OTHER_PRODUCTS],
+                                          v->of_class[DRV_OTHER_ATTENTION], v->of_class[DRV_OTHER_MEMORY])
+                                .text));
+    report_add(list,
+               V_TEXT(NULL, report_format("collectives: %u by simulation on both networks, rank i on NPU i, "
+                                          "of which %u by a size that follows from their time; %u as "
+                                          "recorded",
+                                          v->n_simulated, v->n_by_time, v->n_as_recorded)
+                                .text));
+}
+
 static void add_notes(const job *j, report_node *list)
 {
     const whatif_graph *g = &j->recorded.graph;
@@ -223,6 +281,8 @@ static void add_notes(const job *j, report_node *list)
     if (g->n_unlaunched)
         NOTE("%u operations of the GPU have no launch in the recording: they keep their place",
              g->n_unlaunched);
+    if (j->o->system)
+        add_system_notes(&j->other, list);
     if (j->o->dp)
         NOTE(
             "--dp: collectives of data parallelism take as much longer as a ring moves more; computation and "
@@ -324,18 +384,49 @@ static dse_status list_ranks(const job *j, whatif_compat_job *c, dse_error *err)
     return DSE_OK;
 }
 
+/* The execution traces of the same ranks. */
+static dse_status list_hosts(const job *j, drv_recording *hosts, whatif_compat_job *c, dse_error *err)
+{
+    const drv_recording_options read = {.n_threads = (uint32_t)j->o->jobs, .kinds = METRIC_ON(TRACE_ET)};
+    const char **path = DSE_ARENA_NEW(j->r->arena, const char *, c->n_ranks);
+    uint32_t first = j->recording.view[0].rank->rank;
+    dse_status st = drv_recording_load(j->o->trace, &read, hosts, err);
+
+    for (uint32_t i = 0; st == DSE_OK && i < hosts->n_views; i++) {
+        const trace_rank *r = hosts->view[i].rank;
+
+        if (r->kind == TRACE_ET && r->rank < c->n_ranks)
+            path[r->rank] = r->path;
+    }
+    for (uint32_t i = 0; st == DSE_OK && i < c->n_ranks; i++) {
+        if (!path[i] && c->path[i] == c->path[first])
+            path[i] = path[first];
+        if (!path[i])
+            st =
+                dse_fail_at(err, DSE_E_ABSENT, j->o->trace,
+                            "there is no execution trace of rank %u beside its Kineto trace; PyTorch records "
+                            "one with torch.profiler.ExecutionTraceObserver",
+                            i);
+    }
+    c->host_path = path;
+    return st;
+}
+
 static void add_graphs(const whatif_files *v, report_node *list)
 {
     for (uint32_t i = 0; i < v->n_ranks; i++) {
         uint64_t bytes = 0, us = 0;
-        uint32_t n = 0;
+        uint32_t n = 0, n_nodes = 0;
 
         for (uint32_t k = 0; k < v->et[i].n; k++) {
+            if (v->et[i].node[k].type == WL_NODE_INVALID)
+                continue;
+            n_nodes++;
             bytes += v->et[i].node[k].bytes;
             us += v->et[i].node[k].duration_us;
             n += v->et[i].node[k].type == WL_NODE_COLL;
         }
-        report_row(list, V_AS("rank", V_COUNT("rank", i)), V_AS("nodes", V_COUNT("nodes", v->et[i].n)),
+        report_row(list, V_AS("rank", V_COUNT("rank", i)), V_AS("nodes", V_COUNT("nodes", n_nodes)),
                    V_AS("collectives", V_COUNT("collectives", n)), V_AS("bytes", V_COUNT("bytes", bytes)),
                    V_AS("computation", V_TIME("computation_ns", us * 1000)));
     }
@@ -349,9 +440,16 @@ static dse_status convert(const job *j, whatif_files *out, dse_error *err)
                            .marker = j->o->marker,
                            .iteration =
                                j->from.step >= 0 && j->from.step < UINT32_MAX ? (uint32_t)j->from.step : 1};
+    bool is_full = c.mode == WHATIF_COMPAT_FULL || c.mode == WHATIF_COMPAT_FULL_UNPRUNED;
+    drv_recording hosts = {0};
     dse_status st = c.mode < WHATIF_COMPAT_TPU_GAP ? list_ranks(j, &c, err) : DSE_OK;
 
-    return st == DSE_OK ? whatif_compat_convert(&c, j->r->arena, out, err) : st;
+    if (st == DSE_OK && is_full)
+        st = list_hosts(j, &hosts, &c, err);
+    if (st == DSE_OK)
+        st = whatif_compat_convert(&c, j->r->arena, out, err);
+    drv_recording_free(&hosts);
+    return st;
 }
 
 static dse_status emit(job *j, dse_error *err)
@@ -359,6 +457,7 @@ static dse_status emit(job *j, dse_error *err)
     const char *mode = j->o->compat;
     whatif_files v;
     report_tree t;
+    report_node *notes;
     dse_strbuf *out = j->r->out;
     dse_status st = mode ? convert(j, &v, err) : whatif_emit(&j->recorded, &j->from, j->r->arena, &v, err);
 
@@ -368,14 +467,19 @@ static dse_status emit(job *j, dse_error *err)
     report_put(&t.root, V_TEXT("folder", j->o->emit), V_GIVEN(mode, V_TEXT("mode", mode)),
                V_COUNT("groups", v.n_groups), V_COUNT("dropped", v.n_dropped));
     add_graphs(&v, report_lines(&t.root, "ranks"));
+    notes = v.n_notes ? report_list(&t.root, "notes") : NULL;
+    for (uint32_t i = 0; i < v.n_notes; i++)
+        report_add(notes, V_TEXT(NULL, v.note[i]));
     if (j->o->json) {
         report_tree_end(&t, out);
         return DSE_OK;
     }
     dse_strbuf_addf(out, "%s: Chakra traces of %u ranks; groups: %u\n\n", j->o->emit, v.n_ranks, v.n_groups);
     for (const report_node *n = t.root.first; n; n = n->next)
-        if (n->value.kind == REPORT_LIST)
+        if (n->value.kind == REPORT_LIST && n != notes)
             report_rows_table(n, out);
+    for (uint32_t i = 0; i < v.n_notes; i++)
+        dse_strbuf_addf(out, "%s%s\n", i ? "" : "\n", v.note[i]);
     if (v.n_dropped)
         dse_strbuf_addf(out, "\n%u collectives are %s\n", v.n_dropped,
                         mode
@@ -396,6 +500,8 @@ static dse_status run_job(job *j, dse_error *err)
 
     if (j->o->compat && !j->o->emit)
         return dse_fail(err, DSE_E_USAGE, "--compat needs --emit DIR, where the traces are to be");
+    if (j->o->recorded_on && !j->o->system)
+        return dse_fail(err, DSE_E_USAGE, "--recorded-on goes with --system");
     if ((st = step_of(j->o->step, &j->from.step, err)) != DSE_OK || (st = list_questions(j, err)) != DSE_OK ||
         (st = metrics_load(j->o->trace, &read, &j->recording, err)) != DSE_OK)
         return st;
@@ -417,6 +523,8 @@ static dse_status run_job(job *j, dse_error *err)
         return st;
     if (j->o->emit)
         return emit(j, err);
+    if ((st = ask_of_system(j, err)) != DSE_OK)
+        return st;
     report_tree_begin(&tree);
     if ((st = answer(j, &tree.root, err)) != DSE_OK || j->o->json) {
         st == DSE_OK ? report_tree_end(&tree, j->r->out) : report_tree_free(&tree);

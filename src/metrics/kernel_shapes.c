@@ -10,6 +10,8 @@
  * Operations: 2 m n k for a product, 4 s_q s_k d for each head of attention (half of that with --attention
  * causal), 2.5 times that backward. Bytes: operands and result, each once; the result is as large as the
  * largest operand. What a cache keeps is counted all the same. */
+#include "metrics/kernel_shapes.h"
+
 #include "base/array.h"
 #include "metrics/metric.h"
 #include "metrics/nest.h"
@@ -425,6 +427,35 @@ static void collect(const metric_view *v, bool causal, dse_arena *scratch, colle
     add_calls(r, &calls, kernels_ps, causal, scratch, out);
     for (uint32_t i = 0; i < v->compute.n; i++)
         out->all_ps += (double)r->event[v->compute.event[i]].dur_ps;
+}
+
+metric_kernel_shape *metric_kernel_shapes_of(const metric_view *v, dse_arena *a)
+{
+    const trace_rank *r = v->rank;
+    const metric_nest calls = list_calls(r, a);
+    metric_kernel_shape *out = DSE_ARENA_NEW(a, metric_kernel_shape, (size_t)v->kernels.n + 1);
+
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &r->event[v->launch[i]];
+        const uint32_t of = launch ? metric_nest_at(&calls, launch->lane, launch->start_ps) : DSE_NONE;
+        const trace_event *call = of == DSE_NONE ? NULL : &r->event[calls.item[of].event];
+        const trace_args *args = call ? &r->args[call->args] : NULL;
+        const size_t op = call ? op_of(METRIC_TEXT_OF(r, call)) : N_OPS;
+        shape s;
+
+        if (op < N_OPS &&
+            shape_of(TRACE_NAME(r, args->input_dims),
+                     args->input_types == DSE_NONE ? "" : TRACE_NAME(r, args->input_types), op, false, &s))
+            out[i] = (metric_kernel_shape){class_name[s.class],
+                                           s.m,
+                                           s.n,
+                                           s.k,
+                                           s.batch,
+                                           s.type < N_TYPES ? types[s.type].bytes : 0,
+                                           isnan(s.operations) ? 0 : s.operations,
+                                           s.bytes};
+    }
+    return out;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */

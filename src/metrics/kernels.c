@@ -28,7 +28,15 @@ typedef struct {
     metric_sums kind[METRIC_WORKS]; /* of a rank */
 } rank_kernels;
 
-/* The sums of the names of a list's kernels. kind_of NULL: they are those of the view. */
+/* By the definition: the view says what communicates, the words of the section what else it is. */
+static metric_work kind_of_event(const guide_rank *r, const trace_event *e, uint32_t name)
+{
+    return metric_kernel_work(r->view, e) == METRIC_WORK_COMM
+               ? METRIC_WORK_COMM
+               : metric_work_by_words(r->rank->names.text[name]);
+}
+
+/* The sums of the names of a list's kernels. kind_of NULL: they are those of the definition. */
 static void sum_kernels(const guide_rank *r, const metric_events *list,
                         metric_work (*kind_of)(const char *name), dse_arena *a, dse_arena *scratch,
                         rank_kernels *out)
@@ -48,11 +56,11 @@ static void sum_kernels(const guide_rank *r, const metric_events *list,
         name_sum *s = &out->name[place[name] - 1];
 
         if (!s->n++)
-            *s = (name_sum){.name = name,
-                            .first = DSE_NONE,
-                            .n = 1,
-                            .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[name])
-                                                      : metric_kernel_work(r->view, e))};
+            *s = (name_sum){
+                .name = name,
+                .first = DSE_NONE,
+                .n = 1,
+                .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[name]) : kind_of_event(r, e, name))};
         metric_sums_add(&out->kind[s->kind], e->dur_ps);
         s->time_ps += e->dur_ps;
         s->first = list->event[i] < s->first ? list->event[i] : s->first;

@@ -168,8 +168,7 @@ uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char 
 }
 
 #define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"
-#define GEMM_WORDS                                                                                           \
-    "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
+#define GEMM_WORDS   "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
 
 /* What a function is called: its name without template arguments and parameters, unless it begins with such
  * ("std::enable_if<...>::type f"). */
@@ -202,7 +201,7 @@ static bool is_product(const char *name)
  * `add_`, `mul_` and `div_` (fused_add_rms_norm is a norm), `mm_` (in comm_), a bare `sum` (a scan of cub has
  * the operator Sum). Checked against the counts and times of ten recordings. Names seen, with their sources:
  * tests/unit/metrics/test_kinds.c. */
-metric_work metric_work_of(const char *name)
+metric_work metric_work_by_words(const char *name)
 {
     static const metric_name_class first[] = {
         {METRIC_WORK_COMM,
@@ -225,4 +224,31 @@ metric_work metric_work_of(const char *name)
         return (metric_work)work;
     return is_product(name) ? METRIC_WORK_GEMM
                             : (metric_work)METRIC_CLASS_OF_NAME(works, name, METRIC_WORK_OTHER);
+}
+
+/* A name in which FBGEMM, a library that is mostly of embeddings, does not count as a matrix product: its
+ * products say so elsewhere ("cutlass::gemm"). */
+static const char *without_library(const char *name, char *plain, size_t size)
+{
+    size_t n = 0;
+
+    if (!metric_says(name, "fbgemm"))
+        return name;
+    for (const char *c = name; *c && n + 1 < size;)
+        if (is_here(c, "fbgemm", 6, false))
+            c += 6;
+        else
+            plain[n++] = *c++;
+    plain[n] = '\0';
+    return plain;
+}
+
+/* FBGEMM's lookups are bound by memory, forward and backward, whatever their arguments are called. */
+metric_work metric_work_of(const char *name)
+{
+    char plain[4096];
+
+    if (metric_says(name, "split_embedding|dense_embedding_codegen|ssd_embedding_codegen"))
+        return METRIC_WORK_EMBEDDING;
+    return metric_work_by_words(without_library(name, plain, sizeof plain));
 }

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 const char *const whatif_compat_names[WHATIF_COMPATS + 1] = {
-    "gap", "pg-gap", "kernels", "kernels-stream", "tpu-gap", "tpu-kernels", NULL};
+    "gap", "pg-gap", "kernels", "kernels-stream", "full", "full-unpruned", "tpu-gap", "tpu-kernels", NULL};
 
 uint32_t compat_add_compute(whatif_et *et, dse_arena *a, const char *name, double us)
 {
@@ -59,5 +59,7 @@ dse_status whatif_compat_convert(const whatif_compat_job *job, dse_arena *a, wha
                                  dse_error *err)
 {
     *out = (whatif_files){.n_ranks = job->n_ranks, .et = DSE_ARENA_NEW(a, whatif_et, job->n_ranks)};
-    return (job->mode >= WHATIF_COMPAT_TPU_GAP ? compat_convert_tpu : compat_convert_comm)(job, a, out, err);
+    return (job->mode >= WHATIF_COMPAT_TPU_GAP ? compat_convert_tpu
+            : job->mode >= WHATIF_COMPAT_FULL  ? compat_convert_full
+                                               : compat_convert_comm)(job, a, out, err);
 }

@@ -14,7 +14,8 @@ typedef struct {
     uint32_t phase, name, cat; /* names; DSE_NONE */
     uint32_t pid, tid;
     uint32_t process; /* of metadata: "name" of its args */
-    uint32_t collective, dtype, group, external;
+    uint32_t collective, dtype, group, group_name, external, correlation;
+    double function;    /* "Record function id"; NaN */
     uint32_t stream[4]; /* "stream", and three other spellings */
     double in, out;     /* elements; NaN */
     double dims[2];     /* elements of the first two inputs of an operator; NaN */

@@ -19,6 +19,7 @@ char *compat_lower(dse_arena *a, const char *text);
 bool compat_has(const char *text, const char *word);
 
 dse_status compat_convert_comm(const whatif_compat_job *job, dse_arena *a, whatif_files *out, dse_error *err);
+dse_status compat_convert_full(const whatif_compat_job *job, dse_arena *a, whatif_files *out, dse_error *err);
 dse_status compat_convert_tpu(const whatif_compat_job *job, dse_arena *a, whatif_files *out, dse_error *err);
 
 #endif

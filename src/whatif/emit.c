@@ -65,7 +65,7 @@ static uint32_t add_node(emitter *m, uint32_t point, const char *name, bool on_h
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-static uint8_t type_of(const whatif_collective *c)
+uint8_t whatif_collective_type(const whatif_collective *c)
 {
     static const uint8_t types[METRIC_COMM_TYPES] = {[METRIC_ALL_REDUCE] = WL_ALL_REDUCE,
                                                      [METRIC_REDUCE_SCATTER] = WL_REDUCE_SCATTER,
@@ -74,14 +74,14 @@ static uint8_t type_of(const whatif_collective *c)
                                                      [METRIC_BROADCAST] = WL_BROADCAST};
     bool has = c->type <= METRIC_BROADCAST;
 
-    return has ? types[c->type] : UINT8_MAX;
+    return has ? types[c->type] : WHATIF_NO_COLLECTIVE;
 }
 
-/* As ASTRA-sim takes it: what a rank gives to an all-gather, the whole of all others. 0: unknown. */
-static uint64_t bytes_of(const emitter *m, const whatif_collective *c)
+uint64_t whatif_collective_bytes(const whatif_graph *g, const whatif_recording *from,
+                                 const whatif_collective *c)
 {
-    const whatif_op *o = &m->graph->op[m->graph->member[c->first_op]];
-    const trace_rank *rank = m->from->view[o->rank].rank;
+    const whatif_op *o = &g->op[g->member[c->first_op]];
+    const trace_rank *rank = from->view[o->rank].rank;
     metric_comm_size size = metric_comm_size_of(rank, &rank->event[o->event], (metric_comm_type)c->type);
 
     if (size.state != METRIC_SIZE_KNOWN)
@@ -121,7 +121,8 @@ static void choose(emitter *m)
         bool is_all = c->n_ranks == g->n_ranks && (!c->group_size || c->group_size == m->out->n_ranks);
 
         m->group[i] = DSE_NONE;
-        if (type_of(c) == UINT8_MAX || !bytes_of(m, c) || !c->whole)
+        if (whatif_collective_type(c) == WHATIF_NO_COLLECTIVE ||
+            !whatif_collective_bytes(m->graph, m->from, c) || !c->whole)
             m->out->n_dropped++;
         else if (is_all)
             m->group[i] = 0;
@@ -135,15 +136,16 @@ static void choose(emitter *m)
 static void make_collective(emitter *m, uint32_t rank, uint32_t node, const whatif_collective *c,
                             uint32_t group)
 {
-    const whatif_attr attrs[] = {{"is_cpu_op", ATTR_BOOL, 0, NULL},
-                                 {"comm_type", ATTR_INT64, type_of(c), NULL},
-                                 {"comm_size", ATTR_INT64, (int64_t)bytes_of(m, c), NULL},
-                                 {"pg_name", ATTR_STRING, 0, dse_arena_printf(m->arena, "%u", group)}};
+    const whatif_attr attrs[] = {
+        {"is_cpu_op", ATTR_BOOL, 0, NULL},
+        {"comm_type", ATTR_INT64, whatif_collective_type(c), NULL},
+        {"comm_size", ATTR_INT64, (int64_t)whatif_collective_bytes(m->graph, m->from, c), NULL},
+        {"pg_name", ATTR_STRING, 0, dse_arena_printf(m->arena, "%u", group)}};
     whatif_node *n = &m->out->et[rank].node[node];
 
     n->type = WL_NODE_COLL;
-    n->coll = type_of(c);
-    n->bytes = bytes_of(m, c);
+    n->coll = whatif_collective_type(c);
+    n->bytes = whatif_collective_bytes(m->graph, m->from, c);
     n->duration_us = 0;
     whatif_et_set_attrs(n, m->arena, attrs, DSE_COUNT(attrs) - !group);
 }

@@ -14,19 +14,32 @@ uint32_t whatif_et_add(whatif_et *et, dse_arena *a, whatif_node n)
     return et->n++;
 }
 
-void whatif_et_depend(whatif_et *et, dse_arena *a, uint32_t node, uint32_t on)
+static void add_once(dse_arena *a, uint32_t **list, uint32_t *n, uint32_t *cap, uint32_t on)
 {
-    whatif_node *n = &et->node[node];
-    size_t cap = n->cap_ctrl;
+    size_t room = *cap;
 
-    for (uint32_t i = 0; i < n->n_ctrl; i++)
-        if (n->ctrl[i] == on)
+    for (uint32_t i = 0; i < *n; i++)
+        if ((*list)[i] == on)
             return;
     if (on == DSE_NONE)
         return;
-    DSE_ARENA_GROW(a, n->ctrl, cap, n->n_ctrl + 1);
-    n->cap_ctrl = (uint32_t)cap;
-    n->ctrl[n->n_ctrl++] = on;
+    DSE_ARENA_GROW(a, *list, room, *n + 1u);
+    *cap = (uint32_t)room;
+    (*list)[(*n)++] = on;
+}
+
+void whatif_et_depend(whatif_et *et, dse_arena *a, uint32_t node, uint32_t on)
+{
+    whatif_node *n = &et->node[node];
+
+    add_once(a, &n->ctrl, &n->n_ctrl, &n->cap_ctrl, on);
+}
+
+void whatif_et_depend_on_data(whatif_et *et, dse_arena *a, uint32_t node, uint32_t on)
+{
+    whatif_node *n = &et->node[node];
+
+    add_once(a, &n->data, &n->n_data, &n->cap_data, on);
 }
 
 void whatif_et_set_attrs(whatif_node *n, dse_arena *a, const whatif_attr *attr, uint32_t n_attrs)
@@ -44,7 +57,7 @@ static void add_ids(dse_strbuf *part, dse_strbuf *node, uint32_t field, const ui
         pb_put_bytes(node, field, part->data, part->len);
 }
 
-static void add_attr(dse_strbuf *part, dse_strbuf *node, const whatif_attr *a)
+static void add_attr(dse_strbuf *part, dse_strbuf *node, uint32_t field, const whatif_attr *a)
 {
     dse_strbuf_clear(part);
     pb_put_string(part, ATTR_NAME, a->name);
@@ -52,7 +65,17 @@ static void add_attr(dse_strbuf *part, dse_strbuf *node, const whatif_attr *a)
         pb_put_string(part, ATTR_STRING, a->text);
     else
         pb_put_uint(part, a->field, (uint64_t)a->value);
-    pb_put_bytes(node, NODE_ATTR, part->data, part->len);
+    pb_put_bytes(node, field, part->data, part->len);
+}
+
+/* IOInfo. */
+static void add_side(dse_strbuf *part, dse_strbuf *node, uint32_t field, const char *const side[3])
+{
+    dse_strbuf_clear(part);
+    for (uint32_t i = 0; i < 3; i++)
+        if (side[i][0])
+            pb_put_string(part, IO_VALUES + i, side[i]);
+    pb_put_bytes(node, field, part->data, part->len);
 }
 
 static void add_message(dse_strbuf *out, const dse_strbuf *message)
@@ -68,12 +91,16 @@ void whatif_et_write(const whatif_et *et, const char *version, dse_strbuf *out)
 
     dse_strbuf_init(&node);
     dse_strbuf_init(&part);
-    if (version[0])
+    if (!et->n_about && version[0])
         pb_put_string(&node, METADATA_VERSION, version);
+    for (uint32_t i = 0; i < et->n_about; i++)
+        add_attr(&part, &node, METADATA_ATTR, &et->about[i]);
     add_message(out, &node);
     for (uint32_t i = 0; i < et->n; i++) {
         const whatif_node *n = &et->node[i];
 
+        if (n->type == WL_NODE_INVALID)
+            continue;
         dse_strbuf_clear(&node);
         if (i)
             pb_put_uint(&node, NODE_ID, i);
@@ -83,8 +110,12 @@ void whatif_et_write(const whatif_et *et, const char *version, dse_strbuf *out)
         add_ids(&part, &node, NODE_DATA_DEPS, n->data, n->n_data);
         if (n->duration_us)
             pb_put_uint(&node, NODE_DURATION, n->duration_us);
+        if (n->side) {
+            add_side(&part, &node, NODE_INPUTS, n->side);
+            add_side(&part, &node, NODE_OUTPUTS, n->side + 3);
+        }
         for (uint32_t k = 0; k < n->n_attrs; k++)
-            add_attr(&part, &node, &n->attr[k]);
+            add_attr(&part, &node, NODE_ATTR, &n->attr[k]);
         add_message(out, &node);
     }
     dse_strbuf_free(&node);

@@ -190,6 +190,7 @@ static int64_t weigh(const weighing *w, const whatif_edge *e)
     const whatif_graph *g = &w->r->graph;
     const whatif_question *q = w->q;
     const whatif_op *o = e->op == DSE_NONE ? NULL : &g->op[e->op];
+    double other;
 
     if (e->between && q->overlap)
         return WHATIF_NO_EDGE;
@@ -199,14 +200,17 @@ static int64_t weigh(const weighing *w, const whatif_edge *e)
     case WHATIF_NETWORK: {
         const whatif_collective *c = &g->collective[o->collective];
 
-        return c->whole ? scaled(e->weight, growth(q, c) / q->network[c->parallel]) : e->weight;
+        return c->whole ? scaled(e->weight, growth(q, c) / q->network[c->parallel] *
+                                                (q->collective_time ? q->collective_time[o->collective] : 1))
+                        : e->weight;
     }
     case WHATIF_RUN:
         if (!computes(o))
             return e->weight;
+        other = q->op_time ? q->op_time[e->op] : 1;
         if (q->pattern[0] && regexec(&w->pattern, name_of(w, o), 0, NULL, 0) == 0)
-            return scaled(e->weight, q->pattern_time);
-        return scaled(w->median ? w->median[e->op] : e->weight, q->run[o->kind]);
+            return scaled(e->weight, q->pattern_time * other);
+        return scaled(w->median ? w->median[e->op] : e->weight, q->run[o->kind] * other);
     case WHATIF_ORDER:
     case WHATIF_DEVICE:
     case WHATIF_PARTS: break;

@@ -16,6 +16,9 @@ typedef struct {
     uint32_t dp;              /* ranks of the groups of data parallelism; 0: as recorded */
     char pattern[128];        /* extended regular expression: kernels whose names have it; "": none */
     double pattern_time;      /* their time */
+    /* Of another system, beside all that: times of operations of the GPU, and of collectives that are whole;
+     * borrowed, NULL: as recorded. */
+    const double *op_time, *collective_time;
 } whatif_question;
 
 /* As recorded. */

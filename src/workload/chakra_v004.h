@@ -11,6 +11,8 @@ enum {
     NODE_CTRL_DEPS = 4,
     NODE_DATA_DEPS = 5,
     NODE_DURATION = 7,
+    NODE_INPUTS = 8,
+    NODE_OUTPUTS = 9,
     NODE_ATTR = 10
 };
 enum {
@@ -25,5 +27,6 @@ enum {
     ATTR_STRING_LIST = 30
 };
 enum { STRING_LIST_VALUES = 1 };
+enum { IO_VALUES = 1, IO_SHAPES, IO_TYPES };
 
 #endif

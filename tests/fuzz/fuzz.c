@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_NODES 300
 
@@ -168,4 +169,28 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         trace_ticks_write_csv(&record, &csv);
         dse_strbuf_free(&csv);
     }
+}
+
+static char fuzz_path[2][64];
+
+static void remove_files(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (fuzz_path[i][0])
+            unlink(fuzz_path[i]);
+}
+
+const char *fuzz_file(unsigned number, const uint8_t *data, size_t size)
+{
+    FILE *f;
+
+    if (!fuzz_path[0][0] && !fuzz_path[1][0])
+        atexit(remove_files);
+    snprintf(fuzz_path[number], sizeof fuzz_path[number], "%s/ccldse-fuzz-%ld-%u.json",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid(), number);
+    f = fopen(fuzz_path[number], "wb");
+    ENSURE(f);
+    ENSURE(fwrite(data, 1, size, f) == size);
+    ENSURE(!fclose(f));
+    return fuzz_path[number];
 }

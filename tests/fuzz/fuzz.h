@@ -27,6 +27,10 @@ bool fuzz_ok(dse_status st, const dse_error *err);
 /* A NUL-terminated copy in a block of its own, for parsers of strings; to be freed with free(). */
 char *fuzz_string(const uint8_t *data, size_t size);
 
+/* A file with these bytes, for readers that take a path; the path, which lasts until the next call with this
+ * number (0 or 1), and is of this process alone. */
+const char *fuzz_file(unsigned number, const uint8_t *data, size_t size);
+
 /* Runs a trace of rank 0, with copies of it as the other ranks, on a ring of two NPUs, on two dimensions of two,
  * where a named group is half of the NPUs, and, with congestion, on a mesh and on two dimensions. The copies send to
  * and receive from the rank whose number differs as theirs does. Skips traces of many nodes. The result is not looked

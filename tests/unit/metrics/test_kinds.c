@@ -60,6 +60,27 @@ static const seen names[] = {
     {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<at::native::"
      "direct_copy_kernel_cuda(at::TensorIteratorBase&)>>",
      "PyTorch", METRIC_WORK_MEMORY},
+    /* Lookups in embeddings, and their gradients: bound by memory, whatever their library is called. */
+    {"void split_embedding_codegen_forward_unweighted_kernel<float, float, float, false, long, 1ul, 8ul>("
+     "at::GenericPackedTensorAccessor<float, 1ul, at::RestrictPtrTraits, long>)",
+     "FBGEMM, DLRM on V100", METRIC_WORK_EMBEDDING},
+    {"void split_embedding_backward_codegen_rowwise_adagrad_weighted_kernel_warp_per_row_1<c10::Half, float, "
+     "c10::Half, 2ul, 32>(fbgemm_gpu::FixedDivisor)",
+     "FBGEMM, 8 A100", METRIC_WORK_EMBEDDING},
+    {"void dense_embedding_codegen_forward_unweighted_kernel<float, float, float, long, 1ul, "
+     "8ul>(at::Tensor)",
+     "FBGEMM, DLRM on V100", METRIC_WORK_EMBEDDING},
+    {"void fbgemm_gpu::permute_2D_lengths_kernel<int>(int, int, int const*, int const*, int*)",
+     "FBGEMM, DLRM on V100", METRIC_WORK_MEMORY},
+    {"void at::native::vectorized_elementwise_kernel<4, fbgemm_gpu::_float_to_hfp8_gpu(at::Tensor const&, "
+     "long, "
+     "long, double)::{lambda(float)#1}, at::detail::Array<char*, 2> >(int)",
+     "FBGEMM, 2 of 128 ranks", METRIC_WORK_ELEMENTWISE},
+    {"void fbgemm_gpu::_offsets_range_cuda_kernel<int>(long, long, int const*, int*)",
+     "FBGEMM, 2 of 128 ranks", METRIC_WORK_OTHER},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<fbgemm_gpu::Tile>>", "made up",
+     METRIC_WORK_GEMM},
+    {"FBGEMM", "made up: nothing but the library", METRIC_WORK_OTHER},
     /* Others. */
     {"triton_red_fused__to_copy_mean_pow_0", "Inductor", METRIC_WORK_REDUCTION},
     {"triton_per_fused_0", "Inductor", METRIC_WORK_REDUCTION},
@@ -77,8 +98,22 @@ CLAIM(kernels_are_known_by_their_names)
                      metric_work_name[metric_work_of(names[i].name)], metric_work_name[names[i].work]);
 }
 
+/* Its recorded values have FBGEMM's kernels among the products, by the words of its section. */
+CLAIM(the_metric_of_kinds_goes_by_the_words_of_its_definition)
+{
+    static const char fbgemm[] =
+        "void split_embedding_backward_codegen_kernel<float>(fbgemm_gpu::FixedDivisor)";
+
+    assert_int_equal(metric_work_by_words(fbgemm), METRIC_WORK_GEMM);
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
+        if (!metric_says(names[i].name, "fbgemm"))
+            assert_int_equal(metric_work_by_words(names[i].name), names[i].work);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_known_by_their_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_known_by_their_names),
+        cmocka_unit_test(the_metric_of_kinds_goes_by_the_words_of_its_definition)};
     return RUN_TESTS(tests);
 }
