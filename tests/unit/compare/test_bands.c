@@ -282,20 +282,20 @@ CLAIM(what_is_wrong_is_named_with_its_place)
            "'ratios' must be a list of measured over simulated step times");
 }
 
-/* Models with sequences of 2,048, 8,192 and 32,768 tokens: near 8,192 (2,048 to 32,768) are all of them, near 2,048 all
- * but the last, near 131,072 the last alone, near 131,073 none. */
+/* Models with sequences of 2,048, 32,768 and 524,288 tokens, and a factor of 16: near 32,768 are all of them, near 2,048 all
+ * but the last, near 8,388,608 the last alone, near one more none. */
 CLAIM(runs_with_other_sequences_count_within_a_factor)
 {
     static const char lengths[] = "runs:\n" LONG("2048", "1x1", "[1, 1, 1, 1, 1]")
-        LONG("8192", "2x2", "[1.1, 1.1, 1.1, 1.1, 1.1]") LONG("32768", "3x3", "[2, 2, 2, 2, 2]");
+        LONG("32768", "2x2", "[1.1, 1.1, 1.1, 1.1, 1.1]") LONG("524288", "3x3", "[2, 2, 2, 2, 2]");
     const struct {
         int64_t sequence;
         size_t runs;
-    } near[] = {{8192, 15}, {2048, 10}, {131072, 5}, {131073, 0}, {512, 5}, {511, 0}, {0, 15}};
+    } near[] = {{32768, 15}, {2048, 10}, {8388608, 5}, {8388609, 0}, {128, 5}, {127, 0}, {0, 15}};
     cmp_bands of;
 
     assert_int_equal(parse(lengths, &of, NULL), DSE_OK);
-    assert_int_equal(of.of[2].sequence, 32768);
+    assert_int_equal(of.of[2].sequence, 524288);
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         const cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .sequence = near[i].sequence, .bits = 16};
         const cmp_band b = cmp_band_of(&of, &key, &arena);
