@@ -46,6 +46,13 @@ bool card_laws_depend_on(const char *path)
     return !strcmp(path, "device") || !strncmp(path, "kernels.", 8) || is_peak(&p);
 }
 
+/* What a device file has of the memory, whose size and rate differ between models of a device. */
+static bool is_memory(const cfg_param *p)
+{
+    return p->offset == offsetof(card_system, memory_bandwidth) ||
+           p->offset == offsetof(card_system, hbm_bytes);
+}
+
 static double *value_of(card_system *s, const cfg_param *p)
 {
     return (double *)(void *)((char *)s + p->offset);
@@ -67,31 +74,41 @@ static bool takes_tables(const card_system *s) { return !strcmp(s->laws, "device
 
 /* ---- the file of a device ---------------------------------------------------------------------- */
 
-/* Whether it has anything but laws and peaks, and where they come from. */
+/* Whether it has anything but laws, peaks and memory, and where they come from. */
 static dse_status check_keys(const cfg_doc *doc, const card_system *file, dse_error *err)
 {
     for (uint32_t i = 0; i < card_system_table.n; i++) {
         const cfg_param *p = &card_system_table.rows[i];
 
-        if (cfg_given_has(&file->given, i) && !is_of_device(p) && !is_peak(p) &&
+        if (cfg_given_has(&file->given, i) && !is_of_device(p) && !is_peak(p) && !is_memory(p) &&
             strcmp(p->key, "source") != 0)
-            return dse_fail_at(err, DSE_E_CONFIG, doc->path,
-                               "a device file has source, peaks and kernels; '%s' belongs in the system card",
-                               p->key);
+            return dse_fail_at(
+                err, DSE_E_CONFIG, doc->path,
+                "a device file has source, peaks, memory and kernels; '%s' belongs in the system card",
+                p->key);
     }
     return DSE_OK;
 }
 
-static dse_status fill_from(card_system *s, const char *path, dse_arena *a, dse_error *err)
+static dse_status read_file(const char *path, dse_arena *a, card_system *file, dse_error *err)
 {
-    card_system file = {0};
     cfg_doc doc;
-    double clock;
     dse_status st;
 
+    *file = (card_system){0};
     if ((st = cfg_load(path, a, &doc, err)) != DSE_OK ||
-        (st = cfg_table_read_part(&card_system_table, &doc, NULL, &file, err)) != DSE_OK ||
-        (st = check_keys(&doc, &file, err)) != DSE_OK)
+        (st = cfg_table_read_part(&card_system_table, &doc, NULL, file, err)) != DSE_OK)
+        return st;
+    return check_keys(&doc, file, err);
+}
+
+static dse_status fill_from(card_system *s, const char *path, dse_arena *a, dse_error *err)
+{
+    card_system file;
+    double clock;
+    dse_status st = read_file(path, a, &file, err);
+
+    if (st != DSE_OK)
         return st;
     clock = isnan(file.peak_perf) || isnan(s->peak_perf) ? 1 : s->peak_perf / file.peak_perf;
     for (uint32_t i = 0; i < card_system_table.n; i++) {
@@ -132,6 +149,29 @@ dse_status card_system_fill_laws(card_system *s, card_tables *tables, dse_arena 
     if (*s->device && (path = file_of(s->device, a)) && (st = fill_from(s, path, a, err)) != DSE_OK)
         return st;
     return takes_tables(s) ? mark_tables(s, tables, err) : DSE_OK;
+}
+
+dse_status card_system_fill_sheet(card_system *s, dse_error *err)
+{
+    const bool peaks = !cfg_is_given(&card_system_table, s, "compute.peak_perf");
+    card_system file;
+    const char *path;
+    dse_arena a;
+    dse_status st = DSE_OK;
+
+    dse_arena_init(&a);
+    if (*s->device && (path = file_of(s->device, &a)) && (st = read_file(path, &a, &file, err)) == DSE_OK)
+        for (uint32_t i = 0; i < card_system_table.n; i++) {
+            const cfg_param *p = &card_system_table.rows[i];
+
+            if ((!is_memory(p) && !(peaks && is_peak(p))) || !cfg_given_has(&file.given, i) ||
+                cfg_given_has(&s->given, i))
+                continue;
+            *value_of(s, p) = *value_of(&file, p);
+            cfg_given_put(&s->given, i);
+        }
+    dse_arena_free(&a);
+    return st;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -297,6 +337,17 @@ static uint32_t add_classes(const card_system *s, bool with_law, dse_strbuf *out
     return n;
 }
 
+static bool has_file(const char *device)
+{
+    dse_arena a;
+    bool has;
+
+    dse_arena_init(&a);
+    has = file_of(device, &a) != NULL;
+    dse_arena_free(&a);
+    return has;
+}
+
 bool card_system_has_laws(const card_system *s) { return !takes_roofline(s) && add_classes(s, true, NULL); }
 
 void card_system_say_laws(const card_system *s, dse_strbuf *out)
@@ -306,10 +357,12 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
             out, "kernels last as long as the roofline of the data sheet says; real ones take longer (");
         if (takes_roofline(s))
             dse_strbuf_adds(out, "kernels.laws is roofline)");
-        else if (*s->device)
-            dse_strbuf_addf(out, "configs/devices has no %s)", s->device);
-        else
+        else if (!*s->device)
             dse_strbuf_adds(out, "the system names no device)");
+        else if (has_file(s->device))
+            dse_strbuf_addf(out, "no measured kernels of %s are at hand)", s->device);
+        else
+            dse_strbuf_addf(out, "configs/devices has no %s)", s->device);
         return;
     }
     dse_strbuf_adds(out,
@@ -321,7 +374,8 @@ void card_system_say_laws(const card_system *s, dse_strbuf *out)
     }
 }
 
-dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, dse_error *err)
+dse_status card_device_lacks(const char *device, dse_arena *a, bool *has_laws, dse_strbuf *out,
+                             dse_error *err)
 {
     cfg_doc nothing = {.path = device, .root = &(cfg_node){.kind = CFG_MAP}};
     sim_settings *set = DSE_ARENA_NEW(a, sim_settings, 1);
@@ -329,6 +383,7 @@ dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, 
     card_system s = {0};
     dse_status st;
 
+    *has_laws = false;
     if (!file_of(device, a))
         return DSE_OK;
     if ((st = cfg_table_read_part(&card_system_table, &nothing, NULL, &s, err)) != DSE_OK)
@@ -336,6 +391,7 @@ dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, 
     snprintf(s.device, sizeof s.device, "%s", device);
     if ((st = card_system_fill_laws(&s, &tables, a, err)) != DSE_OK)
         return st;
+    *has_laws = card_system_has_laws(&s);
     add_classes(&s, false, out);
     for (int i = 0; i < WL_N_KERNEL_CLASSES; i++)
         set->law[i].is_given = card_law_is_given(&s.kernels[i]);

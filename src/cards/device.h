@@ -1,7 +1,8 @@
 /* card_device -- how long the kernels of a device last, which systems with that device share.
  *
  * configs/devices/<device>.yaml has the keys `kernels` of a system card (`ccldse systems --keys`), its peaks
- * by type of elements, and `source`. What a system card says itself wins. The factors are of the card's peak
+ * by type of elements, its memory, and `source`. What a system card says itself wins. A class without a law
+ * takes the roofline. The factors are of the card's peak
  * and memory bandwidth, so that models of a device with other memories have one file. The file's peaks of 8
  * and 4 bits are for its own compute.peak_perf: a card with another one, so with another clock, has them in
  * the same proportion. */
@@ -26,6 +27,11 @@ typedef struct {
 /* Whether what card_system_fill_laws fills in may be another after this key was set. */
 bool card_laws_depend_on(const char *path);
 
+/* Fills what the card leaves open of the data sheet from the file of its device, as if the card had said it:
+ * memory.bandwidth, memory.capacity, and all peaks if compute.peak_perf is open. Nothing if there is no such
+ * file. DSE_E_CONFIG: the file is wrong. */
+dse_status card_system_fill_sheet(card_system *s, dse_error *err);
+
 /* Fills the laws that the card leaves open from the file of its device, instead of those of another one that
  * were filled before. Nothing if there is no such file, or the card takes the roofline. They do not count as
  * given. The names of tables get the hash of their text behind them. DSE_E_CONFIG: the file, or a table, is
@@ -45,8 +51,9 @@ bool card_system_has_laws(const card_system *s);
 
 /* Classes of kernels for which the file of a device has no law, although it multiplies in their type:
  * "lookup, optimizer", appended; nothing if it has all, or there is no such file. DSE_E_CONFIG: the file, or
- * a table that it names, is wrong, or there is no such table. */
-dse_status card_device_lacks(const char *device, dse_arena *a, dse_strbuf *out, dse_error *err);
+ * a table that it names, is wrong, or there is no such table. *has_laws: it has one of some class. */
+dse_status card_device_lacks(const char *device, dse_arena *a, bool *has_laws, dse_strbuf *out,
+                             dse_error *err);
 
 /* What kernels of a training step last like, as a sentence; appended. */
 void card_system_say_laws(const card_system *s, dse_strbuf *out);

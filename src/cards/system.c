@@ -505,8 +505,9 @@ static dse_status read_card(const cfg_doc *doc, const cfg_settings *settings, bo
     dse_status st;
 
     *out = (card_system){.short_lists = short_lists};
-    st = cfg_table_read(&card_system_table, doc, settings, out, err);
-    if (st != DSE_OK)
+    if ((st = cfg_table_read_part(&card_system_table, doc, settings, out, err)) != DSE_OK ||
+        (st = card_system_fill_sheet(out, err)) != DSE_OK ||
+        (st = cfg_table_check(&card_system_table, doc->path, out, err)) != DSE_OK)
         return st;
     clear_lists(out, settings);
     spread_all(out);

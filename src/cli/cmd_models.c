@@ -163,7 +163,9 @@ static const char *origin_of(const shown_card *c, const cfg_param *p, dse_arena 
     if (node)
         return dse_arena_printf(a, "line %" PRIu32, node->line);
     if (cfg_is_given(c->table, c->read, p->key))
-        return c->doc ? "the card" : "its files";
+        return !c->doc                   ? "its files"
+               : c->device && *c->device ? dse_arena_printf(a, "device %s", c->device)
+                                         : "the card";
     if (!strncmp(p->key, "collectives.", 12) && strcmp(p->key, "collectives.all") != 0)
         return origin_of(c, cfg_param_find(c->table, "collectives.all"), a);
     if (cfg_param_is_absent(p, c->read))

@@ -22,8 +22,8 @@ cmp_size cmp_size_of(double parameters)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"table", "device", "program",  "framework",
-                                   "model", "size",   "elements", "ratios"};
+static const char *const keys[] = {"table", "device",   "program",  "framework", "model",
+                                   "size",  "sequence", "elements", "ratios"};
 
 static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
 {
@@ -39,6 +39,18 @@ static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *o
     return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, node).text, "size", text,
                                            cmp_size_name, CMP_SIZES)
                         : st;
+}
+
+/* Without the key 0. */
+static dse_status read_sequence(const cfg_doc *doc, const cfg_node *row, int64_t *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(row, "sequence");
+
+    *out = 0;
+    return !node || (node->kind == CFG_SCALAR && dse_parse_int(node->text, out, NULL) == DSE_OK && *out > 0)
+               ? DSE_OK
+               : cfg_fail(err, doc, node, "'sequence' must be a number of tokens above 0, not %s",
+                          cfg_seen(node).text);
 }
 
 /* Without the key 16. */
@@ -104,7 +116,9 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
         return st;
     if (!cfg_get(row, "size"))
         return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
-    return read_size(doc, row, &out->size, err) == DSE_OK && read_bits(doc, row, &out->bits, err) == DSE_OK
+    return read_size(doc, row, &out->size, err) == DSE_OK &&
+                   read_sequence(doc, row, &out->sequence, err) == DSE_OK &&
+                   read_bits(doc, row, &out->bits, err) == DSE_OK
                ? read_ratios(doc, row, a, out, err)
                : DSE_E_CONFIG;
 }
@@ -146,12 +160,20 @@ static bool is_kin(const cmp_evidence *e, const cmp_band_key *key)
     return false;
 }
 
+static bool is_as_long(const cmp_evidence *e, const cmp_band_key *key)
+{
+    const double ratio = (double)e->sequence / (double)key->sequence;
+
+    return !key->sequence || !e->sequence || (ratio <= CMP_BAND_SEQUENCE && ratio * CMP_BAND_SEQUENCE >= 1);
+}
+
 static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level level)
 {
     const bool program = key->program && !strcmp(e->program, key->program);
     const bool size = e->size == key->size;
 
-    if (strcmp(e->device, key->device) != 0 || (key->others_only && !strcmp(e->model, key->model)))
+    if (strcmp(e->device, key->device) != 0 || !is_as_long(e, key) ||
+        (key->others_only && !strcmp(e->model, key->model)))
         return false;
     switch (level) {
     case CMP_BAND_ALIKE: return program && size;

@@ -68,7 +68,27 @@ cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a)
         .kin = drv_program_kin(p),
         .model = dse_arena_printf(a, "%" PRId64 "x%" PRId64, m->layers, m->d_model),
         .size = cmp_size_of(drv_training_parameters(s)),
+        .sequence = m->sequence,
         .bits = drv_recipe_bits(p)};
+}
+
+/* Nothing is known of the kind; or of other sequences alone, which is then said. */
+static const char *say_none(const cmp_bands *b, cmp_band_key key, dse_arena *a)
+{
+    const int64_t sequence = key.sequence;
+    const char *text;
+
+    text = dse_arena_printf(a, "%s%s", key.others_only ? " of another model" : "",
+                            key.bits == 16  ? ""
+                            : key.bits == 8 ? " with products in 8 bits"
+                                            : " with products in 4 bits");
+    key.sequence = 0;
+    return cmp_band_of(b, &key, a).level == CMP_BAND_NONE
+               ? dse_arena_printf(a, "no step time%s measured on %s is at hand", text, key.device)
+               : dse_arena_printf(a,
+                                  "fewer than %d step times%s with sequences near %" PRId64
+                                  " tokens (within a factor of %d) measured on %s are at hand",
+                                  CMP_BAND_LEAST, text, sequence, CMP_BAND_SEQUENCE, key.device);
 }
 
 cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
@@ -85,12 +105,7 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     key.others_only = others_only;
     band = cmp_band_of(b, &key, a);
     if (band.level == CMP_BAND_NONE)
-        *why = dse_arena_printf(a, "no step time%s%s measured on %s is at hand",
-                                others_only ? " of another model" : "",
-                                key.bits == 16  ? ""
-                                : key.bits == 8 ? " with products in 8 bits"
-                                                : " with products in 4 bits",
-                                s->system.device);
+        *why = say_none(b, key, a);
     return band;
 }
 

@@ -14,9 +14,9 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err);
 cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a);
 
 /* Of a point's kind; others_only: by runs of other models. Without one *why says why, as a sentence without
- * its point: nothing was measured on the device, or not in as many bits; the system is fitted, takes the
- * roofline or has settings over its card, which the evidence is not of; or the elements have not 16 bits.
- * None of profile stage, with *why NULL. In the arena. */
+ * its point: nothing was measured on the device, or not in as many bits, or with sequences near as long; the
+ * system is fitted, takes the roofline or has settings over its card, which the evidence is not of; or the
+ * elements have not 16 bits. None of profile stage, with *why NULL. In the arena. */
 cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
                      dse_arena *a, const char **why);
 

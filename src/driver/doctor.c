@@ -136,7 +136,7 @@ static void check_devices(doctor *d, drv_check check)
 {
     const char **names, *folder;
     size_t n = 0;
-    dse_strbuf text = dse_strbuf_in(d->arena);
+    dse_strbuf text = dse_strbuf_in(d->arena), sheets = dse_strbuf_in(d->arena);
 
     if (card_list(CARD_DEVICES, d->arena, &names, &n, &folder, NULL) != DSE_OK || !n) {
         found(d, check, DRV_ABSENT, "no laws of kernels; all last as the roofline says");
@@ -145,16 +145,23 @@ static void check_devices(doctor *d, drv_check check)
     for (size_t i = 0; i < n; i++) {
         dse_strbuf lacks = dse_strbuf_in(d->arena);
         dse_error err = DSE_ERROR_INIT;
+        bool has_laws;
 
-        if (card_device_lacks(names[i], d->arena, &lacks, &err) != DSE_OK) {
+        if (card_device_lacks(names[i], d->arena, &has_laws, &lacks, &err) != DSE_OK) {
             found(d, check, DRV_BROKEN, "%s: %s", names[i], dse_error_say(&err).text);
             return;
         }
-        dse_strbuf_addf(&text, "%s%s", i ? ", " : "laws of kernels of ", names[i]);
+        if (!has_laws) {
+            dse_strbuf_addf(&sheets, "%s%s", sheets.len ? ", " : "data sheets alone of ", names[i]);
+            continue;
+        }
+        dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "laws of kernels of ", names[i]);
         if (lacks.len)
             dse_strbuf_addf(&text, " (without %s)", lacks.data);
     }
-    found(d, check, DRV_THERE, "%s; those of others last as the roofline says", text.data);
+    found(d, check, DRV_THERE, "%s%s%s; %s last as the roofline says", text.len ? text.data : "",
+          text.len && sheets.len ? "; " : "", sheets.len ? sheets.data : "",
+          sheets.len ? "their kernels, and those of others," : "those of others");
 }
 
 static void check_folder(doctor *d, drv_check check)

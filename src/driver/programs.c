@@ -283,7 +283,8 @@ static step_tensor tensor_of(const strategy *p)
 
 /* Megatron-LM keeps and reduces gradients in 32 bits with bf16 (accumulate_allreduce_grads_in_fp32);
  * TorchTitan keeps its sharded parameters, which are their own master copy, in 32 bits, gathers 16 and
- * reduces 32 (FSDP2's MixedPrecisionPolicy); DeepSpeed keeps and reduces gradients in 16. */
+ * reduces 32 (FSDP2's MixedPrecisionPolicy); DeepSpeed keeps and reduces gradients in 16. Megatron-LM of 2022
+ * trains in fp16, with a scaled loss (arXiv 2205.05198; v3.0, megatron/optimizer/optimizer.py). */
 static void set_bytes(const strategy *p, step_options *o)
 {
     if (p->like == DRV_TORCHTITAN) {
@@ -292,6 +293,7 @@ static void set_bytes(const strategy *p, step_options *o)
     }
     if (p->like != DRV_DEEPSPEED)
         o->gradient_bytes = o->reduce_bytes = 4;
+    o->unscales_gradients = p->like == DRV_MEGATRON_2022;
 }
 
 /* TorchTitan shares out whole heads of keys and values (distributed/parallel_dims.py), as Transformer Engine

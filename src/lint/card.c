@@ -1,4 +1,5 @@
 /* Our cards, and what is common to both descriptions of a system. */
+#include "cards/device.h"
 #include "cards/hf.h"
 #include "cards/model.h"
 #include "lint/parts.h"
@@ -104,12 +105,39 @@ static void card_absent(card *c)
     }
 }
 
+/* What a system card leaves to the file of its device. One that is wrong is said when the card is read. */
+static void of_device(card *c)
+{
+    card_system *s = c->values;
+
+    s->given = c->given;
+    if (card_system_fill_sheet(s, NULL) != DSE_OK)
+        return;
+    for (uint32_t i = 0; i < c->table->n; i++) {
+        const cfg_param *p = &c->table->rows[i];
+        dse_strbuf value = dse_strbuf_in(c->l->arena);
+        cfg_node node;
+        dse_json j;
+
+        if (!cfg_given_has(&s->given, i) || cfg_given_has(&c->given, i))
+            continue;
+        dse_json_init(&j, &value);
+        cfg_param_write_json(p, s, &j);
+        lint_add_key(c->l, p->key, NULL, default_node(&node, value.data), p->unit_name,
+                     dse_arena_printf(c->l->arena, "%s; of configs/devices/%s.yaml", p->help, s->device),
+                     LINT_DEFAULT);
+    }
+    c->given = s->given;
+}
+
 /* True if a run would take the keys one by one. */
 static bool lint_card(lint *l, const cfg_table *table, const cfg_doc *doc, void *values)
 {
     card c = {.l = l, .table = table, .doc = doc, .values = values};
 
     card_section(&c, doc->root, "");
+    if (table == &card_system_table)
+        of_device(&c);
     card_absent(&c);
     *(cfg_given *)values = c.given;
     return !c.refused;

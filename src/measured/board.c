@@ -24,10 +24,11 @@ typedef struct {
 /* Why a row is no measured training step; NULL: it is one. */
 static const char *lack_of(const importing *m, const msr_job *j)
 {
-    return j->refused                          ? "a row that cannot be read"
-           : j->phase == TRACE_PHASE_INFERENCE ? "inference"
-           : isnan(j->step_time_s)             ? "no step time"
-           : !j->family && !m->as->model       ? "no model"
+    return j->refused                               ? "a row that cannot be read"
+           : msr_job_unmeasured(j, false, m->arena) ? MSR_UNMEASURED
+           : j->phase == TRACE_PHASE_INFERENCE      ? "inference"
+           : isnan(j->step_time_s)                  ? "no step time"
+           : !j->family && !m->as->model            ? "no model"
            : !(j->dp >= 1 && j->tp >= 1 && j->pp >= 1 && j->dp < UINT32_MAX && j->tp < UINT32_MAX &&
                j->pp < UINT32_MAX && j->cp >= 1 && j->cp < UINT32_MAX)
                ? "no degrees"
@@ -151,7 +152,11 @@ dse_status msr_board_import(const char *path, const drv_import_as *as, dse_arena
                                "this is no board of CCL-Bench: its rows have no 'metadata'; 'ccldse compare "
                                "--measured' takes other tables as they are");
         if (lack)
-            msr_runs_leave(&m.left, &job[i], lack, job[i].refused ? job[i].refused : lack, a);
+            msr_runs_leave(&m.left, &job[i], lack,
+                           job[i].refused                  ? job[i].refused
+                           : !strcmp(lack, MSR_UNMEASURED) ? msr_job_unmeasured(&job[i], false, a)
+                                                           : lack,
+                           a);
         else
             st = add_row(&m, &job[i], rows->item[i], err);
     }

@@ -20,6 +20,7 @@ typedef enum {
 typedef struct {
     const char *name;  /* of the run: a row's id, or made of its degrees; the directory of a trace */
     const char *where; /* "measured.json: row 12": for messages */
+    const char *kind;  /* what its figures are, as written: "measured", "predicted"; NULL: not said */
     /* The model. */
     const char *family; /* "llama-3.1-8b" */
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
@@ -70,6 +71,10 @@ typedef struct {
 
 /* Everything absent. */
 void msr_job_clear(msr_job *j);
+
+/* Why a job's figures are no measurement; NULL: they are one. A job that does not say what they are is taken
+ * for measured, unless it `must_say`. */
+const char *msr_job_unmeasured(const msr_job *j, bool must_say, dse_arena *a);
 
 /* Of a workload card; `name` and the texts of the card are borrowed. DSE_E_CONFIG if it lacks a degree
  * (dp_replicate, dp_shard, tp, pp, cp), which it names. */

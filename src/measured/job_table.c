@@ -105,14 +105,49 @@ static dse_status row_object(const table *t, uint32_t i, const cfg_node **out, d
     return DSE_OK;
 }
 
+/* What the figures of a row are: the nearest that speaks of it, the row, `common` or the table. No spelling
+ * of job_spellings.c, as `models` has kinds of models. */
+static dse_status read_kind(const table *t, const cfg_node *row, const char *where, const char **out,
+                            dse_error *err)
+{
+    const cfg_node *const from[] = {row, t->common, t->doc.root};
+    const cfg_node *kind = NULL;
+
+    for (size_t i = 0; !kind && i < sizeof from / sizeof from[0]; i++)
+        kind = cfg_get(from[i], "kind");
+    *out = NULL;
+    if (!kind || (kind->kind == CFG_SCALAR && !kind->quoted && !strcmp(kind->text, "null")))
+        return DSE_OK;
+    if (kind->kind != CFG_SCALAR || !kind->quoted)
+        return dse_fail_at(err, DSE_E_CONFIG, where, "kind must be a text, as 'measured', not %s",
+                           cfg_seen(kind).text);
+    *out = kind->text;
+    return DSE_OK;
+}
+
+const char *msr_job_unmeasured(const msr_job *j, bool must_say, dse_arena *a)
+{
+    if (!j->kind)
+        return must_say ? "nothing says that it was measured; the table needs \"kind\": \"measured\", or "
+                          "'kind: measured' in the list of tables"
+                        : NULL;
+    return strcmp(j->kind, "measured") != 0
+               ? dse_arena_printf(a, "its kind is '%.40s', which is no measurement", j->kind)
+               : NULL;
+}
+
 static dse_status read_row(const table *t, const cfg_node *object, uint32_t i, msr_job *out, dse_error *err)
 {
     const msr_row_place at = {&t->doc, place_of(t, object, i + 1), t->units, t->models, t->defined};
+    const char *kind;
     msr_row row;
     dse_status st;
 
-    st = msr_row_read(&at, object, t->common, t->arena, &row, err);
-    return st == DSE_OK ? msr_row_derive(&at, &row, t->arena, out, err) : st;
+    if ((st = read_kind(t, object, at.where, &kind, err)) != DSE_OK ||
+        (st = msr_row_read(&at, object, t->common, t->arena, &row, err)) != DSE_OK)
+        return st;
+    row.job.kind = kind;
+    return msr_row_derive(&at, &row, t->arena, out, err);
 }
 
 /* What is left of a row that cannot be read: the name by which it is counted, and why. */

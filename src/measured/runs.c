@@ -213,11 +213,16 @@ static dse_status add_trace(loading *l, const char *path, dse_error *err)
 
 static dse_status add_row(loading *l, const msr_job *job, dse_error *err)
 {
+    const char *unmeasured = msr_job_unmeasured(job, l->o->kind_must_be_said, l->arena);
     msr_run *r;
     dse_status st;
 
     if (job->refused)
         return dse_fail_at(err, DSE_E_CONFIG, job->where, "%s", job->refused);
+    if (unmeasured) {
+        msr_runs_leave(l->out, job, MSR_UNMEASURED, unmeasured, l->arena);
+        return DSE_OK;
+    }
     st = add(l, job, &r, err);
     if (st == DSE_OK && r)
         note(l, r, NULL);

@@ -30,6 +30,7 @@ typedef struct {
     const char *const *trace; /* directories, or files */
     const char *const *table; /* measured tables, by name or path */
     const char *const *only;  /* rows of them, as msr_jobs_read takes them */
+    bool kind_must_be_said;   /* rows that do not say that they were measured are left */
     msr_plan_options plan;
     drv_recording_options read; /* its card is for the only trace */
     msr_run_see *see;
@@ -46,7 +47,10 @@ typedef struct {
     report_left *left; /* in the order of the input */
 } msr_runs;
 
-/* A run that the machine cannot be cut to is left, too. DSE_E_USAGE: no run was given, a card for several
+/* The reason of rows whose figures are no measurement. */
+#define MSR_UNMEASURED "not of kind 'measured'"
+
+/* A run that the machine cannot be cut to is left, too, as is a row of another kind than "measured". DSE_E_USAGE: no run was given, a card for several
  * traces. DSE_E_CONFIG: a trace without a workload card, or with one of another number of ranks. And as
  * drv_system_load, drv_recording_load, msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the
  * arena. */

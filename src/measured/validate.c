@@ -191,7 +191,8 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
 
         if (!strcmp(e->table, measured) && !strcmp(e->device, key->device) &&
             !strcmp(e->program, key->program) && !strcmp(e->framework, framework) &&
-            !strcmp(e->model, key->model) && e->size == key->size && e->bits == key->bits)
+            !strcmp(e->model, key->model) && e->size == key->size && e->sequence == key->sequence &&
+            e->bits == key->bits)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
@@ -203,6 +204,7 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
                                  .framework = framework,
                                  .model = key->model,
                                  .size = key->size,
+                                 .sequence = key->sequence,
                                  .bits = key->bits};
     return &b->of[b->n++];
 }
@@ -330,6 +332,7 @@ static dse_status gather(const validating *v, const msr_validate_table *t, const
                                         .table = &path,
                                         .n_only = t->n_only,
                                         .only = t->only,
+                                        .kind_must_be_said = !t->is_measured,
                                         .plan = {.recompute = -1, .settings = settings},
                                         .read = {.n_threads = v->o->n_threads}},
                     v->arena, out, &why);
@@ -480,13 +483,15 @@ static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
 void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
 {
     dse_strbuf_adds(
-        out, "# How far step times of profile train were off: measured over simulated, nothing "
-             "fitted, by table of measured runs, device,\n"
-             "# program (like), framework, model (layers x width) and its size in parameters. Written "
-             "by `scripts/validate\n"
-             "# --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error bands of it "
-             "(src/compare/bands.h).\n"
-             "runs:\n");
+        out,
+        "# How far step times of profile train were off: measured over simulated, nothing "
+        "fitted, by table of measured runs, device,\n"
+        "# program (like), framework, model (layers x width), its size in parameters and the tokens of a "
+        "sequence. Written by\n"
+        "# `scripts/validate --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error "
+        "bands of it\n"
+        "# (src/compare/bands.h).\n"
+        "runs:\n");
     for (size_t i = 0; i < b->n; i++) {
         const cmp_evidence *e = &b->of[i];
 
@@ -494,6 +499,8 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
                         e->device, e->program);
         dse_json_quote(out, e->framework);
         dse_strbuf_addf(out, "\n    model: %s\n    size: %s\n", e->model, cmp_size_name[e->size]);
+        if (e->sequence)
+            dse_strbuf_addf(out, "    sequence: %" PRId64 "\n", e->sequence);
         if (e->bits != 16)
             dse_strbuf_addf(out, "    elements: %d\n", e->bits);
         write_ratios(e, out);

@@ -39,6 +39,7 @@ typedef struct {
     const char **only, **set, **fit;
     const char **except; /* rows that are no evidence: of which any of these KEY=VALUE holds */
     bool by_tokens, is_profiled, no_evidence, ships; /* ships: it is in configs/measured */
+    bool is_measured; /* so are rows that do not say what they are */
     size_t n_peers;
     report_validated_peer *peer;
 } msr_validate_table;

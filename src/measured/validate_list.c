@@ -86,7 +86,7 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
                              dse_error *err)
 {
     static const char *const known[] = {"title",  "measured", "system",   "only",     "set",   "fit",
-                                        "choose", "peers",    "profiled", "evidence", "except"};
+                                        "choose", "peers",    "profiled", "evidence", "except", "kind"};
     dse_status st;
 
     if ((st = cfg_only_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
@@ -99,6 +99,7 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
         (st = read_word(doc, row, "choose", "tokens", &t->by_tokens, err)) != DSE_OK ||
         (st = read_word(doc, row, "profiled", "true", &t->is_profiled, err)) != DSE_OK ||
         (st = read_word(doc, row, "evidence", "false", &t->no_evidence, err)) != DSE_OK ||
+        (st = read_word(doc, row, "kind", "measured", &t->is_measured, err)) != DSE_OK ||
         (st = read_texts(doc, row, "except", a, &t->except, &t->n_except, err)) != DSE_OK)
         return st;
     t->ships = !strchr(t->measured, '.');

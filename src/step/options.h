@@ -138,10 +138,11 @@ typedef struct {
     /* the buffer of gradients lasts, is set to zero before each step, and is divided by the ranks that sum it
      * up (Megatron-LM, param_and_grad_buffer.py) */
     bool keeps_gradients;
-    bool expands_kv;        /* attention keeps keys and values copied for each head */
-    bool fused_attention;   /* scores are made again in the backward pass, not kept */
-    bool flash_attention_2; /* of those, FlashAttention-2's kernels */
-    bool fused_activation;  /* a gated activation keeps its inputs alone */
+    bool unscales_gradients; /* of fp16: divided by the loss's scale and looked at for infinities */
+    bool expands_kv;         /* attention keeps keys and values copied for each head */
+    bool fused_attention;    /* scores are made again in the backward pass, not kept */
+    bool flash_attention_2;  /* of those, FlashAttention-2's kernels */
+    bool fused_activation;   /* a gated activation keeps its inputs alone */
 
     /* What else takes memory. */
     /* layers of one recomputed piece, of which only the first keeps its input, as in Megatron's

@@ -515,7 +515,9 @@ static void make_stages(maker *m)
 /* ---- the end of the step ----------------------------------------------------------------------- */
 
 /* Of the parameters on a rank, `whole` of them, and those that it updates. A buffer of gradients is set to
- * zero, and divided before its sum. Gradients are read for their norm, and clipped: read and written. Then
+ * zero, and divided before its sum. Those of fp16 are divided by the scale of the loss: read and written
+ * (optimizer.py, _unscale_main_grads_and_check_for_nan). Gradients are read for their norm, and clipped: read
+ * and written. Then
  * Adam reads the gradient and the state, and writes the state: two moments, and a master copy, which a kernel
  * of its own copies to the weight; or else the weight is read and written itself. (Megatron-LM,
  * optimizer/clip_grads.py and optimizer.py, _copy_main_params_to_model_params; torch, nn/utils/clip_grad.py.
@@ -525,7 +527,8 @@ static wl_kernel update(const step_options *o, uint64_t whole, uint64_t updated,
     const bool has_copy = o->kept_weight_bytes < 4 && o->optimizer_bytes >= 12;
     const double g = o->gradient_bytes, weight = has_copy ? 4 + o->weight_bytes : 2 * o->kept_weight_bytes;
     const double of_whole = o->keeps_gradients ? g + (is_summed ? 2 * g : 0) : 0;
-    const double of_updated = g + 2 * g + g + 2 * o->optimizer_bytes + weight;
+    const double unscaled = o->unscales_gradients ? 2 * g : 0;
+    const double of_updated = unscaled + g + 2 * g + g + 2 * o->optimizer_bytes + weight;
 
     return (wl_kernel){.class = WL_KERNEL_OPTIMIZER,
                        .extent = {updated, 1, 1, 1},

@@ -20,7 +20,8 @@ static dse_status fill(const char *text)
     dse_arena_init(&arena);
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("s.yaml", text, strlen(text), &arena, &doc, &err), &err);
-    assert_ok(card_system_read(&doc, NULL, &card, &err), &err);
+    if (card_system_read(&doc, NULL, &card, &err) != DSE_OK)
+        return err.status;
     return card_system_fill_laws(&card, &(card_tables){.arena = &arena}, &arena, &err);
 }
 
@@ -111,7 +112,8 @@ CLAIM(peaks_of_fewer_bits_follow_the_clock)
     net_network net;
 
     configs(TEST_SOURCE "/configs");
-    assert_ok(fill("device: nvidia_h100\n" REST), &err); /* a slow one: 312 of 989.5, so 312 / 989.5 x 1979 = 624 */
+    assert_ok(fill("device: nvidia_h100\n" REST),
+              &err); /* a slow one: 312 of 989.5, so 312 / 989.5 x 1979 = 624 */
     assert_double(card.peak_fp8, 624);
     assert_true(isnan(card.peak_nvfp4));
     assert_double(card_system_peak(&card, WL_KERNEL_MATMUL_FP8_BLOCK), 624);
@@ -125,7 +127,9 @@ CLAIM(peaks_of_fewer_bits_follow_the_clock)
     card_system_drop_laws(&card);
     assert_true(isnan(card.peak_fp8));
     done();
-    assert_ok(fill("device: nvidia_h100\nkernels: {laws: roofline}\n" OF_CARD "compute: {peak_perf: 312, peak_fp8: 700}\n"), &err);
+    assert_ok(fill("device: nvidia_h100\nkernels: {laws: roofline}\n" OF_CARD
+                   "compute: {peak_perf: 312, peak_fp8: 700}\n"),
+              &err);
     assert_double(card.peak_fp8, 700); /* the card's own */
     done();
     assert_ok(fill("device: nvidia_b200\nkernels: {laws: roofline}\n" REST), &err);
@@ -136,27 +140,80 @@ CLAIM(peaks_of_fewer_bits_follow_the_clock)
     done();
 }
 
-static void assert_lacks(const char *device, const char *expected)
+static void assert_lacks(const char *device, const char *expected, bool with_laws)
 {
     dse_strbuf text;
+    bool has_laws;
 
     dse_arena_init(&arena);
     dse_strbuf_init(&text);
     err = (dse_error)DSE_ERROR_INIT;
-    assert_ok(card_device_lacks(device, &arena, &text, &err), &err);
+    assert_ok(card_device_lacks(device, &arena, &has_laws, &text, &err), &err);
     assert_string_equal(text.data ? text.data : "", expected);
+    assert_int_equal(has_laws, with_laws);
     dse_strbuf_free(&text);
+    done();
+}
+
+#define NETWORK                                                                                              \
+    "network: {topology: [Ring], npus_count: [4], bandwidth: [50], latency: [1]}\ncollectives: {all: "       \
+    "[ring]}\n"
+
+/* Figures of AMD's data sheet, as the file derives them. */
+CLAIM(a_device_has_the_data_sheet_that_a_card_leaves_open)
+{
+    configs(TEST_SOURCE "/configs");
+    assert_ok(fill("device: amd_mi300x\n" NETWORK), &err);
+    assert_double(card.peak_perf, 1307.4);
+    assert_double(card.peak_fp8, 2614.9);
+    assert_true(isnan(card.peak_nvfp4));
+    assert_double(card.memory_bandwidth, 5300);
+    assert_double(card.hbm_bytes, 192e9);
+    assert_true(cfg_is_given(&card_system_table, &card, "memory.bandwidth"));
+    assert_true(cfg_is_given(&card_system_table, &card, "compute.peak_fp8"));
+    assert_false(card_system_has_laws(&card));
+    assert_said(
+        "kernels last as long as the roofline of the data sheet says; real ones take longer (no measured "
+        "kernels of amd_mi300x are at hand)");
+    done();
+    /* A card's own words win, and a peak of its own is one of another clock. */
+    assert_ok(fill("device: amd_mi300x\nmemory: {bandwidth: 5000}\ncompute: {peak_perf: 653.7}\n" NETWORK),
+              &err);
+    assert_double(card.memory_bandwidth, 5000);
+    assert_double(card.hbm_bytes, 192e9);
+    assert_double(card.peak_fp8, 1307.45);
+    assert_false(cfg_is_given(&card_system_table, &card, "compute.peak_fp8"));
+    done();
+}
+
+CLAIM(a_card_of_an_unknown_device_must_have_its_memory)
+{
+    cfg_doc doc;
+    static const char text[] = "device: abacus\n" NETWORK;
+
+    configs(TEST_SOURCE "/configs");
+    dse_arena_init(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("s.yaml", text, strlen(text), &arena, &doc, &err), &err);
+    assert_failure(
+        card_system_read(&doc, NULL, &card, &err), &err, DSE_E_CONFIG, "s.yaml",
+        "the system card lacks 'memory.bandwidth' (local memory bandwidth of an NPU; a bare number "
+        "counts 10^9 bytes per second)");
     done();
 }
 
 CLAIM(a_device_file_says_which_classes_it_has_no_law_for)
 {
     configs(TEST_SOURCE "/tests/data/devices");
-    assert_lacks("few_laws", "optimizer, matmul_fp8, matmul_fp8_block"); /* it has no peak of 4 bits */
-    assert_lacks("abacus", "");
+    assert_lacks("few_laws", "optimizer, matmul_fp8, matmul_fp8_block", true); /* it has no peak of 4 bits */
+    assert_lacks("abacus", "", false);
     configs(TEST_SOURCE "/configs");
-    assert_lacks("nvidia_a100", "");
-    assert_lacks("nvidia_b200", "");
+    assert_lacks("nvidia_a100", "", true);
+    assert_lacks("nvidia_b200", "", true);
+    assert_lacks("nvidia_v100",
+                 "matmul, attention, elementwise, normalisation, lookup, optimizer, attention_backward, "
+                 "attention_product",
+                 false);
 }
 
 CLAIM(a_device_file_has_kernels_alone)
@@ -164,7 +221,8 @@ CLAIM(a_device_file_has_kernels_alone)
     configs(TEST_SOURCE "/tests/data/devices");
     assert_failure(fill("device: with_a_network\n" REST), &err, DSE_E_CONFIG,
                    TEST_SOURCE "/tests/data/devices/devices/with_a_network.yaml",
-                   "a device file has source, peaks and kernels; 'network.latency' belongs in the system card");
+                   "a device file has source, peaks, memory and kernels; 'network.latency' belongs in the "
+                   "system card");
     done();
     assert_failure(
         fill("device: misspelt\n" REST), &err, DSE_E_CONFIG,
@@ -181,6 +239,8 @@ int main(void)
         cmocka_unit_test(without_a_file_there_is_the_roofline),
         cmocka_unit_test(a_card_may_take_the_roofline),
         cmocka_unit_test(peaks_of_fewer_bits_follow_the_clock),
+        cmocka_unit_test(a_device_has_the_data_sheet_that_a_card_leaves_open),
+        cmocka_unit_test(a_card_of_an_unknown_device_must_have_its_memory),
         cmocka_unit_test(a_device_file_says_which_classes_it_has_no_law_for),
         cmocka_unit_test(a_device_file_has_kernels_alone),
     };

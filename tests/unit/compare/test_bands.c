@@ -255,6 +255,10 @@ CLAIM(bits_that_were_not_measured_on_the_device_give_no_band)
     assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_NONE);
 }
 
+#define LONG(tokens, model, ratios)                                                                          \
+    "  - {table: t, device: a, program: p, framework: f, model: " model ", size: below 10e9, sequence: " tokens  \
+    ", ratios: " ratios "}\n"
+
 static void refuse(const char *yaml, const char *where, const char *why)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -272,8 +276,42 @@ CLAIM(what_is_wrong_is_named_with_its_place)
            "unknown size 'tiny'; known: below 10e9, 10e9 to 100e9, above 100e9");
     refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0]}\n", "errors.yaml:2:93",
            "a ratio must be a number above 0, not '0'");
+    refuse("runs:\n" LONG("2k", "1x1", "[1]"), "errors.yaml:2:93",
+           "'sequence' must be a number of tokens above 0, not '2k'");
     refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[]}\n", "errors.yaml:2:92",
            "'ratios' must be a list of measured over simulated step times");
+}
+
+/* Models with sequences of 2,048, 32,768 and 524,288 tokens, and a factor of 16: near 32,768 are all of them, near 2,048 all
+ * but the last, near 8,388,608 the last alone, near one more none. */
+CLAIM(runs_with_other_sequences_count_within_a_factor)
+{
+    static const char lengths[] = "runs:\n" LONG("2048", "1x1", "[1, 1, 1, 1, 1]")
+        LONG("32768", "2x2", "[1.1, 1.1, 1.1, 1.1, 1.1]") LONG("524288", "3x3", "[2, 2, 2, 2, 2]");
+    const struct {
+        int64_t sequence;
+        size_t runs;
+    } near[] = {{32768, 15}, {2048, 10}, {8388608, 5}, {8388609, 0}, {128, 5}, {127, 0}, {0, 15}};
+    cmp_bands of;
+
+    assert_int_equal(parse(lengths, &of, NULL), DSE_OK);
+    assert_int_equal(of.of[2].sequence, 524288);
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        const cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .sequence = near[i].sequence, .bits = 16};
+        const cmp_band b = cmp_band_of(&of, &key, &arena);
+
+        assert_int_equal(b.level == CMP_BAND_NONE ? 0 : b.runs, near[i].runs);
+    }
+}
+
+CLAIM(a_run_that_does_not_say_its_sequence_is_near_to_all)
+{
+    static const char unsaid[] = "runs:\n" OF("p", "1x1", "[1, 1, 1, 1, 1]");
+    const cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .sequence = 2048, .bits = 16};
+    cmp_bands of;
+
+    assert_int_equal(parse(unsaid, &of, NULL), DSE_OK);
+    assert_int_equal(cmp_band_of(&of, &key, &arena).runs, 5);
 }
 
 int main(void)
@@ -290,6 +328,8 @@ int main(void)
         cmocka_unit_test(the_run_at_the_end_of_a_band_lies_in_it),
         cmocka_unit_test(runs_of_the_own_model_can_be_left_out),
         cmocka_unit_test(bits_that_were_not_measured_on_the_device_give_no_band),
+        cmocka_unit_test(runs_with_other_sequences_count_within_a_factor),
+        cmocka_unit_test(a_run_that_does_not_say_its_sequence_is_near_to_all),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
 

@@ -378,6 +378,29 @@ CLAIM(a_row_without_a_name_gets_one_of_its_degrees)
     "{\"id\":\"b\",\"pp\":2,\"model\":{\"name\":\"m\"}},{\"id\":\"c\",\"pp\":1,\"model\":{\"name\":\"n\"}}]" \
     "}"
 
+CLAIM(the_nearest_word_says_what_a_row_is)
+{
+    assert_null(row("\"model\":{\"kind\":\"moe\"}")->kind); /* of a model is another thing */
+    assert_ok(parse("{\"kind\":\"measured\",\"common\":{\"kind\":\"computed\"},"
+                    "\"rows\":[{},{\"kind\":\"predicted\"},{\"kind\":null}]}"),
+              &err);
+    assert_string_equal(jobs[0].kind, "computed");
+    assert_string_equal(jobs[1].kind, "predicted");
+    assert_null(jobs[2].kind); /* nor does the table speak for a row whose kind is not known */
+    assert_ok(parse("{\"kind\":\"measured\",\"rows\":[{}]}"), &err);
+    assert_string_equal(jobs->kind, "measured");
+    refuse_row("\"kind\":1", "kind must be a text, as 'measured', not '1'");
+}
+
+CLAIM(what_is_predicted_is_no_measurement)
+{
+    assert_null(msr_job_unmeasured(row("\"kind\":\"measured\""), true, &arena));
+    assert_string_equal(msr_job_unmeasured(row("\"kind\":\"predicted\""), false, &arena),
+                        "its kind is 'predicted', which is no measurement");
+    assert_null(msr_job_unmeasured(row("\"id\":\"a\""), false, &arena));
+    assert_non_null(msr_job_unmeasured(row("\"id\":\"a\""), true, &arena));
+}
+
 CLAIM(words_select_rows)
 {
     const char *const pp[] = {"pp=1"}, *const both[] = {"pp=1", "model.name=n"}, *const all[] = {"gpu=A100"};
@@ -480,6 +503,8 @@ CLAIM(every_shipped_table_reads)
         assert_ok(msr_jobs_read(path, NULL, 0, &arena, &jobs, &n_jobs, &err), &err);
         for (size_t k = 0; k < n_jobs; k++) {
             timed += jobs[k].step_time_s > 0;
+            assert_true(!strcmp(jobs[k].kind, "measured") ||
+                        (!strcmp(jobs[k].kind, "computed") && isnan(jobs[k].step_time_s)));
             with_memory += jobs[k].peak_memory_bytes > 0;
             assert_true(isnan(jobs[k].step_time_s) == (jobs[k].not_measured != NULL));
         }
@@ -644,6 +669,8 @@ int main(void)
         cmocka_unit_test(batches_follow_from_their_parts),
         cmocka_unit_test(a_rate_of_tokens_is_a_time),
         cmocka_unit_test(what_was_not_measured_says_why),
+        cmocka_unit_test(the_nearest_word_says_what_a_row_is),
+        cmocka_unit_test(what_is_predicted_is_no_measurement),
         cmocka_unit_test(widths_experts_and_8_bits_follow),
         cmocka_unit_test(a_row_without_a_name_gets_one_of_its_degrees),
         cmocka_unit_test(words_select_rows),

@@ -282,6 +282,9 @@ CLAIM(an_update_goes_over_gradients_and_state)
     o.gradient_bytes = 4;
     o.optimizer_bytes = 12;
     assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 46 * 1448);
+    o.unscales_gradients = true; /* 4 bytes read and written again */
+    assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 54 * 1448);
+    o.unscales_gradients = false;
     o.keeps_gradients = true;
     assert_u64(run(&o, "1f1b").passes.ending[0].optimizer.bytes, 58 * 1448);
     o.zero = 1;
