@@ -330,7 +330,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;
     o->keeps_outputs = titan;
-    o->receives_ahead = megatron && p->vp > 1 ? 2 : 1;
+    o->receives_ahead = (megatron && p->vp > 1) || step_has_copies(o) ? 2 : 1;
     o->fused_activation = !titan;
     o->bucket_elements = p->like == DRV_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
     if (is_mixed)

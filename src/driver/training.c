@@ -115,6 +115,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .cp = p->cp,
                       .pp = p->pp,
                       .vp = p->vp,
+                      .directions = sched_directions(schedule_of(p)),
                       .micro_batch = p->micro_batch,
                       .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
                       .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
@@ -142,7 +143,7 @@ static sched_options schedule_options(const strategy *p, const step_options *o)
 {
     return (sched_options){.pp = p->pp,
                            .micro_batches = o->n_micro_batches,
-                           .vp = o->vp,
+                           .vp = step_has_copies(o) ? 0 : o->vp, /* two chunks, of one stage each way */
                            .group_size = p->group_size,
                            .like = drv_program_like(p)};
 }
@@ -184,7 +185,7 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
 static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
-    const uint32_t chunks = sched_default_vp(chosen);
+    const uint32_t chunks = sched_directions(chosen) > 1 ? 1 : sched_default_vp(chosen);
     dse_status st;
 
     if (p->zero == 0 && p->replicas > 1)
@@ -195,6 +196,10 @@ static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error
                         sched_name(chosen));
     if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
         return st;
+    if (sched_directions(chosen) > 1 && p->vp != 1)
+        return dse_fail(err, DSE_E_RANGE,
+                        "schedule %s has pp stages, of which each rank holds one for either direction; take vp 1",
+                        sched_name(chosen));
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2",
                         sched_name(chosen));

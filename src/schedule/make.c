@@ -27,6 +27,7 @@ const sched_def *sched_find(const char *name)
 const char *sched_name(const sched_def *d) { return d->name; }
 const char *sched_summary(const sched_def *d) { return d->summary; }
 uint32_t sched_default_vp(const sched_def *d) { return d->default_vp; }
+uint32_t sched_directions(const sched_def *d) { return d->placement == SCHED_DIRECTIONS ? 2 : 1; }
 
 bool sched_has(const sched_def *d, sched_like like)
 {

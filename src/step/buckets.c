@@ -190,7 +190,7 @@ static void reductions_of(const step_options *o, step_bucket *b)
 {
     const step_group group = step_shards_of(b),
                      replicas = b->is_expert ? STEP_GROUP_EXPERT_REPLICAS : STEP_GROUP_REPLICAS;
-    uint64_t shard = b->elements / step_group_size(o, group);
+    const uint64_t shard = b->elements / step_group_size(o, group), summed = o->zero ? shard : b->elements;
 
     if (is_called(o, group) && o->zero)
         b->reduction[b->n_reductions++] =
@@ -200,8 +200,10 @@ static void reductions_of(const step_options *o, step_bucket *b)
             step_collective_of(WL_ALL_REDUCE, group, b->elements, b->elements, o->reduce_bytes);
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
-            step_collective_of(WL_ALL_REDUCE, replicas, o->zero ? shard : b->elements,
-                               o->zero ? shard : b->elements, o->reduce_bytes);
+            step_collective_of(WL_ALL_REDUCE, replicas, summed, summed, o->reduce_bytes);
+    if (step_has_copies(o))
+        b->reduction[b->n_reductions++] =
+            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_COPIES, summed, summed, o->reduce_bytes);
 }
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)

@@ -39,7 +39,7 @@ typedef struct {
         ready_module;      /* position of the block, and the module of it, after whose backward pass the
                                            last gradient is there */
     uint32_t n_reductions; /* of gradients, one after the other; 0: none is called */
-    step_collective reduction[2];
+    step_collective reduction[3];
     bool is_gathered; /* parameters are sharded, and gathered before they are used */
     step_collective gathering;
     step_collective gathering_again;  /* of a unit, after the forward pass has sharded it anew */

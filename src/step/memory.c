@@ -273,10 +273,10 @@ static void add_fixed(walk *w, uint32_t rank)
     for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
         if (p->stage_rank[n] == rank)
             mem_add(&w->fixed, &stage_at(w, n)->fixed, 1);
-    for (uint32_t d = 0; d < p->n_directions; d++) {
-        const uint32_t *ranks = &p->stage_rank[d * p->n_stages];
+    for (uint32_t d = 0; d < p->n_directions; d++) { /* of two directions the other's end */
+        const uint32_t end = p->n_stages - 1 + (p->n_directions - 1 - d) * p->n_stages;
 
-        if (ranks[0] == rank && ranks[p->n_stages - 1] == rank)
+        if (p->stage_rank[d * p->n_stages] == rank && p->stage_rank[end] == rank)
             mem_add(&w->fixed, &w->s->tied, -1);
     }
 }

@@ -121,6 +121,7 @@ uint32_t step_group_size(const step_options *o, step_group g)
     case STEP_GROUP_SHARD: return shards;
     case STEP_GROUP_SHARD_NEAR: return o->reshard_ranks ? o->reshard_ranks : shards;
     case STEP_GROUP_REPLICAS: return o->replicas;
+    case STEP_GROUP_COPIES: return step_has_copies(o) ? 2 : 1;
     case STEP_GROUP_EXPERT_SHARD: return with_experts / o->replicas;
     case STEP_GROUP_EXPERT_REPLICAS: return o->replicas;
     case STEP_GROUP_EP: return step_ep(o);

@@ -30,6 +30,7 @@ typedef enum {
     STEP_GROUP_SHARD,        /* ranks with other shards of what data and context parallelism shard */
     STEP_GROUP_SHARD_NEAR,   /* of them the neighbours on which parameters lie after the forward pass */
     STEP_GROUP_REPLICAS,     /* ranks with the same shard */
+    STEP_GROUP_COPIES,       /* with two directions, both holders of a stage: pipeline ranks r and pp-1-r */
     STEP_GROUP_EXPERT_SHARD, /* the same of what experts have, among ranks with the same experts */
     STEP_GROUP_EXPERT_REPLICAS,
     STEP_GROUP_EP,      /* ranks with other experts */

@@ -54,7 +54,7 @@ STRATEGY_PARAMETER(vp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order 
                    .help_of_list = "virtual stages: chunks of layers of a pipeline rank")
 STRATEGY_PARAMETER(schedule, .kind = STRATEGY_CHOICE, .order = 11, TRAIN_ONLY,
                    .choices = (const char *const[]){"1f1b", "gpipe", "looped-bfs", "zero-bubble", "zbv",
-                                                    "dualpipev", NULL},
+                                                    "dualpipev", "dualpipe", NULL},
                    .help = "order of a pipeline's micro-batches; 1f1b with vp above 1 is interleaved",
                    .help_of_list = "orders of a pipeline's micro-batches")
 STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 12, TRAIN_ONLY,

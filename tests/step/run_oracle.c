@@ -234,11 +234,17 @@ static void draw_strategy(rng *r, drawn *c)
     o->n_micro_batches = o->pp > 1 && rng_percent(r, 60) && 8 / o->pp ? o->pp * rng_range(r, 1, 8 / o->pp)
                                                                       : rng_range(r, 1, 8);
     name = o->pp == 1 ? "1f1b" : o->vp == 1 ? RNG_PICK(r, flat) : rng_percent(r, 40) ? RNG_PICK(r, v) : RNG_PICK(r, chunks);
+    if (o->pp > 1 && o->vp == 1 && rng_percent(r, 30)) { /* refused in an odd pipeline */
+        name = "dualpipe";
+        o->directions = 2;
+        o->n_micro_batches = 2 * o->pp + 2 * rng_below(r, 2);
+    }
     draw_habits(r, o);
+    o->aligns_gradients &= !step_has_copies(o);
     left = step_group_size(o, STEP_GROUP_SHARD);
     o->reshard_ranks = rng_percent(r, 30) ? take(r, &left, 50) : 0;
     c->schedule = sched_find(name);
-    c->order = (sched_options){.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
+    c->order = (sched_options){.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = step_has_copies(o) ? 0 : o->vp};
     ADD(c, "# dp %" PRIu32 " (replicas %" PRIu32 "), tp %" PRIu32 "%s, cp %" PRIu32 " (%d), pp %" PRIu32 ", vp %" PRIu32
         ", %s, %" PRIu32 " micro-batches of %" PRIu32 "\n",
         o->dp, o->replicas, o->tp, o->sequence_parallel ? " with sequences" : "", o->cp, (int)o->context, o->pp, o->vp, name,
