@@ -102,6 +102,7 @@ static void set_experts(const drv_study *s, const strategy *p, step_options *o)
     o->dispatch = (step_dispatch)p->dispatch;
     o->capacity = capacity_of(p);
     o->capacity_percent = p->capacity_percent;
+    o->overlaps_shared = p->ep_overlap == DRV_OVERLAPS_SHARED;
     o->imbalance = card_imbalance(&s->model, p->ep);
     o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
@@ -141,10 +142,14 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
 
 static sched_options schedule_options(const strategy *p, const step_options *o)
 {
+    const bool overlaps = p->ep_overlap == DRV_OVERLAPS_MICRO_BATCHES;
+
     return (sched_options){.pp = p->pp,
                            .micro_batches = o->n_micro_batches,
                            .vp = step_has_copies(o) ? 0 : o->vp, /* two chunks, of one stage each way */
                            .group_size = p->group_size,
+                           .overlap_moe = overlaps,
+                           .overlap_pairs = overlaps,
                            .like = drv_program_like(p)};
 }
 
@@ -178,6 +183,10 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
             return dse_fail(err, DSE_E_RANGE, "%s %s, but %s has no experts; leave it out", row->name,
                             strategy_print(row, strategy_get(p, i), value), s->model_name);
     }
+    if (p->ep_overlap == DRV_OVERLAPS_SHARED && !s->model.shared_experts)
+        return dse_fail(err, DSE_E_RANGE,
+                        "ep_overlap shared, but %s has no shared experts; take ep_overlap off",
+                        s->model_name);
     return DSE_OK;
 }
 
@@ -197,9 +206,10 @@ static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error
     if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
         return st;
     if (sched_directions(chosen) > 1 && p->vp != 1)
-        return dse_fail(err, DSE_E_RANGE,
-                        "schedule %s has pp stages, of which each rank holds one for either direction; take vp 1",
-                        sched_name(chosen));
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "schedule %s has pp stages, of which each rank holds one for either direction; take vp 1",
+            sched_name(chosen));
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2",
                         sched_name(chosen));
@@ -235,6 +245,7 @@ void drv_training_settle(strategy *p)
         {p->cp == 1, STRATEGY_cp_comm},
         {!p->fp8_recipe, STRATEGY_fp8_params},
         {p->ep == 1 && p->etp <= 1, STRATEGY_dispatch},
+        {p->ep == 1, STRATEGY_ep_overlap},
         {p->capacity < CAPACITY_PADDED && p->like != DRV_DEEPSPEED, STRATEGY_capacity_percent},
     };
 

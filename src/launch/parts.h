@@ -26,6 +26,7 @@ typedef struct {
     const char *groups, *top_groups;
     const char *dispatch;                /* as the strategy's table has it */
     const char *relays;                  /* "on" with deepep */
+    const char *ep_overlap;              /* "shared", "micro-batches"; NULL: off */
     const char *dropless;                /* "on" without a limit */
     const char *capacity, *pads;         /* with a limit: its factor; switch */
     const char *latent;                  /* "on" with latent attention */

@@ -71,6 +71,9 @@ typedef struct {
     uint32_t group_size;
     bool overlap_moe; /* one more forward before the first backward: Megatron's
                                overlap_moe_expert_parallel_comm */
+    /* with overlap_moe: a forward pass and the backward pass behind it are a pair (with_next). 1F1B of a
+     * pipeline of one rank has this, too */
+    bool overlap_pairs;
     sched_like like;
 } sched_options;
 

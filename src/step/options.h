@@ -171,6 +171,8 @@ typedef struct {
     uint32_t capacity_percent; /* with a limit, what an expert takes, of an even share of a rank's tokens */
     double imbalance;          /* tokens that come to the most loaded rank, over the mean; 0: 1 */
     uint32_t near_ranks;       /* with deepep, so many neighbours exchange within a node, 0, 1: none do */
+    bool overlaps_shared; /* exchanges go on beside the experts that all tokens take: the first part of these
+                             beside dispatch, the second beside combine (Megatron-LM, shared_experts.py) */
     bool experts_in_turn;      /* parameters are defined expert by expert (Megatron-LM's SequentialMLP); else
                              matrix by matrix, each of all experts (its grouped GEMM) */
 

@@ -103,9 +103,8 @@ void step_pair_make(const step_pass *forward, const step_pass *backward, dse_are
                        .need = DSE_ARENA_RAW(a, uint32_t, needs_of(forward) + needs_of(backward) + 2),
                        .ahead = forward->ahead + backward->ahead,
                        .has_shard = forward->has_shard || backward->has_shard,
-                       .first_share = ticks[0] + ticks[1]
-                                          ? (double)ticks[0] / (double)(ticks[0] + ticks[1])
-                                          : 0.5};
+                       .first_share =
+                           ticks[0] + ticks[1] ? (double)ticks[0] / (double)(ticks[0] + ticks[1]) : 0.5};
     m.end = DSE_ARENA_NEW(a, dse_time, n + 2);
     for (int k = 0; k < 2; k++)
         m.chain[k].place = DSE_ARENA_RAW(a, uint32_t, m.chain[k].pass->n);

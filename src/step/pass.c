@@ -1,5 +1,6 @@
 #include "step/pass.h"
 
+#include "base/array.h"
 #include "step/issue.h"
 #include "step/memory.h"
 #include "step/module.h"
@@ -169,10 +170,10 @@ static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin
         new.kernel = op->kernel.bytes ? &op->kernel : NULL;
     else if (step_clock_takes_time(&m->out->ranks, &op->collective))
         new.collective = &op->collective;
-    for (int k = 0; k < 2; k++)
+    for (size_t k = 0; k < DSE_COUNT(op->needs); k++)
         if (op->needs[k] != DSE_NONE)
             needs(m, m->place[op->needs[k]]);
-    if (op->needs[0] == DSE_NONE && op->needs[1] == DSE_NONE)
+    if (m->first_need == m->n_needs)
         needs(m, begin);
     return put(m, &new);
 }
@@ -489,8 +490,7 @@ static void make_rank(maker *m, uint32_t rank)
     uint32_t *pass = &m->out->pass_of[p->first[rank]];
     const uint32_t n_stages = p->n_directions * p->n_stages;
     uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, n_stages, sizeof *middle);
-    bool *begun = DSE_ARENA_NEW(m->arena, bool, n_stages),
-         *is_last = sched_last_gradients(p, rank, m->arena);
+    bool *begun = DSE_ARENA_NEW(m->arena, bool, n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
     uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
     memset(middle, 0xff, n_stages * sizeof *middle); /* DSE_NONE */

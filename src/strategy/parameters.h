@@ -157,6 +157,12 @@ STRATEGY_PARAMETER(capacity_percent, .kind = STRATEGY_DEGREE, .min = 1, .max = 1
                    .order = 32, OF_EXPERTS,
                    .help = "this limit, in percent of what comes to each expert if they get as many",
                    .help_of_list = "this limit, in percent of an even share")
+STRATEGY_PARAMETER(ep_overlap, .kind = STRATEGY_CHOICE, .order = 34, OF_EXPERTS,
+                   .choices = (const char *const[]){"off", "shared", "micro-batches", NULL},
+                   .help = "exchanges of experts go on beside the shared experts (Megatron's "
+                           "moe-shared-expert-overlap), or beside passes of another micro-batch "
+                           "(overlap-moe-expert-parallel-comm; dualpipe and dualpipev always do the latter)",
+                   .help_of_list = "what exchanges of experts go on beside")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
 

@@ -274,8 +274,13 @@ static void draw_experts(rng *r, drawn *c)
     o->imbalance = rng_percent(r, 50) ? 1 + rng_below(r, 200) / 100.0 : 1;
     o->near_ranks = rng_range(r, 1, 4);
     o->experts_in_turn = rng_percent(r, 30);
-    ADD(c, "# ep %" PRIu32 ", etp %" PRIu32 ", dispatch %d, capacity %d of %" PRIu32 ", imbalance %g, near %" PRIu32 "\n", o->ep,
-        o->etp, (int)o->dispatch, (int)o->capacity, o->capacity_percent, o->imbalance, o->near_ranks);
+    o->overlaps_shared = rng_percent(r, 30);
+    c->order.overlap_moe = c->order.overlap_pairs = o->overlaps_shared == rng_percent(r, 30) &&
+                                                    (c->schedule == sched_find("interleaved") || o->pp == 1);
+    ADD(c, "# ep %" PRIu32 ", etp %" PRIu32 ", dispatch %d, capacity %d of %" PRIu32 ", imbalance %g, near %" PRIu32
+        ", overlap %d, %d\n", o->ep,
+        o->etp, (int)o->dispatch, (int)o->capacity, o->capacity_percent, o->imbalance, o->near_ranks, o->overlaps_shared,
+        c->order.overlap_pairs);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------- */
