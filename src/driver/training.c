@@ -47,6 +47,8 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
         (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
+    if (s->model.mtp_layers)
+        step_model_add_mtp(&t->model, (uint32_t)s->model.mtp_layers, a);
     t->clock = step_clock_new(&t->settings, &t->net, a);
     s->training = t;
     return DSE_OK;
@@ -183,6 +185,11 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
             return dse_fail(err, DSE_E_RANGE, "%s %s, but %s has no experts; leave it out", row->name,
                             strategy_print(row, strategy_get(p, i), value), s->model_name);
     }
+    if (p->ep_overlap == DRV_OVERLAPS_MICRO_BATCHES && s->model.mtp_layers > 1)
+        return dse_fail(err, DSE_E_RANGE,
+                        "ep_overlap micro-batches with mtp_layers %" PRId64
+                        ": Megatron has one such layer then; take --mtp 1, or ep_overlap off",
+                        s->model.mtp_layers);
     if (p->ep_overlap == DRV_OVERLAPS_SHARED && !s->model.shared_experts)
         return dse_fail(err, DSE_E_RANGE,
                         "ep_overlap shared, but %s has no shared experts; take ep_overlap off",
@@ -543,7 +550,7 @@ double drv_training_parameters(const drv_study *s)
 
         for (uint32_t i = 0; i < block->n_parameters; i++)
             sum += (double)step_parameter_elements(&block->parameter[i]) *
-                   step_block_times(&s->training->model, (step_block_kind)b);
+                   step_parameter_times(&s->training->model, (step_block_kind)b, &block->parameter[i]);
     }
     return sum;
 }

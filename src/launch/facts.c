@@ -74,6 +74,7 @@ static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
                                               [LAUNCH_OTHER_ACTIVATION] = NULL};
 
     f->layers = number(a, j->layers);
+    f->mtp_layers = number_if(a, j->mtp_layers, j->mtp_layers);
     f->hidden = number(a, j->hidden);
     f->ffn = number(a, j->ffn);
     f->heads = number(a, j->heads);

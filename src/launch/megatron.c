@@ -131,6 +131,7 @@ static dse_status put_rows(const launch_job *j, const launch_option *rows, size_
 
 static const launch_option megatron_rows[] = {
     {"--num-layers", FACT(layers)},
+    {"--mtp-num-layers", FACT(mtp_layers)},
     {"--hidden-size", FACT(hidden)},
     {"--ffn-hidden-size", FACT(ffn)},
     {"--num-attention-heads", FACT(heads)},
@@ -309,6 +310,7 @@ static const launch_option bridge_rows[] = {
            {"nvfp4", "bf16_with_nvfp4_mixed"})},
     LAUNCH_NEWLINE,
     {"model.num_layers", FACT(layers)},
+    {"model.mtp_num_layers", FACT(mtp_layers)},
     {"model.hidden_size", FACT(hidden)},
     {"model.ffn_hidden_size", FACT(ffn)},
     {"model.num_attention_heads", FACT(heads)},

@@ -11,6 +11,7 @@
 typedef struct {
     /* the model */
     const char *layers, *hidden, *ffn, *heads, *vocabulary, *sequence;
+    const char *mtp_layers;              /* that predict further tokens, if there are any */
     const char *grouped;                 /* switch: heads share keys and values */
     const char *kv_heads;                /* if so */
     const char *head_size;               /* if it is not hidden / heads */

@@ -174,7 +174,13 @@ static dse_status draw_model(rng *r, const tester *t, dse_arena *a, uint32_t n_l
 
     ADD(c, "# %s: %" PRIu32 " layers, %" PRIu32 " heads, %" PRIu32 " of keys, hidden %" PRIu32 ", sequence %" PRIu32
         ", vocabulary %" PRIu32 "\n", t->o->file[file], n_layers, n, kv, hidden, sequence, vocabulary);
-    return step_model_read(&t->layers[file], &symbols, n_layers, a, &c->model, err);
+    if (step_model_read(&t->layers[file], &symbols, n_layers, a, &c->model, err) != DSE_OK)
+        return err->status;
+    c->model.is_tied = rng_percent(r, 20);
+    if (rng_percent(r, 20))
+        step_model_add_mtp(&c->model, rng_range(r, 1, 2), a);
+    ADD(c, "# %s, %" PRIu32 " layers that predict further tokens\n", c->model.is_tied ? "tied" : "not tied", c->model.n_mtp);
+    return DSE_OK;
 }
 
 static void draw_habits(rng *r, step_options *o)

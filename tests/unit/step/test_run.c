@@ -1,4 +1,5 @@
 /* The time of a whole step, of a small model on two stages of two data parallel ranks each. */
+#include "step/count.h"
 #include "step/run.h"
 #include "unit/step/small.h"
 
@@ -137,6 +138,44 @@ CLAIM(each_stage_has_the_parameters_and_time_of_its_own_layers)
     assert_true(wide.times.busy[0] == one.times.busy[0] && wide.times.busy[1] > one.times.busy[1]);
     /* 2 x 4 tokens x 128, forward and twice backward, of 4 micro-batches on 2 ranks */
     assert_true(wide.model_operations == one.model_operations + 3.0 * 2 * 4 * 128 * 4 * 2);
+}
+
+/* A layer that predicts a further token has two norms, a matrix of 16 x 8, a layer of 200 elements, and the head's norm: 352;
+ * the last of two stages the embedding of 40 x 8 besides, whose gradients both ends sum up. The head's matrix is there once, and
+ * multiplied by twice. */
+CLAIM(layers_that_predict_further_tokens_share_the_head)
+{
+    step_options o = two_stages();
+    step_model m;
+    step_result one, further;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.kept_weight_bytes = 2;
+    m = small_model(4, &arena);
+    one = run(&o, "1f1b");
+    step_model_add_mtp(&m, 1, &arena);
+    assert_int_equal(step_count_of(&m).total, 4 * 200 + 8 + 2 * 320 + 352);
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[0].held[STEP_HOLDS_PARAMETERS], one.memory[0].held[STEP_HOLDS_PARAMETERS]);
+    assert_u64(further.memory[1].held[STEP_HOLDS_PARAMETERS], one.memory[1].held[STEP_HOLDS_PARAMETERS] + 2 * (352 + 320));
+    assert_u64(further.passes.ending[0].ends_sum.in_bytes, 4 * 320);
+    assert_u64(one.passes.ending[0].ends_sum.in_bytes, 0);
+    assert_true(further.times.busy[0] == one.times.busy[0] && further.times.busy[1] > one.times.busy[1]);
+    /* of 4 tokens in each of 4 micro-batches on 2 ranks: the matrices of 16 x 8, of the layer 8 x 8 and 16 x 8 and its
+     * attention, as in each of the other four, and the head's 8 x 40 */
+    assert_true(further.model_operations - one.model_operations > 3.0 * 2 * 4 * (128 + 64 + 128 + 320) * 4 * 2);
+    assert_true(further.model_operations - one.model_operations ==
+                3.0 * 2 * 4 * (128 + 320) * 4 * 2 + (one.model_operations - 3.0 * 2 * 4 * 320 * 4 * 2) / 4);
+    m.is_tied = true; /* then the embedding is the head's matrix */
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[1].held[STEP_HOLDS_PARAMETERS], one.memory[1].held[STEP_HOLDS_PARAMETERS] + 2 * 352);
+    m.is_tied = false;
+    o.pp = 1;
+    o.dp = 4;
+    one = run(&o, "1f1b");
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[0].held[STEP_HOLDS_PARAMETERS], one.memory[0].held[STEP_HOLDS_PARAMETERS] + 2 * 352);
 }
 
 /* DualPipe: both ranks of a pipeline of two hold both stages, one for each direction, and do the same. */
@@ -459,6 +498,7 @@ int main(void)
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(kinds_of_layers_that_are_alike_are_as_one, end),
         cmocka_unit_test_teardown(each_stage_has_the_parameters_and_time_of_its_own_layers, end),
+        cmocka_unit_test_teardown(layers_that_predict_further_tokens_share_the_head, end),
         cmocka_unit_test_teardown(two_directions_hold_the_model_twice, end),
         cmocka_unit_test_teardown(pairs_hide_the_exchanges_of_experts, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
