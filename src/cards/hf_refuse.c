@@ -67,7 +67,7 @@ static const struct {
     {"rotary_dim", IF_THERE, "that heads are rotated in part (they are whole)"},
     {"qk_layernorm", IF_TRUE, "the norms of queries and keys"},
     {"use_qk_norm", IF_TRUE, "the norms of queries and keys"},
-    {"num_nextn_predict_layers", IF_ABOVE_0, "the layers that predict further tokens"},
+    {"num_nextn_predict_layers", IF_ABOVE_0, "the layers that predict further tokens, but for --mtp"},
     {"no_rope_layers", IF_THERE, "that some layers are not rotated"},
     {"vision_config", IF_THERE, "the model of images"},
     {"audio_config", IF_THERE, "the model of sounds"},

@@ -16,6 +16,8 @@ static const option options[] = {
     {"--npus", OPT_INT, "N", "", "size of the system: so many NPUs", COUNT, FIELD(npus)},
     {"--batch", OPT_INT, "N", "", "sequences of a training step, over all ranks", COUNT, FIELD(batch)},
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
+    {"--mtp", OPT_INT, "N", "", "layers that predict further tokens, behind the last one", .min = 0,
+     .max = 16, FIELD(mtp)},
     {"--mfu-like", OPT_STRING, "WHICH", "", "by whose formula MFU is counted", .choices = card_mfu_words,
      FIELD(mfu_like)},
     {"--imbalance", OPT_STRING, "X", "", "of experts: even, the most over the mean, or zipf:S",
@@ -32,7 +34,7 @@ const option *size_group(size_t *n)
 
 const option *run_size_group(size_t *n)
 {
-    *n = 4; /* and of the run */
+    *n = 5; /* and of the run */
     return options;
 }
 
@@ -84,6 +86,7 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
     } keys[] = {{"--batch", "batch", number_text(o->batch, a)},
                 {"--sequence", "sequence", number_text(o->sequence, a)},
                 {"--mfu-like", "mfu_like", o->mfu_like && *o->mfu_like ? o->mfu_like : NULL},
+                {"--mtp", "mtp_layers", number_text(o->mtp, a)},
                 {"--imbalance", "imbalance", o->imbalance && *o->imbalance ? o->imbalance : NULL}};
     const char **item = DSE_ARENA_NEW(a, const char *, set->n + 1 + DSE_COUNT(keys));
     const char *size = NULL;

@@ -1,18 +1,18 @@
-/* The options that size a run: how many nodes or NPUs, the batch, the sequence; and whose count of operations
- * its MFU is of. They are settings over the cards. */
+/* The options that size a run: how many nodes or NPUs, the batch, the sequence, layers that predict further
+ * tokens; and whose count of operations its MFU is of. They are settings over the cards. */
 #ifndef DSE_CLI_SIZING_H
 #define DSE_CLI_SIZING_H
 
 #include "cli/command.h"
 
 typedef struct {
-    int64_t nodes, npus, batch, sequence; /* 0: not given */
+    int64_t nodes, npus, batch, sequence, mtp; /* 0: not given */
     const char *mfu_like, *imbalance;     /* of MFU; of experts. "": not given */
 } sizing_options;
 
 option_group sizing_group;
 option_group size_group;     /* --nodes and --npus alone, for the same struct */
-option_group run_size_group; /* and --batch and --sequence */
+option_group run_size_group; /* and --batch, --sequence and --mtp */
 
 /* Appends to the settings of the command line; the result is in the arena. Nodes are counted by the last
  * dimension of a system's network; fewer NPUs are a part of it (cards/resize.h). DSE_E_USAGE; DSE_E_RANGE,

@@ -22,6 +22,8 @@ dse_status drv_model_of(const cfg_doc *card, int64_t sequence, dse_arena *a, car
         (st = step_model_read(&layers, &symbols, (uint32_t)m.layers, a, out, err)) != DSE_OK)
         return st;
     out->is_tied = m.tied_embeddings;
+    if (m.mtp_layers)
+        step_model_add_mtp(out, (uint32_t)m.mtp_layers, a);
     *out_card = m;
     return DSE_OK;
 }

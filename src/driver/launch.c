@@ -94,6 +94,7 @@ static void set_model(const drv_study *s, launch_job *j)
     const step_module *linear = find_module(m, STEP_LAYER, &step_module_linear);
 
     j->layers = m->n_layers;
+    j->mtp_layers = m->n_mtp;
     j->hidden = m->hidden;
     j->ffn = activation ? activation->in : (uint64_t)s->model.d_ff;
     j->heads = attention ? attention->heads : (uint64_t)s->model.heads;

@@ -158,6 +158,26 @@ static bool splits_experts_otherwise(const strategy *p) { return p->etp > 1 && p
 static bool spreads_experts_over_tp(const strategy *p) { return p->dp * p->cp % p->ep != 0; }
 static bool spreads_experts(const strategy *p) { return p->ep > 1; }
 
+static bool overlaps_exchanges(const strategy *p) { return p->ep_overlap != 0; }
+static bool overlaps_micro_batches(const strategy *p) { return p->ep_overlap == DRV_OVERLAPS_MICRO_BATCHES; }
+static bool overlaps_gathered_tokens(const strategy *p) { return overlaps_exchanges(p) && gathers_tokens(p); }
+static bool overlaps_shared_beside_relay(const strategy *p)
+{
+    return p->ep_overlap == DRV_OVERLAPS_SHARED && relays_tokens(p);
+}
+static bool overlaps_another_schedule(const strategy *p)
+{
+    return overlaps_micro_batches(p) && p->pp > 1 && p->schedule != SCHEDULE_1F1B;
+}
+static bool overlaps_whole_stages(const strategy *p)
+{
+    return overlaps_micro_batches(p) && p->pp > 1 && p->vp == 1;
+}
+static bool overlaps_what_is_made_again(const strategy *p)
+{
+    return overlaps_micro_batches(p) && p->recompute_granularity == STEP_RECOMPUTE_FULL;
+}
+
 static const struct {
     unsigned programs;
     bool (*is_broken)(const strategy *p);
@@ -213,6 +233,22 @@ static const struct {
      "DeepSpeed spreads experts over dp x cp; take ep that divides them"},
     {BIT(DRV_MEGATRON_2022), spreads_experts,
      "experts of Megatron of 2022 are not simulated; take like megatron, or ep 1"},
+    {~(unsigned)(BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)), overlaps_exchanges,
+     "only Megatron overlaps exchanges of experts with shared ones or another micro-batch; take ep_overlap "
+     "off"},
+    {~0u, overlaps_gathered_tokens,
+     "ep_overlap needs exchanges, and dispatch allgather has none; take dispatch alltoall, or ep_overlap "
+     "off"},
+    {~0u, overlaps_shared_beside_relay,
+     "ep_overlap shared needs dispatch alltoall (Megatron); take that, or ep_overlap micro-batches"},
+    {~0u, overlaps_another_schedule,
+     "ep_overlap micro-batches is of schedule 1f1b, and dualpipe and dualpipev overlap by themselves; take "
+     "schedule 1f1b, or ep_overlap off"},
+    {~0u, overlaps_whole_stages,
+     "ep_overlap micro-batches needs virtual stages in a pipeline (Megatron); take vp above 1, or pp 1"},
+    {~0u, overlaps_what_is_made_again,
+     "ep_overlap micro-batches excludes recomputation of whole layers (Megatron); take "
+     "recompute_granularity none or selective"},
     {~0u, pieces_of_whole_sequences,
      "tp_overlap on needs sequence parallelism; take sequence_parallel on, or tp_overlap default"},
     {MEGATRONS, waits_for_sums,
@@ -332,7 +368,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->pads_parameters = megatron && p->zero ? 64 : 1;
     o->logits_copies = titan ? 2 : 1;
     o->keeps_outputs = titan;
-    o->receives_ahead = megatron && p->vp > 1 ? 2 : 1;
+    o->receives_ahead = (megatron && p->vp > 1) || step_has_copies(o) ? 2 : 1;
     o->fused_activation = !titan;
     o->bucket_elements = p->like == DRV_DEEPSPEED ? 500000000 : p->dp > 40 ? 1000000ull * p->dp : 40000000;
     if (is_mixed)

@@ -17,6 +17,9 @@ typedef enum {
     DRV_N_PROGRAMS
 } drv_program;
 
+/* Choices of ep_overlap. */
+enum { DRV_OVERLAPS_SHARED = 1, DRV_OVERLAPS_MICRO_BATCHES };
+
 /* Sets the parameters whose bits `given` lacks to the defaults of the point's program. */
 void drv_program_set_defaults(strategy *p, uint64_t given);
 

@@ -47,6 +47,8 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
         (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
+    if (s->model.mtp_layers)
+        step_model_add_mtp(&t->model, (uint32_t)s->model.mtp_layers, a);
     t->clock = step_clock_new(&t->settings, &t->net, a);
     s->training = t;
     return DSE_OK;
@@ -102,6 +104,7 @@ static void set_experts(const drv_study *s, const strategy *p, step_options *o)
     o->dispatch = (step_dispatch)p->dispatch;
     o->capacity = capacity_of(p);
     o->capacity_percent = p->capacity_percent;
+    o->overlaps_shared = p->ep_overlap == DRV_OVERLAPS_SHARED;
     o->imbalance = card_imbalance(&s->model, p->ep);
     o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
@@ -115,6 +118,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .cp = p->cp,
                       .pp = p->pp,
                       .vp = p->vp,
+                      .directions = sched_directions(schedule_of(p)),
                       .micro_batch = p->micro_batch,
                       .n_micro_batches = (uint32_t)((uint64_t)s->model.batch / at_once),
                       .sequence_parallel = p->tp > 1 && !p->sequence_parallel, /* on, off */
@@ -140,10 +144,14 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
 
 static sched_options schedule_options(const strategy *p, const step_options *o)
 {
+    const bool overlaps = p->ep_overlap == DRV_OVERLAPS_MICRO_BATCHES;
+
     return (sched_options){.pp = p->pp,
                            .micro_batches = o->n_micro_batches,
-                           .vp = o->vp,
+                           .vp = step_has_copies(o) ? 0 : o->vp, /* two chunks, of one stage each way */
                            .group_size = p->group_size,
+                           .overlap_moe = overlaps,
+                           .overlap_pairs = overlaps,
                            .like = drv_program_like(p)};
 }
 
@@ -177,6 +185,15 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
             return dse_fail(err, DSE_E_RANGE, "%s %s, but %s has no experts; leave it out", row->name,
                             strategy_print(row, strategy_get(p, i), value), s->model_name);
     }
+    if (p->ep_overlap == DRV_OVERLAPS_MICRO_BATCHES && s->model.mtp_layers > 1)
+        return dse_fail(err, DSE_E_RANGE,
+                        "ep_overlap micro-batches with mtp_layers %" PRId64
+                        ": Megatron has one such layer then; take --mtp 1, or ep_overlap off",
+                        s->model.mtp_layers);
+    if (p->ep_overlap == DRV_OVERLAPS_SHARED && !s->model.shared_experts)
+        return dse_fail(err, DSE_E_RANGE,
+                        "ep_overlap shared, but %s has no shared experts; take ep_overlap off",
+                        s->model_name);
     return DSE_OK;
 }
 
@@ -184,7 +201,7 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
 static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
-    const uint32_t chunks = sched_default_vp(chosen);
+    const uint32_t chunks = sched_directions(chosen) > 1 ? 1 : sched_default_vp(chosen);
     dse_status st;
 
     if (p->zero == 0 && p->replicas > 1)
@@ -195,6 +212,11 @@ static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error
                         sched_name(chosen));
     if (p->schedule && (st = check_program_has(p, chosen, err)) != DSE_OK)
         return st;
+    if (sched_directions(chosen) > 1 && p->vp != 1)
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "schedule %s has pp stages, of which each rank holds one for either direction; take vp 1",
+            sched_name(chosen));
     if (chunks == 2 && p->vp != chunks)
         return dse_fail(err, DSE_E_RANGE, "schedule %s has two chunks on each rank; take vp 2",
                         sched_name(chosen));
@@ -230,6 +252,7 @@ void drv_training_settle(strategy *p)
         {p->cp == 1, STRATEGY_cp_comm},
         {!p->fp8_recipe, STRATEGY_fp8_params},
         {p->ep == 1 && p->etp <= 1, STRATEGY_dispatch},
+        {p->ep == 1, STRATEGY_ep_overlap},
         {p->capacity < CAPACITY_PADDED && p->like != DRV_DEEPSPEED, STRATEGY_capacity_percent},
     };
 
@@ -527,7 +550,7 @@ double drv_training_parameters(const drv_study *s)
 
         for (uint32_t i = 0; i < block->n_parameters; i++)
             sum += (double)step_parameter_elements(&block->parameter[i]) *
-                   step_block_times(&s->training->model, (step_block_kind)b);
+                   step_parameter_times(&s->training->model, (step_block_kind)b, &block->parameter[i]);
     }
     return sum;
 }

@@ -103,6 +103,14 @@ static void add_arrow(writer *w, const char *ph, uint32_t rank, dse_time at, uin
     dse_strbuf_addc(b, '}');
 }
 
+/* When the tensor of a pass leaves: of two that are run as one, when both are over. */
+static dse_time leaves_at(const step_result *r, uint32_t i)
+{
+    const step_passes *p = &r->passes;
+
+    return r->times.end[i + (p->pass[p->pass_of[i]].first_share > 0)];
+}
+
 /* From the end of the pass that makes the tensor to the start of this one. Viewers give each name a row. */
 static void add_transfer(writer *w, uint32_t rank, uint32_t i)
 {
@@ -117,12 +125,12 @@ static void add_transfer(writer *w, uint32_t rank, uint32_t i)
         dse_strbuf *b = begin(w, end ? "e" : "b", rank, THREAD_PASSES);
 
         dse_strbuf_addf(b, ",\"cat\":\"transfer\",\"id\":%" PRIu32 ",\"name\":\"%s\"", i, what);
-        add_us("ts", end ? w->r->times.start[i] : w->r->times.end[from], b);
+        add_us("ts", end ? w->r->times.start[i] : leaves_at(w->r, from), b);
         dse_strbuf_addf(
             b, ",\"args\":{\"micro_batch\":%" PRIu32 ",\"chunk\":%" PRIu32 ",\"from_rank\":%" PRIu32 "}}",
             x->micro_batch, w->chunk[x->stage], p->stage_rank[p->action[from].stage]);
     }
-    add_arrow(w, "s", p->stage_rank[p->action[from].stage], w->r->times.end[from] - 1, i);
+    add_arrow(w, "s", p->stage_rank[p->action[from].stage], leaves_at(w->r, from) - 1, i);
     add_arrow(w, "f", rank, w->r->times.start[i], i);
 }
 

@@ -47,6 +47,7 @@ static void set_experts(const launch_job *j, dse_arena *a, launch_facts *f)
     f->top_groups = number_if(a, j->groups, j->top_groups);
     f->dispatch = choice(&j->point, STRATEGY_dispatch);
     f->relays = strcmp(f->dispatch, "deepep") ? NULL : "on";
+    f->ep_overlap = j->point.ep_overlap ? choice(&j->point, STRATEGY_ep_overlap) : NULL;
     f->dropless = j->capacity_percent ? NULL : "on";
     f->capacity = j->capacity_percent ? dse_arena_printf(a, "%.15g", j->capacity_percent / 100.0) : NULL;
     f->pads = j->capacity_percent ? on_off(j->pads_capacity) : NULL;
@@ -73,6 +74,7 @@ static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
                                               [LAUNCH_OTHER_ACTIVATION] = NULL};
 
     f->layers = number(a, j->layers);
+    f->mtp_layers = number_if(a, j->mtp_layers, j->mtp_layers);
     f->hidden = number(a, j->hidden);
     f->ffn = number(a, j->ffn);
     f->heads = number(a, j->heads);

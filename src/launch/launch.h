@@ -36,6 +36,7 @@ typedef struct {
     uint32_t ep, etp;       /* degrees of the experts; with experts at least 1 */
     /* widths: of an expert; of those together that all tokens take, 0: there are none; 0: not known */
     uint64_t expert_ffn, shared_ffn;
+    uint32_t mtp_layers;                /* that predict further tokens */
     uint32_t first_dense, expert_every; /* layers before those with experts; of so many the last has them,
                                      0: all */
     uint32_t groups, top_groups;        /* of experts, and how many of these a token takes; 0: one */

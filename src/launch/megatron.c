@@ -83,11 +83,15 @@ static const launch_rule notes[] = {
     "Under Slurm: srun --ntasks-per-node 1, with NODE_RANK=$SLURM_NODEID and MASTER_ADDR the first host of " \
     "the job."
 
+static bool overlaps_micro_batches(const launch_job *j) { return j->experts && j->point.ep_overlap == 2; }
+
 /* Before Blackwell kernels must be launched in the order of the program (validate_args); FSDP wants the
- * opposite. */
+ * opposite, and exchanges beside another micro-batch a queue for each stream. */
 static void put_environment(const launch_job *j, dse_strbuf *out)
 {
-    if (shards_parameters(j))
+    if (overlaps_micro_batches(j))
+        dse_strbuf_adds(out, "export CUDA_DEVICE_MAX_CONNECTIONS=32\n");
+    else if (shards_parameters(j))
         dse_strbuf_adds(out, "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
     else if (!j->is_blackwell && (j->point.tp > 1 || j->point.cp > 1))
         dse_strbuf_adds(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
@@ -127,6 +131,7 @@ static dse_status put_rows(const launch_job *j, const launch_option *rows, size_
 
 static const launch_option megatron_rows[] = {
     {"--num-layers", FACT(layers)},
+    {"--mtp-num-layers", FACT(mtp_layers)},
     {"--hidden-size", FACT(hidden)},
     {"--ffn-hidden-size", FACT(ffn)},
     {"--num-attention-heads", FACT(heads)},
@@ -158,6 +163,8 @@ static const launch_option megatron_rows[] = {
     {"--moe-token-dispatcher-type", FACT(dispatch),
      WORDS({"alltoall", "alltoall"}, {"allgather", "allgather"}, {"deepep", "flex"})},
     {"--moe-flex-dispatcher-backend", FACT(relays), WORDS({"on", "deepep"})},
+    {"--moe-shared-expert-overlap", FACT(ep_overlap), LAUNCH_SWITCH, .on = "shared"},
+    {"--overlap-moe-expert-parallel-comm", FACT(ep_overlap), LAUNCH_SWITCH, .on = "micro-batches"},
     {"--moe-grouped-gemm", FACT(with_experts), LAUNCH_SWITCH},
     {"--moe-ffn-hidden-size", FACT(expert_ffn)},
     {"--moe-shared-expert-intermediate-size", FACT(shared_ffn)},
@@ -303,6 +310,7 @@ static const launch_option bridge_rows[] = {
            {"nvfp4", "bf16_with_nvfp4_mixed"})},
     LAUNCH_NEWLINE,
     {"model.num_layers", FACT(layers)},
+    {"model.mtp_num_layers", FACT(mtp_layers)},
     {"model.hidden_size", FACT(hidden)},
     {"model.ffn_hidden_size", FACT(ffn)},
     {"model.num_attention_heads", FACT(heads)},
@@ -324,6 +332,8 @@ static const launch_option bridge_rows[] = {
     {"model.moe_token_dispatcher_type", FACT(dispatch),
      WORDS({"alltoall", "alltoall"}, {"allgather", "allgather"}, {"deepep", "flex"})},
     {"model.moe_flex_dispatcher_backend", FACT(relays), WORDS({"on", "deepep"})},
+    {"model.moe_shared_expert_overlap", FACT(ep_overlap), LAUNCH_SWITCH, .on = "shared"},
+    {"model.overlap_moe_expert_parallel_comm", FACT(ep_overlap), LAUNCH_SWITCH, .on = "micro-batches"},
     {"model.moe_grouped_gemm", FACT(with_experts), LAUNCH_SWITCH},
     {"model.moe_ffn_hidden_size", FACT(expert_ffn)},
     {"model.moe_shared_expert_intermediate_size", FACT(shared_ffn)},

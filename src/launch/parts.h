@@ -11,6 +11,7 @@
 typedef struct {
     /* the model */
     const char *layers, *hidden, *ffn, *heads, *vocabulary, *sequence;
+    const char *mtp_layers;              /* that predict further tokens, if there are any */
     const char *grouped;                 /* switch: heads share keys and values */
     const char *kv_heads;                /* if so */
     const char *head_size;               /* if it is not hidden / heads */
@@ -26,6 +27,7 @@ typedef struct {
     const char *groups, *top_groups;
     const char *dispatch;                /* as the strategy's table has it */
     const char *relays;                  /* "on" with deepep */
+    const char *ep_overlap;              /* "shared", "micro-batches"; NULL: off */
     const char *dropless;                /* "on" without a limit */
     const char *capacity, *pads;         /* with a limit: its factor; switch */
     const char *latent;                  /* "on" with latent attention */

@@ -104,7 +104,10 @@ static bool spreads_experts_badly(const launch_job *j)
     return j->experts && (j->experts % j->ep || ranks % j->ep);
 }
 
+static bool predicts_further(const launch_job *j) { return j->mtp_layers > 0; }
+
 static const launch_rule refused[] = {
+    {predicts_further, "TorchTitan has no layers that predict further tokens; leave --mtp out"},
     {replicates_context, "TorchTitan shards parameters over cp; take zero 3, or cp 1"},
     {says_sync, "TorchTitan reduces gradients in each micro-batch, or of a stage after its last; take sync "
                 "default"},

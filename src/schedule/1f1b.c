@@ -4,12 +4,13 @@
 
 static void fill(const sched_options *o, sched_queue *q)
 {
-    uint32_t warm_up = sched_min(o->pp - 1 - q->rank, o->micro_batches), done = 0;
+    uint32_t warm_up = sched_min(o->pp - 1 - q->rank + o->overlap_pairs, o->micro_batches), done = 0;
 
     for (uint32_t i = 0; i < warm_up; i++)
         sched_put(q, SCHED_F, 0, i);
     for (uint32_t i = warm_up; i < o->micro_batches; i++) {
         sched_put(q, SCHED_F, 0, i);
+        sched_mark_pair(q, o->overlap_pairs);
         sched_put(q, SCHED_B, 0, done++);
     }
     while (done < o->micro_batches)

@@ -19,6 +19,7 @@ static void fill(const sched_options *o, sched_queue *q)
         put_virtual(o, q, SCHED_F, k);
     for (uint32_t k = warm_up; k < total; k++) {
         put_virtual(o, q, SCHED_F, k);
+        sched_mark_pair(q, o->overlap_pairs);
         put_virtual(o, q, SCHED_B, done++);
     }
     while (done < total)

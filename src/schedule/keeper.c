@@ -38,7 +38,8 @@ void sched_keeper_free(sched_keeper *k)
 static bool is_same(const sched_options *a, const sched_options *b)
 {
     return a->pp == b->pp && a->micro_batches == b->micro_batches && a->vp == b->vp &&
-           a->group_size == b->group_size && a->overlap_moe == b->overlap_moe && a->like == b->like;
+           a->group_size == b->group_size && a->overlap_moe == b->overlap_moe &&
+           a->overlap_pairs == b->overlap_pairs && a->like == b->like;
 }
 
 dse_status sched_keeper_find(sched_keeper *k, const sched_def *d, const sched_options *o,

@@ -27,6 +27,7 @@ const sched_def *sched_find(const char *name)
 const char *sched_name(const sched_def *d) { return d->name; }
 const char *sched_summary(const sched_def *d) { return d->summary; }
 uint32_t sched_default_vp(const sched_def *d) { return d->default_vp; }
+uint32_t sched_directions(const sched_def *d) { return d->placement == SCHED_DIRECTIONS ? 2 : 1; }
 
 bool sched_has(const sched_def *d, sched_like like)
 {
@@ -169,7 +170,7 @@ static dse_status check_options(const sched_def *d, const sched_options *o, dse_
     if (o->group_size && !d->has_groups)
         return dse_fail(err, DSE_E_RANGE, "'%s' has no groups of micro-batches; leave --group-size out",
                         d->name);
-    if (o->overlap_moe &&
+    if (o->overlap_moe && !(o->pp == 1 && o->overlap_pairs) &&
         (!sched_has(d, SCHED_LIKE_MEGATRON) || !d->has_groups || o->like == SCHED_LIKE_PYTORCH))
         return dse_fail(err, DSE_E_RANGE,
                         "--overlap-moe-expert-parallel-comm is an option of Megatron's interleaved schedule");

@@ -55,6 +55,12 @@ void sched_put(sched_queue *q, sched_kind kind, uint32_t chunk, uint32_t micro_b
 void sched_put_pair(sched_queue *q, uint32_t f_chunk, uint32_t f_micro_batch, uint32_t b_chunk,
                     uint32_t b_micro_batch);
 
+/* The action that was put last and the next one are a pair, if `overlaps`. */
+static inline void sched_mark_pair(sched_queue *q, bool overlaps)
+{
+    q->plan->action[q->n_actions - 1].with_next = overlaps;
+}
+
 /* ---- what several schedules share -------------------------------------------------------------- */
 
 extern const sched_condition sched_one_chunk, sched_two_chunks; /* of a rank */

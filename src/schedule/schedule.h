@@ -71,6 +71,9 @@ typedef struct {
     uint32_t group_size;
     bool overlap_moe; /* one more forward before the first backward: Megatron's
                                overlap_moe_expert_parallel_comm */
+    /* with overlap_moe: a forward pass and the backward pass behind it are a pair (with_next). 1F1B of a
+     * pipeline of one rank has this, too */
+    bool overlap_pairs;
     sched_like like;
 } sched_options;
 
@@ -85,6 +88,7 @@ const char *sched_name(const sched_def *d);
 const char *sched_summary(const sched_def *d);
 bool sched_has(const sched_def *d, sched_like like); /* whether that program has the schedule */
 uint32_t sched_default_vp(const sched_def *d);       /* chunks of a rank where the options say none: 1 or 2 */
+uint32_t sched_directions(const sched_def *d);       /* in which micro-batches pass the ranks: 1 or 2 */
 
 /* Our names, in the order of schedule_list.h; NULL-terminated. */
 extern const char *const sched_names[];
@@ -132,6 +136,13 @@ static inline uint32_t sched_n_actions(const sched_plan *p) { return p->first[p-
 /* Which of its rank's chunks each stage is, [n_directions * n_stages], and how many each rank has, [n_ranks].
  * Both arrays are the caller's. */
 void sched_find_chunks(const sched_plan *p, uint32_t *chunk, uint32_t *n_chunks);
+
+/* Stages of all directions in the order of the model, and within that of directions: both holders of a stage
+ * have theirs in the same order. The n-th of n_directions * n_stages. */
+static inline uint32_t sched_nth_stage(const sched_plan *p, uint32_t n)
+{
+    return n / p->n_directions + n % p->n_directions * p->n_stages;
+}
 
 /* How many (stage, micro-batch) there are. */
 static inline size_t sched_n_slots(const sched_plan *p)

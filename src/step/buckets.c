@@ -42,6 +42,11 @@ step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages
     }
     s.layer = m->layer ? m->layer + first : NULL;
     s.n_blocks = s.has_embedding + s.n_layers + s.has_head;
+    if (s.has_head && m->n_mtp) {
+        s.n_mtp = m->n_mtp;
+        s.mtp_block = m->mtp_block;
+        s.n_blocks += 1 + 2 * s.n_mtp;
+    }
     return s;
 }
 
@@ -49,14 +54,19 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position)
 {
     if (s->has_embedding && position == 0)
         return STEP_EMBEDDING;
-    if (s->has_head && position + 1 == s->n_blocks)
-        return STEP_HEAD;
+    if (position >= s->has_embedding + s->n_layers) {
+        const uint32_t behind =
+            position - s->has_embedding - s->n_layers; /* the head, the embedding, and so on */
+
+        return behind == 1 ? STEP_EMBEDDING : behind % 2 ? STEP_HEAD : behind ? s->mtp_block : STEP_HEAD;
+    }
     return s->layer ? (step_block_kind)s->layer[position - s->has_embedding] : STEP_LAYER;
 }
 
 bool step_stage_is_same(const step_stage *a, const step_stage *b)
 {
     return a->has_embedding == b->has_embedding && a->has_head == b->has_head && a->n_layers == b->n_layers &&
+           a->n_mtp == b->n_mtp &&
            (a->layer == b->layer || memcmp(a->layer, b->layer, a->n_layers * sizeof *a->layer) == 0);
 }
 
@@ -116,6 +126,23 @@ static uint32_t add_parameters(const step_options *o, const step_block *b, uint3
     return n;
 }
 
+/* The table of the embedding, or the matrix that makes the logits. */
+static bool is_end_of(step_block_kind kind, const step_block *b, const step_parameter *p)
+{
+    return (kind == STEP_EMBEDDING && is_table(b, p->module)) || (kind == STEP_HEAD && step_is_output(b, p));
+}
+
+bool step_is_defined(const step_model *m, const step_stage *s, uint32_t position, const step_parameter *p)
+{
+    const step_block_kind kind = step_stage_block(s, position);
+    const bool is_end = is_end_of(kind, &m->block[kind], p),
+               is_mtp = position > s->has_embedding + s->n_layers;
+
+    if (kind == STEP_HEAD)
+        return is_end && (is_mtp || (m->is_tied && s->has_embedding));
+    return kind == STEP_EMBEDDING && is_mtp && (s->has_embedding || (m->is_tied && is_end));
+}
+
 /* In the order of definition. A tied embedding is defined once on a stage. */
 static parameters parameters_of(const step_model *m, const step_options *o, const step_stage *s, dse_arena *a)
 {
@@ -131,19 +158,18 @@ static parameters parameters_of(const step_model *m, const step_options *o, cons
 
         for (uint32_t j = 0, n = 1; j < b->n_parameters; j += n) {
             const step_parameter *p = &b->parameter[j];
-            bool is_end = (kind == STEP_EMBEDDING && is_table(b, p->module)) ||
-                          (kind == STEP_HEAD && step_is_output(b, p));
+            const bool is_shared =
+                is_end_of(kind, b, p) && (m->is_tied || (m->n_mtp && kind == STEP_EMBEDDING));
 
             n = 1;
-            if (m->is_tied && kind == STEP_HEAD && is_end && s->has_embedding)
+            if (step_is_defined(m, s, i, p))
                 continue;
-            n = add_parameters(
-                o, b, j,
-                (parameter){.block = i,
-                            .here = step_parameter_on(p, step_split_of(o)),
-                            .is_low = step_is_low_parameter(o, b, p),
-                            .is_tied = m->is_tied && is_end && !(s->has_embedding && s->has_head)},
-                &all);
+            n = add_parameters(o, b, j,
+                               (parameter){.block = i,
+                                           .here = step_parameter_on(p, step_split_of(o)),
+                                           .is_low = step_is_low_parameter(o, b, p),
+                                           .is_tied = is_shared && !(s->has_embedding && s->has_head)},
+                               &all);
         }
     }
     return all;
@@ -190,7 +216,7 @@ static void reductions_of(const step_options *o, step_bucket *b)
 {
     const step_group group = step_shards_of(b),
                      replicas = b->is_expert ? STEP_GROUP_EXPERT_REPLICAS : STEP_GROUP_REPLICAS;
-    uint64_t shard = b->elements / step_group_size(o, group);
+    const uint64_t shard = b->elements / step_group_size(o, group), summed = o->zero ? shard : b->elements;
 
     if (is_called(o, group) && o->zero)
         b->reduction[b->n_reductions++] =
@@ -200,8 +226,10 @@ static void reductions_of(const step_options *o, step_bucket *b)
             step_collective_of(WL_ALL_REDUCE, group, b->elements, b->elements, o->reduce_bytes);
     if (o->replicas > 1)
         b->reduction[b->n_reductions++] =
-            step_collective_of(WL_ALL_REDUCE, replicas, o->zero ? shard : b->elements,
-                               o->zero ? shard : b->elements, o->reduce_bytes);
+            step_collective_of(WL_ALL_REDUCE, replicas, summed, summed, o->reduce_bytes);
+    if (step_has_copies(o))
+        b->reduction[b->n_reductions++] =
+            step_collective_of(WL_ALL_REDUCE, STEP_GROUP_COPIES, summed, summed, o->reduce_bytes);
 }
 
 static step_collective gathering_over(const step_options *o, const step_bucket *b, step_group group)
@@ -421,7 +449,7 @@ uint64_t step_tied_elements(const step_model *m, const step_options *o)
 {
     const step_block *b = &m->block[STEP_EMBEDDING];
 
-    for (uint32_t i = 0; m->is_tied && i < b->n_parameters; i++)
+    for (uint32_t i = 0; (m->is_tied || m->n_mtp) && i < b->n_parameters; i++)
         if (is_table(b, b->parameter[i].module))
             return step_parameter_share(&b->parameter[i], step_split_of(o));
     return 0;

@@ -17,6 +17,10 @@ typedef struct {
     uint32_t n_layers;
     const uint8_t *layer; /* the block of each; NULL: STEP_LAYER. Borrowed from the model */
     bool has_embedding, has_head;
+    /* with the head: layers that predict further tokens, and their block. Behind the head are the embedding,
+     * and for each the block and the head once more */
+    uint32_t n_mtp;
+    uint8_t mtp_block;
     uint32_t n_blocks;
 } step_stage;
 
@@ -28,6 +32,9 @@ bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual);
 /* Of stages that do not fit, the first ones have a layer more. */
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages);
 step_block_kind step_stage_block(const step_stage *s, uint32_t position);
+/* Whether another block of the stage has this parameter of the one at a position, an earlier one: a tied
+ * embedding, and what layers that predict further tokens share. */
+bool step_is_defined(const step_model *m, const step_stage *s, uint32_t position, const step_parameter *p);
 /* Whether stages have the same blocks. */
 bool step_stage_is_same(const step_stage *a, const step_stage *b);
 
@@ -39,7 +46,7 @@ typedef struct {
         ready_module;      /* position of the block, and the module of it, after whose backward pass the
                                            last gradient is there */
     uint32_t n_reductions; /* of gradients, one after the other; 0: none is called */
-    step_collective reduction[2];
+    step_collective reduction[3];
     bool is_gathered; /* parameters are sharded, and gathered before they are used */
     step_collective gathering;
     step_collective gathering_again;  /* of a unit, after the forward pass has sharded it anew */
@@ -68,7 +75,8 @@ void step_buckets_make(const step_model *m, const step_options *o, const step_st
  * gradient. */
 uint64_t step_whole_elements(const step_model *m, const step_stage *s);
 
-/* Elements of the embedding that a rank of the first and of the last stage share, if it is tied; else 0. */
+/* Elements of the embedding that a rank of the first and of the last stage share, if it is tied or the last
+ * one predicts further tokens; else 0. */
 uint64_t step_tied_elements(const step_model *m, const step_options *o);
 
 #endif

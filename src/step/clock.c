@@ -12,6 +12,7 @@ typedef struct {
     uint64_t bytes;
     uint32_t type, size, to_next, n_axes; /* size: ranks of a group, which may be fewer than its axes have */
     uint32_t from, to;                    /* of a transfer: coordinates along its axis */
+    uint32_t is_mirrored;                 /* pairs from both ends of the axis */
     uint32_t degree[6], stride[6];        /* of the axes above 1, in the mesh's order */
 } key;
 
@@ -111,6 +112,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
     r.axes[STEP_GROUP_REPLICAS] = mesh_only(REPLICA);
     r.axes[STEP_GROUP_PP] = mesh_only(PP);
     r.axes[STEP_GROUP_EMBEDDING] = mesh_only(PP); /* its first and its last rank */
+    r.axes[STEP_GROUP_COPIES] = mesh_only(PP);    /* pairs from its ends to its middle */
     r.axes[STEP_GROUP_MODEL] = mesh_only(TP) | mesh_only(PP);
     r.axes[STEP_GROUP_WORLD] = mesh_all(&r.mesh);
     r.axes[STEP_GROUP_SHARD_NEAR] = r.axes[STEP_GROUP_SHARD];
@@ -160,6 +162,7 @@ static key key_of(const step_ranks *ranks, const step_collective *what)
     k.type = what->type;
     k.size = ranks->size[what->group];
     k.to_next = what->to_next;
+    k.is_mirrored = what->group == STEP_GROUP_COPIES;
     for (uint32_t i = 0; i < m->n; i++) {
         if (!mesh_has(ranks->axes[what->group], i) || m->axis[i].degree == 1)
             continue;
@@ -182,7 +185,11 @@ uint32_t step_ranks_members(const step_ranks *ranks, step_group group, dse_arena
     for (uint32_t r = 0; r < n_ranks; r++) {
         if (mesh_first(m, ranks->axes[group], r) != r)
             continue;
-        for (uint32_t i = 0; i < n_line; i++)
+        for (uint32_t i = 0; group == STEP_GROUP_COPIES && i < pp->degree / 2; i++) {
+            member[at++] = mesh_member(m, ranks->axes[group], r, i);
+            member[at++] = mesh_member(m, ranks->axes[group], r, pp->degree - 1 - i);
+        }
+        for (uint32_t i = 0; group != STEP_GROUP_COPIES && i < n_line; i++)
             member[at++] = mesh_member(m, ranks->axes[group], r, i * step);
     }
     *out = member;

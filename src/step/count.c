@@ -86,7 +86,8 @@ step_count step_count_of(const step_model *m)
 
             if (m->is_tied && kind == STEP_HEAD && step_is_output(b, p))
                 continue;
-            c.parameters[group_of((step_block_kind)kind, b, p->module)] += times * step_parameter_elements(p);
+            c.parameters[group_of((step_block_kind)kind, b, p->module)] +=
+                step_parameter_times(m, (step_block_kind)kind, p) * step_parameter_elements(p);
             if (p->n_experts)
                 idle += times * p->rows * p->columns * (p->n_experts - b->module[p->module].top_k);
         }
@@ -98,7 +99,7 @@ step_count step_count_of(const step_model *m)
 
             if (of->kind == &step_module_linear || of->kind == &step_module_router ||
                 of->kind == &step_module_grouped)
-                count_products(of, group, is_before, times, &c);
+                count_products(of, group, is_before, times + (kind == STEP_HEAD ? m->n_mtp : 0), &c);
             else if (of->kind == &step_module_attention)
                 count_attention(of, m->sequence, times, &c);
         }

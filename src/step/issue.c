@@ -366,6 +366,7 @@ void step_finish(const step_chunk *chunk, uint32_t n, step_items *out)
     }
     if (o->sums_whole_gradients && o->sequence_parallel && o->tp > 1 && whole)
         add_sum(out, o, STEP_GROUP_TP, whole);
-    if (chunk->model->is_tied && n_ends == 1) /* else one rank has both */
+    /* else one rank has both */
+    if ((chunk->model->is_tied || chunk->model->n_mtp) && n_ends == 1)
         add_sum(out, o, STEP_GROUP_EMBEDDING, step_tied_elements(chunk->model, o));
 }

@@ -341,7 +341,8 @@ static void init_chunks(lister *l)
     l->chunk = DSE_ARENA_RAW(&l->arena, step_chunk, n);
     l->plan_stage = DSE_ARENA_RAW(&l->arena, uint32_t, n);
     l->is_reduced = DSE_ARENA_NEW(&l->arena, bool, n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = sched_nth_stage(p, k);
         step_stage stage = step_stage_of(l->model, i % p->n_stages, p->n_stages);
 
         if (p->stage_rank[i] != l->of->rank)

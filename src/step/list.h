@@ -33,8 +33,7 @@ typedef struct {
     bool by_micro_batch; /* entries of different micro-batches stay apart */
 } step_list_of;
 
-/* `plan` is the step's schedule, with o->pp ranks. Fills in `out`, which step_list_free frees. The sum of
- * gradients of both copies of a stage that DualPipe has is not in it: no recording has one. */
+/* `plan` is the step's schedule, with o->pp ranks. Fills in `out`, which step_list_free frees. */
 void step_list_make(const step_model *m, const step_options *o, const sched_plan *plan,
                     const step_list_of *of, step_list *out);
 void step_list_free(step_list *l);

@@ -64,14 +64,16 @@ static int64_t tables(const step_memory *s)
 }
 
 /* The output embedding's matrix counts with its block; on the rank that has the input embedding it is
- * that. */
+ * that. Likewise the embedding of a last stage that predicts further tokens. */
 static mem_held tied_of(const step_memory *s)
 {
-    const step_block *b = &s->model->block[STEP_HEAD];
+    const bool is_tied = s->model->is_tied;
+    const step_block *b = &s->model->block[is_tied ? STEP_HEAD : STEP_EMBEDDING];
+    const bool has_one_stage = s->n_stages == 1; /* and its own embedding */
     mem_unit u = {0};
 
-    for (uint32_t i = 0; s->model->is_tied && i < b->n_parameters; i++)
-        if (step_is_output(b, &b->parameter[i]))
+    for (uint32_t i = 0; (is_tied || (s->model->n_mtp && !has_one_stage)) && i < b->n_parameters; i++)
+        if (!is_tied || step_is_output(b, &b->parameter[i]))
             mem_add_parameter(&u, &b->parameter[i], s->options);
     return mem_state_of(s, &u);
 }
@@ -273,10 +275,10 @@ static void add_fixed(walk *w, uint32_t rank)
     for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
         if (p->stage_rank[n] == rank)
             mem_add(&w->fixed, &stage_at(w, n)->fixed, 1);
-    for (uint32_t d = 0; d < p->n_directions; d++) {
-        const uint32_t *ranks = &p->stage_rank[d * p->n_stages];
+    for (uint32_t d = 0; d < p->n_directions; d++) { /* of two directions the other's end */
+        const uint32_t end = p->n_stages - 1 + (p->n_directions - 1 - d) * p->n_stages;
 
-        if (ranks[0] == rank && ranks[p->n_stages - 1] == rank)
+        if (p->stage_rank[d * p->n_stages] == rank && p->stage_rank[end] == rank)
             mem_add(&w->fixed, &w->s->tied, -1);
     }
 }

@@ -203,6 +203,23 @@ static int64_t live_of(const mem_held *h)
     return h->of[STEP_HOLDS_ACTIVATIONS] + h->of[STEP_HOLDS_LOGITS] + h->of[STEP_HOLDS_DEFERRED];
 }
 
+/* Takes away what another block of the stage has, of those behind the head. A tied embedding in a stage that
+ * has both ends is taken away from the rank (memory.c). */
+static void drop_defined(const step_memory *s, const mem_stage *g, mem_unit *all)
+{
+    for (uint32_t i = g->of.has_embedding + g->of.n_layers + 1; i < g->n_units; i++) {
+        const step_block *b = &s->model->block[step_stage_block(&g->of, i)];
+        mem_unit u = {0};
+
+        for (uint32_t k = 0; k < b->n_parameters; k++)
+            if (step_is_defined(s->model, &g->of, i, &b->parameter[k]))
+                mem_add_parameter(&u, &b->parameter[k], s->options);
+        all->elements -= u.elements;
+        all->padded -= u.padded;
+        all->share -= u.share;
+    }
+}
+
 void mem_make_stage(step_memory *s, mem_stage *g)
 {
     const step_options *o = s->options;
@@ -224,6 +241,7 @@ void mem_make_stage(step_memory *s, mem_stage *g)
         mem_add(&g->kept, &kept, 1);
         mem_add(&g->deferred, &u->deferred, 1);
     }
+    drop_defined(s, g, &all);
     g->fixed = mem_state_of(s, &all);
     if (o->kept_weight_bytes == o->weight_bytes) /* else the sharded parameters are the master copy */
         g->fixed.of[STEP_HOLDS_PARAMETERS] -=

@@ -316,7 +316,7 @@ static dse_status find_layer(const reader *r, const cfg_node *at, block_names *n
     if (i < STEP_LAYER || !strcmp(at->text, names->of[STEP_EMBEDDING]) ||
         !strcmp(at->text, names->of[STEP_HEAD]))
         return fail(r, at, "this block is no layer");
-    if (i == STEP_MAX_BLOCKS)
+    if (i == STEP_LAYER + STEP_MAX_KINDS)
         return dse_fail(r->err, DSE_E_CONFIG, "%s: more than %d kinds of layers", cfg_at(r->doc, at).text,
                         STEP_MAX_KINDS);
     if (i == names->n)
@@ -412,9 +412,69 @@ uint32_t step_block_times(const step_model *m, step_block_kind block)
 
     if (!step_is_layer(block))
         return 1;
+    if (m->n_mtp && block == m->mtp_block)
+        return m->n_mtp;
     for (uint32_t i = 0; m->layer && i < m->n_layers; i++)
         n += m->layer[i] == block;
     return m->layer ? n : block == STEP_LAYER ? m->n_layers : 0;
+}
+
+uint32_t step_parameter_times(const step_model *m, step_block_kind block, const step_parameter *p)
+{
+    if (block == STEP_HEAD && !step_is_output(&m->block[block], p))
+        return 1 + m->n_mtp;
+    return step_block_times(m, block);
+}
+
+/* ---- layers that predict further tokens --------------------------------------------------------- */
+
+enum { MTP_TOKEN, MTP_HIDDEN, MTP_JOINED, MTP_N };
+
+static step_module norm_like(const step_block *layer, const char *name, uint64_t hidden)
+{
+    step_module norm = {.kind = &step_module_norm, .in = hidden, .n_parts = 1};
+
+    for (uint32_t i = layer->n; i-- > 0;)
+        if (layer->module[i].kind == &step_module_norm && layer->module[i].in == hidden)
+            norm = layer->module[i];
+    norm.name = name;
+    norm.is_shared = false;
+    norm.is_of_layer = true;
+    return norm;
+}
+
+void step_model_add_mtp(step_model *m, uint32_t n, dse_arena *a)
+{
+    const step_block *layer = &m->block[m->layer ? m->layer[m->n_layers - 1] : STEP_LAYER];
+    step_block *b = &m->block[m->n_blocks];
+
+    *b = (step_block){
+        .n = MTP_N + layer->n,
+        .module = DSE_ARENA_NEW(a, step_module, MTP_N + layer->n),
+        .parameter = DSE_ARENA_NEW(a, step_parameter, MTP_N * STEP_MAX_PARAMETERS + layer->n_parameters)};
+    b->module[MTP_TOKEN] = norm_like(layer, "mtp_token_norm", m->hidden);
+    b->module[MTP_HIDDEN] = norm_like(layer, "mtp_hidden_norm", m->hidden);
+    b->module[MTP_JOINED] = (step_module){.name = "mtp_projection",
+                                          .kind = &step_module_linear,
+                                          .in = 2 * m->hidden,
+                                          .n_parts = 1,
+                                          .out = {m->hidden},
+                                          .is_of_layer = true};
+    for (uint32_t i = 0; i < MTP_N; i++) {
+        step_parameter *p = b->parameter + b->n_parameters;
+        const uint32_t added = b->module[i].kind->parameters(&b->module[i], p);
+
+        for (uint32_t k = 0; k < added; k++)
+            p[k].module = i;
+        b->n_parameters += added;
+    }
+    memcpy(b->module + MTP_N, layer->module, layer->n * sizeof *b->module);
+    for (uint32_t i = 0; i < layer->n_parameters; i++) {
+        b->parameter[b->n_parameters] = layer->parameter[i];
+        b->parameter[b->n_parameters++].module += MTP_N;
+    }
+    m->n_mtp = n;
+    m->mtp_block = (uint8_t)m->n_blocks++;
 }
 
 bool step_is_output(const step_block *b, const step_parameter *p)

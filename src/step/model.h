@@ -73,11 +73,11 @@ typedef struct {
     step_parameter *parameter; /* in the order in which programs define them */
 } step_block;
 
-/* Blocks of a model: from STEP_LAYER on one for each kind of layer. */
+/* Blocks of a model: from STEP_LAYER on one for each kind of layer, and with step_model_add_mtp one more. */
 typedef enum { STEP_EMBEDDING, STEP_HEAD, STEP_LAYER } step_block_kind;
 
 #define STEP_MAX_KINDS  8 /* of layers */
-#define STEP_MAX_BLOCKS (STEP_LAYER + STEP_MAX_KINDS)
+#define STEP_MAX_BLOCKS (STEP_LAYER + STEP_MAX_KINDS + 1)
 
 static inline bool step_is_layer(step_block_kind block) { return block >= STEP_LAYER; }
 
@@ -87,7 +87,9 @@ typedef struct {
     uint32_t n_layers;
     const uint8_t *layer; /* the block of each layer; NULL: STEP_LAYER */
     uint64_t hidden, sequence;
-    bool is_tied; /* the output embedding is the input embedding */
+    bool is_tied;      /* the output embedding is the input embedding */
+    uint32_t n_mtp;    /* layers behind the last one that predict further tokens, each */
+    uint8_t mtp_block; /* this block, and then the head once more */
 } step_model;
 
 /* `symbols` has a value for each symbol of the file. Everything lives in the arena. DSE_E_CONFIG with the
@@ -95,8 +97,20 @@ typedef struct {
 dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32_t n_layers, dse_arena *a,
                            step_model *out, dse_error *err);
 
+/* Adds n layers that predict further tokens (multi-token prediction: DeepSeek-V3 report, section 2.2;
+ * Megatron-LM, transformer/multi_token_prediction.py). Each norms the hidden state and the embedding of a
+ * further token, makes a hidden state of both, and passes it through a layer of the last one's kind; the
+ * head's norm is its own, the matrix and the loss are the head's. All are on the last stage, with the
+ * embedding once more. The matrix that makes one of both is not split: Megatron-LM splits its columns over
+ * tp, and gathers what it makes. */
+void step_model_add_mtp(step_model *m, uint32_t n, dse_arena *a);
+
 /* How many of the layers are of a kind; of another block 1. */
 uint32_t step_block_times(const step_model *m, step_block_kind block);
+
+/* How many of a parameter of a block the model has: the matrix that makes the logits is there once, however
+ * many heads there are. */
+uint32_t step_parameter_times(const step_model *m, step_block_kind block, const step_parameter *p);
 
 /* Whether it is the matrix that makes the logits; `b` is the head. */
 bool step_is_output(const step_block *b, const step_parameter *p);

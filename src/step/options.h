@@ -70,6 +70,8 @@ typedef enum {
 typedef struct {
     uint32_t dp, tp, cp, pp;
     uint32_t vp;                           /* chunks of a rank, virtual stages */
+    uint32_t directions; /* 2: micro-batches enter at both ends, and rank r holds stages r and pp-1-r
+                                     (DualPipe; vp is 1); 0, 1: one */
     uint32_t micro_batch, n_micro_batches; /* sequences of one; of a rank in a step */
 
     bool sequence_parallel; /* Megatron's: what tensor parallelism leaves whole is split by tokens */
@@ -170,12 +172,16 @@ typedef struct {
     uint32_t capacity_percent; /* with a limit, what an expert takes, of an even share of a rank's tokens */
     double imbalance;          /* tokens that come to the most loaded rank, over the mean; 0: 1 */
     uint32_t near_ranks;       /* with deepep, so many neighbours exchange within a node, 0, 1: none do */
+    bool overlaps_shared; /* exchanges go on beside the experts that all tokens take: the first part of these
+                             beside dispatch, the second beside combine (Megatron-LM, shared_experts.py) */
     bool experts_in_turn;      /* parameters are defined expert by expert (Megatron-LM's SequentialMLP); else
                              matrix by matrix, each of all experts (its grouped GEMM) */
 
     /* Bytes of an element. */
     double activation_bytes, weight_bytes, kept_weight_bytes, gradient_bytes, reduce_bytes, optimizer_bytes;
 } step_options;
+
+static inline bool step_has_copies(const step_options *o) { return o->directions > 1; }
 
 static inline uint32_t step_ep(const step_options *o) { return o->ep ? o->ep : 1; }
 static inline uint32_t step_etp(const step_options *o) { return o->etp ? o->etp : 1; }

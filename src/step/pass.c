@@ -1,8 +1,10 @@
 #include "step/pass.h"
 
+#include "base/array.h"
 #include "step/issue.h"
 #include "step/memory.h"
 #include "step/module.h"
+#include "step/pair.h"
 
 #include <string.h>
 
@@ -26,6 +28,12 @@ struct kind_of_stage {
     kind_of_stage *next;
 };
 
+/* Two passes that are run as one. */
+typedef struct pair {
+    uint32_t forward, backward, pass;
+    struct pair *next;
+} pair;
+
 typedef struct {
     const step_model *model;
     const step_options *options;
@@ -39,6 +47,7 @@ typedef struct {
     bool *is_reduced;     /* per stage: within the passes of its rank */
     kind_of_stage **kind; /* per stage */
     kind_of_stage *kinds;
+    pair *pairs;
     step_items items; /* of the pass at hand */
     size_t cap_passes;
 
@@ -161,10 +170,10 @@ static uint32_t put_operation(maker *m, const step_operation *op, uint32_t begin
         new.kernel = op->kernel.bytes ? &op->kernel : NULL;
     else if (step_clock_takes_time(&m->out->ranks, &op->collective))
         new.collective = &op->collective;
-    for (int k = 0; k < 2; k++)
+    for (size_t k = 0; k < DSE_COUNT(op->needs); k++)
         if (op->needs[k] != DSE_NONE)
             needs(m, m->place[op->needs[k]]);
-    if (op->needs[0] == DSE_NONE && op->needs[1] == DSE_NONE)
+    if (m->first_need == m->n_needs)
         needs(m, begin);
     return put(m, &new);
 }
@@ -345,9 +354,15 @@ static uint32_t put_pass(maker *m, const step_chunk *c, sched_kind kind)
     return over;
 }
 
+static uint32_t add_pass(maker *m, step_pass pass)
+{
+    DSE_GROW(m->out->pass, m->cap_passes, m->out->n_passes + 1);
+    m->out->pass[m->out->n_passes] = pass;
+    return m->out->n_passes++;
+}
+
 static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
 {
-    step_passes *out = m->out;
     uint32_t over;
     dse_time ahead = 0;
 
@@ -358,15 +373,13 @@ static uint32_t make_pass(maker *m, const step_chunk *c, sched_kind kind)
     over = put_pass(m, c, kind);
     for (uint32_t i = 0; i < m->n; i++)
         ahead += step_pass_is_ahead(&m->operation[i]) ? m->operation[i].ticks : 0;
-    DSE_GROW(out->pass, m->cap_passes, out->n_passes + 1);
-    out->pass[out->n_passes] =
-        (step_pass){.n = m->n,
-                    .operation = dse_arena_copy(m->arena, m->operation, m->n, sizeof *m->operation),
-                    .need = dse_arena_copy(m->arena, m->need, m->n_needs, sizeof *m->need),
-                    .over = over,
-                    .ahead = ahead,
-                    .has_shard = m->has_shard};
-    return out->n_passes++;
+    return add_pass(
+        m, (step_pass){.n = m->n,
+                       .operation = dse_arena_copy(m->arena, m->operation, m->n, sizeof *m->operation),
+                       .need = dse_arena_copy(m->arena, m->need, m->n_needs, sizeof *m->need),
+                       .over = over,
+                       .ahead = ahead,
+                       .has_shard = m->has_shard});
 }
 
 static bool is_same_item(const step_item *x, const step_item *y)
@@ -429,6 +442,44 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
     return pass->pass;
 }
 
+/* The pass of both; made if there is none yet. */
+static uint32_t find_pair(maker *m, uint32_t forward, uint32_t backward)
+{
+    step_pass both;
+    pair **link = &m->pairs, *p;
+
+    while ((p = *link) && !(p->forward == forward && p->backward == backward))
+        link = &p->next;
+    if (!p) {
+        step_pair_make(&m->out->pass[forward], &m->out->pass[backward], m->arena, &both);
+        p = DSE_ARENA_NEW(m->arena, pair, 1);
+        *p = (pair){.forward = forward, .backward = backward, .pass = add_pass(m, both)};
+    } else {
+        *link = p->next;
+    }
+    p->next = m->pairs; /* the next to ask for it is soon */
+    m->pairs = p;
+    return p->pass;
+}
+
+/* What overlaps, if there are exchanges that can hide beside the other pass. */
+static void join_pairs(maker *m, uint32_t rank)
+{
+    const sched_plan *p = m->out->plan;
+    uint32_t nothing = DSE_NONE;
+
+    if (step_group_size(m->options, STEP_GROUP_EP_ETP) == 1)
+        return;
+    for (uint32_t i = p->first[rank]; i < p->first[rank + 1] && m->status == DSE_OK; i++) {
+        if (!p->action[i].with_next)
+            continue;
+        if (nothing == DSE_NONE)
+            nothing = add_pass(m, (step_pass){.over = DSE_NONE});
+        m->out->pass_of[i] = find_pair(m, m->out->pass_of[i], m->out->pass_of[i + 1]);
+        m->out->pass_of[i + 1] = nothing;
+    }
+}
+
 /* Nearly all passes are neither first nor last, nor is anything reduced behind them: they are looked up by
  * stage and kind. */
 static void make_rank(maker *m, uint32_t rank)
@@ -437,12 +488,12 @@ static void make_rank(maker *m, uint32_t rank)
     const sched_action *action = &p->action[p->first[rank]];
     const uint32_t n = p->first[rank + 1] - p->first[rank];
     uint32_t *pass = &m->out->pass_of[p->first[rank]];
-    uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, p->n_stages, sizeof *middle);
-    bool *begun = DSE_ARENA_NEW(m->arena, bool, p->n_stages),
-         *is_last = sched_last_gradients(p, rank, m->arena);
+    const uint32_t n_stages = p->n_directions * p->n_stages;
+    uint32_t(*middle)[SCHED_KINDS] = dse_arena_raw(m->arena, n_stages, sizeof *middle);
+    bool *begun = DSE_ARENA_NEW(m->arena, bool, n_stages), *is_last = sched_last_gradients(p, rank, m->arena);
     uint32_t *reduced = step_aligns(m->options) ? step_aligned_reductions(p, rank, is_last, m->arena) : NULL;
 
-    memset(middle, 0xff, p->n_stages * sizeof *middle); /* DSE_NONE */
+    memset(middle, 0xff, n_stages * sizeof *middle); /* DSE_NONE */
     for (uint32_t i = 0; i < n && m->status == DSE_OK; i++) {
         const sched_action *a = &action[i];
         uint32_t *same = &middle[a->stage][a->kind];
@@ -486,18 +537,20 @@ static kind_of_stage *kind_of(maker *m, const step_chunk *c)
 static void make_stages(maker *m)
 {
     const sched_plan *p = m->out->plan;
+    const uint32_t n_stages = p->n_directions * p->n_stages;
     uint32_t most = 0;
 
-    m->chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
-    m->kind = DSE_ARENA_RAW(m->arena, kind_of_stage *, p->n_stages);
-    m->is_reduced = DSE_ARENA_NEW(m->arena, bool, p->n_stages);
-    for (uint32_t i = 0; i < p->n_stages; i++) {
-        step_stage s = step_stage_of(m->model, i, p->n_stages);
+    m->chunk = DSE_ARENA_RAW(m->arena, step_chunk, n_stages);
+    m->kind = DSE_ARENA_RAW(m->arena, kind_of_stage *, n_stages);
+    m->is_reduced = DSE_ARENA_NEW(m->arena, bool, n_stages);
+    for (uint32_t i = 0; i < n_stages; i++) {
+        step_stage s = step_stage_of(m->model, i % p->n_stages, p->n_stages);
 
         step_chunk_init(&m->chunk[i], m->model, m->options, &s, p->stage_rank[i], STEP, m->arena);
         m->kind[i] = kind_of(m, &m->chunk[i]);
         most = s.n_blocks > most ? s.n_blocks : most;
-        for (uint32_t k = 0; k < s.n_blocks; k++) {
+        /* a micro-batch passes the stages of one direction */
+        for (uint32_t k = 0; k < s.n_blocks && i < p->n_stages; k++) {
             static const sched_kind both[] = {SCHED_F, SCHED_B};
 
             for (int d = 0; d < 2; d++) {
@@ -573,11 +626,13 @@ static void make_ending(maker *m, uint32_t rank)
     const step_options *o = m->options;
     step_ending *e = &m->out->ending[rank];
     const sched_plan *p = m->out->plan;
-    step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, p->n_stages);
+    const uint32_t n_stages = p->n_directions * p->n_stages;
+    step_chunk *chunk = DSE_ARENA_RAW(m->arena, step_chunk, n_stages);
     uint32_t n = 0;
     uint64_t elements = 0, cast = 0, updated = 0, of_experts = 0;
 
-    for (uint32_t s = 0; s < p->n_stages; s++) {
+    for (uint32_t i = 0; i < n_stages; i++) {
+        const uint32_t s = sched_nth_stage(p, i);
         const step_chunk *c = &m->chunk[s];
 
         if (p->stage_rank[s] != rank)
@@ -618,8 +673,6 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
     const sched_plan *plan = &ordered->plan;
     maker m = {.model = model, .options = o, .clock = clock, .arena = a, .err = err, .out = out};
 
-    if (plan->n_directions > 1)
-        return dse_fail(err, DSE_E_RANGE, "the time of a step with two copies of the model is not known");
     *out = (step_passes){.plan = plan,
                          .tensors = ordered->tensors,
                          .ranks = step_ranks_of(o, a),
@@ -634,6 +687,7 @@ dse_status step_passes_make(const step_model *model, const step_options *o, cons
     make_stages(&m);
     for (uint32_t r = 0; r < plan->n_ranks && m.status == DSE_OK; r++) {
         make_rank(&m, r);
+        join_pairs(&m, r);
         make_ending(&m, r);
     }
     m.items.arena = NULL;

@@ -18,6 +18,8 @@
  * - A layer takes the host's floor at least, and again as long if it is made again; half of it for one part
  *   of the backward pass (but with one unit for all communication).
  * - A pass is over when its last block is; its reductions may still go on.
+ * - Where experts are spread over ranks, a pair of overlapping actions is one pass (pair.h): the forward
+ *   action's, while the backward action's does nothing.
  *
  * Each unit of a rank (program.h) does one thing at a time, in the order of the operations. */
 #ifndef DSE_STEP_PASS_H
@@ -45,6 +47,7 @@ typedef struct {
     step_pass_operation *operation;
     uint32_t *need;
     uint32_t over;  /* the joint with which the pass is over; DSE_NONE: it does nothing */
+    double first_share; /* of a pair (pair.h): of the time of both the part that a forward pass takes */
     dse_time ahead; /* ticks of all operations that are ahead */
     bool has_shard; /* has operations of STEP_UNIT_SHARD */
 } step_pass;
@@ -72,7 +75,7 @@ typedef struct {
 } step_work;
 
 typedef struct {
-    const sched_plan *plan; /* of one direction */
+    const sched_plan *plan;
     sched_tensors tensors;
     step_ranks ranks;
     uint32_t n_passes;
@@ -87,8 +90,7 @@ typedef struct {
     bool is_even; /* all groups of a kind, and all ranks in them, take the same time for all collectives */
 } step_passes;
 
-/* Everything belongs to the arena. DSE_E_SIM, DSE_E_CONFIG: as step_clock_collective; DSE_E_RANGE: the plan
- * has two directions. */
+/* Everything belongs to the arena. DSE_E_SIM, DSE_E_CONFIG: as step_clock_collective. */
 dse_status step_passes_make(const step_model *m, const step_options *o, const sched_ordered *ordered,
                             step_clock *clock, dse_arena *a, step_passes *out, dse_error *err);
 

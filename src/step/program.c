@@ -66,7 +66,8 @@ static step_operation *add(step_builder *b)
 
     DSE_ARENA_GROW(b->arena, p->operation, p->cap, p->n + 1);
     op = &p->operation[p->n++];
-    *op = (step_operation){.module = b->module, .is_again = b->is_again, .needs = {b->ready, b->joined}};
+    *op = (step_operation){
+        .module = b->module, .is_again = b->is_again, .needs = {b->ready, b->joined, DSE_NONE, DSE_NONE}};
     return op;
 }
 
@@ -121,6 +122,7 @@ uint32_t step_group_size(const step_options *o, step_group g)
     case STEP_GROUP_SHARD: return shards;
     case STEP_GROUP_SHARD_NEAR: return o->reshard_ranks ? o->reshard_ranks : shards;
     case STEP_GROUP_REPLICAS: return o->replicas;
+    case STEP_GROUP_COPIES: return step_has_copies(o) ? 2 : 1;
     case STEP_GROUP_EXPERT_SHARD: return with_experts / o->replicas;
     case STEP_GROUP_EXPERT_REPLICAS: return o->replicas;
     case STEP_GROUP_EP: return step_ep(o);
@@ -234,10 +236,26 @@ static step_builder begin(const step_shape *s, unsigned parts, dse_arena *a, ste
 
 static void forward(step_builder *b, const step_block *block, bool all)
 {
+    const uint32_t first = b->program->n;
+
     for (uint32_t i = 0; i < block->n; i++) {
         b->module = &block->module[i];
         if (all || b->module->is_again)
             b->module->kind->forward(b, b->module);
+    }
+    if (all && b->shape->options->overlaps_shared)
+        step_overlap_shared(block, first, false, b->arena, b->program);
+}
+
+/* Backward modules are over when all of their operations are. */
+static void find_ends(const step_block *block, uint32_t first, step_program *p)
+{
+    uint32_t end = first;
+
+    for (uint32_t m = block->n; m-- > 0;) {
+        for (uint32_t i = end; i < p->n; i++)
+            end = p->operation[i].module == &block->module[m] ? i + 1 : end;
+        p->end_of[m] = end;
     }
 }
 
@@ -304,6 +322,7 @@ void step_program_backward(const step_block *block, const step_shape *s, unsigne
                            dse_arena *a, step_program *out)
 {
     step_builder b = begin(s, parts, a, out);
+    uint32_t first;
 
     out->end_of = DSE_ARENA_NEW(a, uint32_t, block->n);
     if (parts & STEP_PART_INPUT && again && s->options->stops_early) {
@@ -313,9 +332,14 @@ void step_program_backward(const step_block *block, const step_shape *s, unsigne
         forward(&b, block, again);
         b.is_again = false;
     }
+    first = out->n;
     for (uint32_t i = block->n; i-- > 0;) {
         b.module = &block->module[i];
         b.module->kind->backward(&b, b.module);
         out->end_of[i] = out->n;
     }
+    if (!s->options->overlaps_shared || s->options->stops_early)
+        return;
+    step_overlap_shared(block, first, true, a, out);
+    find_ends(block, first, out);
 }

@@ -30,6 +30,7 @@ typedef enum {
     STEP_GROUP_SHARD,        /* ranks with other shards of what data and context parallelism shard */
     STEP_GROUP_SHARD_NEAR,   /* of them the neighbours on which parameters lie after the forward pass */
     STEP_GROUP_REPLICAS,     /* ranks with the same shard */
+    STEP_GROUP_COPIES,       /* with two directions, both holders of a stage: pipeline ranks r and pp-1-r */
     STEP_GROUP_EXPERT_SHARD, /* the same of what experts have, among ranks with the same experts */
     STEP_GROUP_EXPERT_REPLICAS,
     STEP_GROUP_EP,      /* ranks with other experts */
@@ -76,7 +77,7 @@ step_collective step_collective_of(uint32_t type, step_group group, uint64_t in,
 typedef struct {
     step_unit unit;
     const step_module *module;  /* that asks for it */
-    uint32_t needs[2];          /* operations before it that have ended; DSE_NONE */
+    uint32_t needs[4];          /* operations before it that have ended; DSE_NONE */
     bool is_again;              /* recomputation */
     wl_kernel kernel;           /* of STEP_UNIT_COMPUTE */
     double counted;             /* its operations, as the mean of all ranks has them */
@@ -122,6 +123,11 @@ void step_program_forward(const step_block *b, const step_shape *s, dse_arena *a
  * recomputation names, if it is on. */
 void step_program_backward(const step_block *b, const step_shape *s, unsigned parts, bool again, dse_arena *a,
                            step_program *out);
+
+/* Puts the operations from `first` on so that exchanges go on beside the shared expert, if the block has both
+ * (shared.c). `is_backward`: they are of the modules in reverse order. */
+void step_overlap_shared(const step_block *block, uint32_t first, bool is_backward, dse_arena *a,
+                         step_program *p);
 
 /* ---- for the kinds of modules ----------------------------------------------------------------- */
 

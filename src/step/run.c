@@ -389,6 +389,21 @@ static dse_time ticks_moving(const runner *r, const sched_times *t, uint32_t act
                : 0;
 }
 
+/* Two actions that are one pass: the second has taken no time so far. Both get the part of it that they would
+ * take alone. */
+static void split_pairs(const step_passes *passes, sched_times *t)
+{
+    const sched_plan *p = passes->plan;
+
+    for (uint32_t i = 0; i < sched_n_actions(p); i++) {
+        const step_pass *pass = &passes->pass[passes->pass_of[i]];
+
+        if (p->action[i].with_next && pass->first_share > 0 && t->start[i + 1] == t->end[i])
+            t->end[i] = t->start[i + 1] =
+                t->start[i] + dse_ticks(pass->first_share * (double)(t->end[i] - t->start[i]));
+    }
+}
+
 /* Of the slowest rank. What it waits for the tensor of another one, or for its own to arrive, is transfer as
  * long as that takes, and before that the bubble. */
 static void add_parts(runner *r, step_result *out)
@@ -495,6 +510,7 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     run_schedule(&r, out);
     run_ending(&r, out);
     add_parts(&r, out);
+    split_pairs(&out->passes, &out->times);
     measure_memory(m, o, a, out);
     count_work(m, o, &out->passes.work, out);
     return r.status;

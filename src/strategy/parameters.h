@@ -55,7 +55,7 @@ STRATEGY_PARAMETER(vp, .kind = STRATEGY_DEGREE, .min = 1, .fallback = 1, .order 
                    .help_of_list = "virtual stages: chunks of layers of a pipeline rank")
 STRATEGY_PARAMETER(schedule, .kind = STRATEGY_CHOICE, .order = 11, TRAIN_ONLY,
                    .choices = (const char *const[]){"1f1b", "gpipe", "looped-bfs", "zero-bubble", "zbv",
-                                                    "dualpipev", NULL},
+                                                    "dualpipev", "dualpipe", NULL},
                    .help = "order of a pipeline's micro-batches; 1f1b with vp above 1 is interleaved",
                    .help_of_list = "orders of a pipeline's micro-batches")
 STRATEGY_PARAMETER(group_size, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order = 12, TRAIN_ONLY,
@@ -159,6 +159,12 @@ STRATEGY_PARAMETER(capacity_percent, .kind = STRATEGY_DEGREE, .min = 1, .max = 1
                    .order = 32, OF_EXPERTS,
                    .help = "this limit, in percent of what comes to each expert if they get as many",
                    .help_of_list = "this limit, in percent of an even share")
+STRATEGY_PARAMETER(ep_overlap, .kind = STRATEGY_CHOICE, .order = 34, OF_EXPERTS,
+                   .choices = (const char *const[]){"off", "shared", "micro-batches", NULL},
+                   .help = "exchanges of experts go on beside the shared experts (Megatron's "
+                           "moe-shared-expert-overlap), or beside passes of another micro-batch "
+                           "(overlap-moe-expert-parallel-comm; dualpipe and dualpipev always do the latter)",
+                   .help_of_list = "what exchanges of experts go on beside")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
 #undef TRAIN_AND_MAIN

@@ -174,7 +174,13 @@ static dse_status draw_model(rng *r, const tester *t, dse_arena *a, uint32_t n_l
 
     ADD(c, "# %s: %" PRIu32 " layers, %" PRIu32 " heads, %" PRIu32 " of keys, hidden %" PRIu32 ", sequence %" PRIu32
         ", vocabulary %" PRIu32 "\n", t->o->file[file], n_layers, n, kv, hidden, sequence, vocabulary);
-    return step_model_read(&t->layers[file], &symbols, n_layers, a, &c->model, err);
+    if (step_model_read(&t->layers[file], &symbols, n_layers, a, &c->model, err) != DSE_OK)
+        return err->status;
+    c->model.is_tied = rng_percent(r, 20);
+    if (rng_percent(r, 20))
+        step_model_add_mtp(&c->model, rng_range(r, 1, 2), a);
+    ADD(c, "# %s, %" PRIu32 " layers that predict further tokens\n", c->model.is_tied ? "tied" : "not tied", c->model.n_mtp);
+    return DSE_OK;
 }
 
 static void draw_habits(rng *r, step_options *o)
@@ -234,11 +240,17 @@ static void draw_strategy(rng *r, drawn *c)
     o->n_micro_batches = o->pp > 1 && rng_percent(r, 60) && 8 / o->pp ? o->pp * rng_range(r, 1, 8 / o->pp)
                                                                       : rng_range(r, 1, 8);
     name = o->pp == 1 ? "1f1b" : o->vp == 1 ? RNG_PICK(r, flat) : rng_percent(r, 40) ? RNG_PICK(r, v) : RNG_PICK(r, chunks);
+    if (o->pp > 1 && o->vp == 1 && rng_percent(r, 30)) { /* refused in an odd pipeline */
+        name = "dualpipe";
+        o->directions = 2;
+        o->n_micro_batches = 2 * o->pp + 2 * rng_below(r, 2);
+    }
     draw_habits(r, o);
+    o->aligns_gradients &= !step_has_copies(o);
     left = step_group_size(o, STEP_GROUP_SHARD);
     o->reshard_ranks = rng_percent(r, 30) ? take(r, &left, 50) : 0;
     c->schedule = sched_find(name);
-    c->order = (sched_options){.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
+    c->order = (sched_options){.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = step_has_copies(o) ? 0 : o->vp};
     ADD(c, "# dp %" PRIu32 " (replicas %" PRIu32 "), tp %" PRIu32 "%s, cp %" PRIu32 " (%d), pp %" PRIu32 ", vp %" PRIu32
         ", %s, %" PRIu32 " micro-batches of %" PRIu32 "\n",
         o->dp, o->replicas, o->tp, o->sequence_parallel ? " with sequences" : "", o->cp, (int)o->context, o->pp, o->vp, name,
@@ -268,8 +280,13 @@ static void draw_experts(rng *r, drawn *c)
     o->imbalance = rng_percent(r, 50) ? 1 + rng_below(r, 200) / 100.0 : 1;
     o->near_ranks = rng_range(r, 1, 4);
     o->experts_in_turn = rng_percent(r, 30);
-    ADD(c, "# ep %" PRIu32 ", etp %" PRIu32 ", dispatch %d, capacity %d of %" PRIu32 ", imbalance %g, near %" PRIu32 "\n", o->ep,
-        o->etp, (int)o->dispatch, (int)o->capacity, o->capacity_percent, o->imbalance, o->near_ranks);
+    o->overlaps_shared = rng_percent(r, 30);
+    c->order.overlap_moe = c->order.overlap_pairs = o->overlaps_shared == rng_percent(r, 30) &&
+                                                    (c->schedule == sched_find("interleaved") || o->pp == 1);
+    ADD(c, "# ep %" PRIu32 ", etp %" PRIu32 ", dispatch %d, capacity %d of %" PRIu32 ", imbalance %g, near %" PRIu32
+        ", overlap %d, %d\n", o->ep,
+        o->etp, (int)o->dispatch, (int)o->capacity, o->capacity_percent, o->imbalance, o->near_ranks, o->overlaps_shared,
+        c->order.overlap_pairs);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------- */

@@ -274,7 +274,7 @@ CLAIM(latent_attention_and_experts_are_read)
     assert_int_equal(size_of("router_groups_per_token"), 4);
     assert_string_equal(word_of("router"), "sigmoid");
     assert_int_equal(notes.n, 1);
-    assert_string_equal(notes.item[0].text, "the layers that predict further tokens");
+    assert_string_equal(notes.item[0].text, "the layers that predict further tokens, but for --mtp");
     assert_ok(load("{\"q_lora_rank\": null, " DEEPSEEK "}"), &err);
     assert_int_equal(size_of("q_lora_rank"), -1);
 }

@@ -70,6 +70,23 @@ CLAIM(overlap_of_expert_all_to_all_warms_up_by_one_more)
     dse_arena_free(&m.arena);
 }
 
+/* Of the steady state; a pipeline of one rank has one forward before the first backward. */
+CLAIM(overlap_of_expert_all_to_all_pairs_passes)
+{
+    sched_options o = {.pp = 2, .micro_batches = 2, .vp = 2, .overlap_moe = true, .overlap_pairs = true};
+    made m;
+
+    make_plan(&m, "interleaved", o);
+    assert_ok(m.status, &m.err);
+    check_row(&m.plan, 1, "1F0,1F1,3F0,(3F1;3B0)OVERLAP_F_B,3B1,1B0,1B1");
+    dse_arena_free(&m.arena);
+    o.pp = o.vp = 1;
+    make_plan(&m, "1f1b", o);
+    assert_ok(m.status, &m.err);
+    check_row(&m.plan, 0, "0F0,(0F1;0B0)OVERLAP_F_B,0B1");
+    dse_arena_free(&m.arena);
+}
+
 /* Rank 0 has a W behind each I, rank 1 from its second I on. */
 CLAIM(zero_bubble_with_one_chunk_is_zb_h1)
 {
@@ -143,6 +160,7 @@ int main(void)
         cmocka_unit_test(interleaved_takes_groups_of_pp_through_its_chunks),
         cmocka_unit_test(the_last_group_may_be_smaller),
         cmocka_unit_test(overlap_of_expert_all_to_all_warms_up_by_one_more),
+        cmocka_unit_test(overlap_of_expert_all_to_all_pairs_passes),
         cmocka_unit_test(zero_bubble_with_one_chunk_is_zb_h1),
         cmocka_unit_test(zero_bubble_interleaves_chunks),
         cmocka_unit_test(zbv_leaves_out_what_a_short_step_does_not_have),

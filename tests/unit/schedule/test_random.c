@@ -133,6 +133,8 @@ CLAIM(full_groups_never_wait)
                     assert_true(check_plan("zero_bubble", o));
                     o.overlap_moe = true;
                     assert_true(check_plan("interleaved", o));
+                    o.overlap_pairs = true;
+                    assert_true(check_plan("interleaved", o));
                 }
 }
 

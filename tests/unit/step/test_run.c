@@ -1,4 +1,5 @@
 /* The time of a whole step, of a small model on two stages of two data parallel ranks each. */
+#include "step/count.h"
 #include "step/run.h"
 #include "unit/step/small.h"
 
@@ -37,7 +38,8 @@ static int end(void **state)
 
 static step_result run_model(step_model model, const step_options *o, const char *schedule, step_machine machine)
 {
-    const sched_options order = {.pp = o->pp, .micro_batches = o->n_micro_batches, .vp = o->vp};
+    const sched_options order = {.pp = o->pp, .micro_batches = o->n_micro_batches,
+                                 .vp = step_has_copies(o) ? 0 : o->vp};
     step_model *m = dse_arena_copy(&arena, &model, 1, sizeof model);
     step_options *kept = dse_arena_copy(&arena, o, 1, sizeof *o);
     step_result *r = DSE_ARENA_NEW(&arena, step_result, 1);
@@ -136,6 +138,112 @@ CLAIM(each_stage_has_the_parameters_and_time_of_its_own_layers)
     assert_true(wide.times.busy[0] == one.times.busy[0] && wide.times.busy[1] > one.times.busy[1]);
     /* 2 x 4 tokens x 128, forward and twice backward, of 4 micro-batches on 2 ranks */
     assert_true(wide.model_operations == one.model_operations + 3.0 * 2 * 4 * 128 * 4 * 2);
+}
+
+/* A layer that predicts a further token has two norms, a matrix of 16 x 8, a layer of 200 elements, and the head's norm: 352;
+ * the last of two stages the embedding of 40 x 8 besides, whose gradients both ends sum up. The head's matrix is there once, and
+ * multiplied by twice. */
+CLAIM(layers_that_predict_further_tokens_share_the_head)
+{
+    step_options o = two_stages();
+    step_model m;
+    step_result one, further;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.kept_weight_bytes = 2;
+    m = small_model(4, &arena);
+    one = run(&o, "1f1b");
+    step_model_add_mtp(&m, 1, &arena);
+    assert_int_equal(step_count_of(&m).total, 4 * 200 + 8 + 2 * 320 + 352);
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[0].held[STEP_HOLDS_PARAMETERS], one.memory[0].held[STEP_HOLDS_PARAMETERS]);
+    assert_u64(further.memory[1].held[STEP_HOLDS_PARAMETERS], one.memory[1].held[STEP_HOLDS_PARAMETERS] + 2 * (352 + 320));
+    assert_u64(further.passes.ending[0].ends_sum.in_bytes, 4 * 320);
+    assert_u64(one.passes.ending[0].ends_sum.in_bytes, 0);
+    assert_true(further.times.busy[0] == one.times.busy[0] && further.times.busy[1] > one.times.busy[1]);
+    /* of 4 tokens in each of 4 micro-batches on 2 ranks: the matrices of 16 x 8, of the layer 8 x 8 and 16 x 8 and its
+     * attention, as in each of the other four, and the head's 8 x 40 */
+    assert_true(further.model_operations - one.model_operations > 3.0 * 2 * 4 * (128 + 64 + 128 + 320) * 4 * 2);
+    assert_true(further.model_operations - one.model_operations ==
+                3.0 * 2 * 4 * (128 + 320) * 4 * 2 + (one.model_operations - 3.0 * 2 * 4 * 320 * 4 * 2) / 4);
+    m.is_tied = true; /* then the embedding is the head's matrix */
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[1].held[STEP_HOLDS_PARAMETERS], one.memory[1].held[STEP_HOLDS_PARAMETERS] + 2 * 352);
+    m.is_tied = false;
+    o.pp = 1;
+    o.dp = 4;
+    one = run(&o, "1f1b");
+    further = run_model(m, &o, "1f1b", STEP_UNITS);
+    assert_u64(further.memory[0].held[STEP_HOLDS_PARAMETERS], one.memory[0].held[STEP_HOLDS_PARAMETERS] + 2 * 352);
+}
+
+/* DualPipe: both ranks of a pipeline of two hold both stages, one for each direction, and do the same. */
+CLAIM(two_directions_hold_the_model_twice)
+{
+    static const step_group wanted[] = {STEP_GROUP_SHARD, STEP_GROUP_COPIES, STEP_GROUP_SHARD, STEP_GROUP_COPIES};
+    step_options o = two_stages();
+    step_result one, dual;
+
+    (void)state;
+    assert_int_equal(begin_on(1), DSE_OK);
+    o.kept_weight_bytes = o.weight_bytes;
+    one = run(&o, "1f1b");
+    o.directions = 2;
+    dual = run(&o, "dualpipe");
+    for (int k = STEP_HOLDS_PARAMETERS; k <= STEP_HOLDS_OPTIMIZER; k++)
+        for (uint32_t rank = 0; rank < 2; rank++)
+            assert_u64(dual.memory[rank].held[k], one.memory[0].held[k] + one.memory[1].held[k]);
+    assert_u64(dual.memory[0].peak, dual.memory[1].peak);
+    assert_u64(dual.times.last[0], dual.times.last[1]);
+    assert_u64(dual.times.busy[0], dual.times.busy[1]);
+    assert_true(dual.model_operations == one.model_operations && dual.tokens == one.tokens);
+    /* Gradients of each stage over the data parallel ranks, then with its other holder: of the first stage 40 x 8 + 2 x 200
+     * elements of 4 bytes, of the second 2 x 200 + 8 + 8 x 40. */
+    assert_int_equal(dual.passes.ending[0].n_reductions, 4);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(dual.passes.ending[rank].reduction[i].group, wanted[i]);
+            assert_u64(dual.passes.ending[rank].reduction[i].in_bytes, i < 2 ? 4 * 720 : 4 * 728);
+        }
+    o.zero = 1; /* the other holder has the same shard */
+    dual = run(&o, "dualpipe");
+    assert_u64(dual.passes.ending[0].reduction[1].in_bytes, 4 * 720 / 2);
+}
+
+/* Experts over two ranks, and links with which an exchange takes about as long as the products beside it. */
+CLAIM(pairs_hide_the_exchanges_of_experts)
+{
+    static const char experts[] = "hidden: H\nsequence: S\nblocks:\n"
+                                  "  embedding:\n    token: {embedding: [V, H]}\n"
+                                  "  layer:\n"
+                                  "    qkv: {linear: [H, H], split: column}\n"
+                                  "    router: {router: [H, F], top_k: T}\n"
+                                  "    dispatch: {dispatch: H, experts: F, top_k: T}\n"
+                                  "    up: {grouped: [H, F], split: column, experts: F, top_k: T}\n"
+                                  "    down: {grouped: [F, H], split: row, experts: F, top_k: T}\n"
+                                  "    combine: {combine: H, experts: F, top_k: T}\n"
+                                  "  head:\n    output: {linear: [H, V], split: column}\n    loss: {loss: V}\n";
+    step_options o = two_stages();
+    step_result together, apart;
+
+    (void)state;
+    assert_int_equal(begin_on(0.1), DSE_OK);
+    set.peak_ops_per_s = 1e9;
+    o.n_micro_batches = 16;
+    o.ep = 2;
+    o.zero = 1;
+    apart = run_model(small_model_of(experts, 4, &arena), &o, "1f1b", STEP_UNITS);
+    o.directions = 2;
+    together = run_model(small_model_of(experts, 4, &arena), &o, "dualpipe", STEP_UNITS);
+    assert_true(apart.part[STEP_PART_EP] > 0 && together.part[STEP_PART_EP] < apart.part[STEP_PART_EP] / 2);
+    assert_true(together.pipeline < apart.pipeline);
+    for (uint32_t i = 0; i < sched_n_actions(&together.plan); i++)
+        if (together.plan.action[i].with_next) { /* of the pair's time each has a part, one after the other */
+            assert_u64(together.times.start[i + 1], together.times.end[i]);
+            assert_true(together.times.end[i] > together.times.start[i]);
+            assert_true(together.times.end[i + 1] > together.times.start[i + 1]);
+        }
 }
 
 CLAIM(parts_add_up_to_the_step)
@@ -393,6 +501,9 @@ int main(void)
         cmocka_unit_test_teardown(parameters_are_gathered_while_a_rank_waits_for_its_first_tensor, end),
         cmocka_unit_test_teardown(kinds_of_layers_that_are_alike_are_as_one, end),
         cmocka_unit_test_teardown(each_stage_has_the_parameters_and_time_of_its_own_layers, end),
+        cmocka_unit_test_teardown(layers_that_predict_further_tokens_share_the_head, end),
+        cmocka_unit_test_teardown(two_directions_hold_the_model_twice, end),
+        cmocka_unit_test_teardown(pairs_hide_the_exchanges_of_experts, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
         cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
         cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),

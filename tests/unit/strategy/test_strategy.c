@@ -73,7 +73,7 @@ CLAIM(what_is_no_value_is_refused)
     assert_ok(strategy_parse(row("schedule"), "--schedule", "zero_bubble", &other, &err), &err);
     assert_int_equal(v, other);
     assert_failure(strategy_parse(row("schedule"), "--schedule", "zero", &v, &err), &err, DSE_E_USAGE, "",
-                   "--schedule takes 1f1b, gpipe, looped-bfs, zero-bubble, zbv or dualpipev, not 'zero'");
+                   "--schedule takes 1f1b, gpipe, looped-bfs, zero-bubble, zbv, dualpipev or dualpipe, not 'zero'");
     err = (dse_error)DSE_ERROR_INIT;
     assert_failure(strategy_parse(row("recompute"), "--recompute", "maybe", &v, &err), &err, DSE_E_USAGE, "",
                    "--recompute takes yes, no or both, not 'maybe'");
