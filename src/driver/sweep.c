@@ -325,7 +325,7 @@ static dse_status take_answer(void *user, uint64_t which, const char *line, dse_
 
     dse_arena_reset(&s->scratch);
     st = drv_answer_read(line, &s->scratch, &row, err);
-    return st == DSE_OK ? keep_row(s, which, &row, err) : st;
+    return st == DSE_OK ? keep_row(s, which, &row, err) : DSE_E_CHILD;
 }
 
 static dse_status take_failure(void *user, uint64_t which, const char *words, dse_error *err)

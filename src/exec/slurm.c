@@ -69,6 +69,7 @@ typedef struct {
     bool all_wait;   /* no task runs */
     attempt *attempt;
     size_t n_attempts, cap_attempts;
+    uint64_t n_garbled;  /* answers that are none, with a checksum that is right */
     size_t next_hash;    /* of find_unanswered */
     double silent_since; /* squeue; 0: it is not */
     double ask_seconds, next_ask, next_look;
@@ -205,12 +206,21 @@ static dse_status take_answer(void *user, uint64_t hash, bool failed, const char
 {
     slurm *s = user;
     line *l = find_line(s, hash);
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
 
     if (!l || l->answered)
         return DSE_OK;
+    st = (failed ? s->calls->failed : s->calls->answer)(s->calls->user, l->task, text, &why);
+    if (st == DSE_E_CHILD) { /* it is none: the line is still to be answered */
+        s->n_garbled++;
+        return DSE_OK;
+    }
+    if (st != DSE_OK && err && err->status == DSE_OK)
+        *err = why;
     l->answered = true;
     s->n_answered++;
-    return (failed ? s->calls->failed : s->calls->answer)(s->calls->user, l->task, text, err);
+    return st;
 }
 
 static attempt *find_attempt(slurm *s, const char *path)
@@ -696,7 +706,7 @@ static void settle(slurm *s)
 
 static void say_damaged(const slurm *s)
 {
-    uint64_t n = 0;
+    uint64_t n = s->n_garbled;
 
     for (size_t i = 0; i < s->n_attempts; i++) {
         struct stat sb;
