@@ -53,7 +53,7 @@ static dse_status flush_lines(exec_chunk_writer *w, int flags, dse_error *err)
 
 dse_status exec_chunk_open(exec_chunk_writer *w, const char *path, dse_error *err)
 {
-    w->path = path;
+    w->path = strcpy(dse_realloc(NULL, strlen(path) + 1), path);
     dse_strbuf_init(&w->before);
     dse_strbuf_init(&w->pending);
     return flush_lines(w, O_TRUNC, err);
@@ -77,8 +77,12 @@ dse_status exec_chunk_close(exec_chunk_writer *w, dse_error *err)
 {
     dse_status st = w->pending.len ? flush_lines(w, 0, err) : DSE_OK;
 
-    dse_strbuf_free(&w->before);
-    dse_strbuf_free(&w->pending);
+    if (w->path) {
+        dse_strbuf_free(&w->before);
+        dse_strbuf_free(&w->pending);
+    }
+    dse_free(w->path);
+    w->path = NULL;
     return st;
 }
 

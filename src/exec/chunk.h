@@ -20,11 +20,11 @@ uint64_t exec_line_hash(const char *line);
 /* A chunk that is being written. Lines are written some at a time, so that many chunks need few open
  * files. */
 typedef struct {
-    const char *path; /* of "PREFIX.lines"; borrowed */
+    char *path; /* of "PREFIX.lines"; NULL: it is not open */
     dse_strbuf before, pending;
 } exec_chunk_writer;
 
-/* Makes the file anew. The writer is to be closed, also after a failure. */
+/* Makes the file anew. The writer is to be closed, also after a failure; one that was only zeroed may be. */
 dse_status exec_chunk_open(exec_chunk_writer *w, const char *path, dse_error *err);
 dse_status exec_chunk_add(exec_chunk_writer *w, const char *line, dse_error *err);
 dse_status exec_chunk_close(exec_chunk_writer *w, dse_error *err);

@@ -470,13 +470,13 @@ static dse_status end_round(slurm *s)
 static dse_status write_chunks(slurm *s, size_t n_chunks)
 {
     exec_chunk_writer *w = dse_calloc(n_chunks, sizeof *w);
-    char(*path)[PATH_MAX] = dse_calloc(n_chunks, sizeof *path);
-    size_t n_open = 0, k = 0;
+    char path[PATH_MAX];
+    size_t k = 0;
     dse_status st = DSE_OK, end;
 
-    for (; st == DSE_OK && n_open < n_chunks; n_open++) {
-        snprintf(path[n_open], sizeof *path, "%s/%" PRIu32 ".%zu.lines", s->how->folder, s->round, n_open);
-        st = exec_chunk_open(&w[n_open], path[n_open], s->err);
+    for (size_t i = 0; st == DSE_OK && i < n_chunks; i++) {
+        snprintf(path, sizeof path, "%s/%" PRIu32 ".%zu.lines", s->how->folder, s->round, i);
+        st = exec_chunk_open(&w[i], path, s->err);
     }
     for (size_t i = 0; st == DSE_OK && i < s->n && !signalled; i++) {
         const line *l = &s->line[s->order[i]];
@@ -491,12 +491,11 @@ static dse_status write_chunks(slurm *s, size_t n_chunks)
         if (st == DSE_OK && k % 1000 == 0)
             st = s->calls->tick(s->calls->user, s->err);
     }
-    for (size_t i = 0; i < n_open; i++) {
+    for (size_t i = 0; i < n_chunks; i++) {
         end = exec_chunk_close(&w[i], st == DSE_OK ? s->err : NULL);
         st = st == DSE_OK ? end : st;
     }
     dse_free(w);
-    dse_free(path);
     return st;
 }
 
@@ -504,6 +503,7 @@ static dse_status write_chunks(slurm *s, size_t n_chunks)
 static dse_status call_sbatch(slurm *s, const char *script)
 {
     dse_strbuf command, said;
+    char *rest = NULL;
     dse_status st = DSE_OK;
     int code;
 
@@ -526,9 +526,9 @@ static dse_status call_sbatch(slurm *s, const char *script)
             "sbatch refuses the job: %.300s; 'sinfo' lists partitions and their limits for --partition "
             "and --time, 'scontrol show config' MaxArraySize for --array-size",
             last_line(&said, "sbatch"));
-    else
-        snprintf(s->job, sizeof s->job, "%.*s", (int)strspn(last_line(&said, "sbatch"), "0123456789"),
-                 last_line(&said, "sbatch"));
+    for (char *l = strtok_r(said.data, "\n", &rest); !code && said.len && l; l = strtok_r(NULL, "\n", &rest))
+        if (strspn(l, "0123456789")) /* beside warnings, the job's id, and behind it perhaps ";CLUSTER" */
+            snprintf(s->job, sizeof s->job, "%.*s", (int)strspn(l, "0123456789"), l);
     dse_strbuf_free(&command);
     dse_strbuf_free(&said);
     return st;
