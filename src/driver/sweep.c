@@ -573,7 +573,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     else
         store_close(s.db);
     if (st == DSE_OK && sweep->slurm && out->done + out->failed == to_run)
-        st = exec_slurm_clean(sweep->slurm, err);
+        exec_slurm_clean(sweep->slurm);
     drv_pruner_free(s.pruner);
     dse_free(s.seen);
     dse_arena_free(&s.scratch);

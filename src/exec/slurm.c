@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "exec/chunk.h"
+#include "exec/slurm_commands.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,79 +110,6 @@ static bool is_word_of(const char *const *list, size_t n, const char *word)
         if (!strcmp(list[i], word))
             return true;
     return false;
-}
-
-/* ---- commands ------------------------------------------------------------------------------ */
-
-static void add_quoted(dse_strbuf *b, const char *text)
-{
-    dse_strbuf_addc(b, '\'');
-    for (const char *c = text; *c; c++)
-        if (*c == '\'')
-            dse_strbuf_adds(b, "'\\''");
-        else
-            dse_strbuf_addc(b, *c);
-    dse_strbuf_addc(b, '\'');
-}
-
-/* Runs a command of a shell; what it says, without the last newline, goes to *out. Returns its exit code,
- * 127 if there is no such program. */
-static int command_say(const char *command, dse_strbuf *out)
-{
-    FILE *f = popen(command, "r");
-    char piece[4096];
-    size_t n;
-    int status;
-
-    if (!f)
-        return 126;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-        dse_strbuf_add(out, piece, n);
-    status = pclose(f);
-    while (out->len && strchr("\r\n ", out->data[out->len - 1]))
-        out->data[--out->len] = '\0';
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-/* The last line that a command said, without its own name. */
-static const char *last_line(const dse_strbuf *said, const char *name)
-{
-    const char *newline = strrchr(said->data, '\n'), *text = newline ? newline + 1 : said->data;
-    const size_t n = strlen(name);
-
-    if (!strncmp(text, name, n) && !strncmp(text + n, ": error: ", 9))
-        text += n + 9;
-    return text;
-}
-
-void exec_slurm_script(const exec_slurm *how, const char *const *argv, const char *name, uint32_t round,
-                       size_t n_tasks, dse_strbuf *out)
-{
-    char cwd[PATH_MAX];
-
-    dse_strbuf_addf(out, "#!/bin/sh\n#SBATCH --job-name=%s-%" PRIu32 "\n#SBATCH --array=0-%zu", name, round,
-                    n_tasks - 1);
-    if (how->at_once)
-        dse_strbuf_addf(out, "%%%" PRIu32, how->at_once);
-    dse_strbuf_addf(out, "\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%" PRIu32 "\n",
-                    how->jobs);
-    if (how->partition)
-        dse_strbuf_addf(out, "#SBATCH --partition=%s\n", how->partition);
-    if (how->time)
-        dse_strbuf_addf(out, "#SBATCH --time=%s\n", how->time);
-    dse_strbuf_addf(
-        out, "#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=%" PRIu32 ".%%a.log\n", round);
-    dse_strbuf_adds(out, "cd ");
-    add_quoted(out, getcwd(cwd, sizeof cwd) ? cwd : ".");
-    dse_strbuf_adds(out, " || exit\nexec");
-    for (const char *const *word = argv; *word; word++) {
-        dse_strbuf_addc(out, ' ');
-        add_quoted(out, *word);
-    }
-    /* What is submitted again runs one line at a time, so that it is known at which one a task ends. */
-    dse_strbuf_addf(out, " --jobs %" PRIu32 " --chunk ", round > 1 ? 1 : how->jobs);
-    add_quoted(out, how->folder);
-    dse_strbuf_addf(out, "/%" PRIu32 ".\"$SLURM_ARRAY_TASK_ID\"\n", round);
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -305,13 +232,13 @@ static dse_status ask(slurm *s)
     snprintf(command, sizeof command, "squeue -h -r -t all --name=%s-%" PRIu32 " -o '%%F|%%K|%%T|%%r' 2>&1",
              s->name, s->round);
     dse_strbuf_init(&said);
-    code = command_say(command, &said);
+    code = exec_slurm_command(command, &said);
     if (code && !signalled) {
         const bool long_silent = s->silent_since > 0 && now_seconds() - s->silent_since > SILENCE_SECONDS;
 
         if (!(s->silent_since > 0))
             say(s, "squeue does not answer (%.200s); the jobs go on, and so does this",
-                last_line(&said, "squeue"));
+                exec_slurm_last_line(&said, "squeue"));
         s->silent_since = s->silent_since > 0 ? s->silent_since : now_seconds();
         dse_strbuf_free(&said);
         return long_silent || code == 127 ? dse_fail(s->err, DSE_E_CHILD,
@@ -347,7 +274,8 @@ static void cancel(const slurm *s)
 
     snprintf(command, sizeof command, "scancel --name=%s-%" PRIu32 " 2>&1", s->name, s->round);
     dse_strbuf_init(&said);
-    command_say(command, &said); /* what is still there is not needed; if it stays, it answers nobody */
+    exec_slurm_command(command,
+                       &said); /* what is still there is not needed; if it stays, it answers nobody */
     dse_strbuf_free(&said);
 }
 
@@ -499,39 +427,14 @@ static dse_status write_chunks(slurm *s, size_t n_chunks)
     return st;
 }
 
-/* The job is found by its name, so that nothing is lost if this process ends now. */
-static dse_status call_sbatch(slurm *s, const char *script)
+static dse_status say_interrupted(const slurm *s)
 {
-    dse_strbuf command, said;
-    char *rest = NULL;
-    dse_status st = DSE_OK;
-    int code;
-
-    dse_strbuf_init(&command);
-    dse_strbuf_init(&said);
-    dse_strbuf_adds(&command, "cd ");
-    add_quoted(&command, s->how->folder);
-    dse_strbuf_adds(&command, " && sbatch --parsable ");
-    add_quoted(&command, script);
-    dse_strbuf_adds(&command, " 2>&1");
-    code = command_say(command.data, &said);
-    if (code == 127)
-        st = dse_fail(
-            s->err, DSE_E_CHILD,
-            "there is no sbatch on PATH: --executor slurm needs Slurm's commands (Debian: slurm-client); "
-            "without Slurm, take --shard on each machine and 'ccldse merge'");
-    else if (code)
-        st = dse_fail(
-            s->err, DSE_E_CHILD,
-            "sbatch refuses the job: %.300s; 'sinfo' lists partitions and their limits for --partition "
-            "and --time, 'scontrol show config' MaxArraySize for --array-size",
-            last_line(&said, "sbatch"));
-    for (char *l = strtok_r(said.data, "\n", &rest); !code && said.len && l; l = strtok_r(NULL, "\n", &rest))
-        if (strspn(l, "0123456789")) /* beside warnings, the job's id, and behind it perhaps ";CLUSTER" */
-            snprintf(s->job, sizeof s->job, "%.*s", (int)strspn(l, "0123456789"), l);
-    dse_strbuf_free(&command);
-    dse_strbuf_free(&said);
-    return st;
+    if (s->is_ours && !*s->job)
+        return dse_fail(s->err, DSE_E_INTERRUPT, "nothing was submitted");
+    return dse_fail(s->err, DSE_E_INTERRUPT,
+                    "job %s of Slurm goes on: the same command with --attach collects its results, 'scancel "
+                    "--name=%s-%" PRIu32 "' cancels it",
+                    s->job, s->name, s->round);
 }
 
 static dse_status submit(slurm *s)
@@ -544,6 +447,8 @@ static dse_status submit(slurm *s)
 
     s->round++;
     s->is_ours = true;
+    s->all_wait = false;
+    *s->job = '\0';
     s->answered_before = s->n_answered;
     s->ask_seconds = ASK_SECONDS;
     set_chunks(s, n_chunks);
@@ -554,7 +459,17 @@ static dse_status submit(slurm *s)
     if (st == DSE_OK && !signalled)
         st = dse_write_text(path, &script, s->err);
     dse_strbuf_free(&script);
-    if (st != DSE_OK || signalled || (st = call_sbatch(s, path)) != DSE_OK)
+    if (st != DSE_OK || signalled)
+        return st;
+    /* The job is found by its name, so that nothing is lost if this process ends now. */
+    st = exec_slurm_sbatch(s->how->folder, path, s->job, s->err);
+    if (st != DSE_OK && signalled) {
+        cancel(s); /* sbatch may have submitted it before it heard of Ctrl-C itself */
+        if (s->err)
+            *s->err = (dse_error)DSE_ERROR_INIT;
+        return say_interrupted(s);
+    }
+    if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < n_chunks; i++)
         s->chunk[i].live = true;
@@ -719,16 +634,6 @@ static void say_damaged(const slurm *s)
             n == 1 ? "" : "s");
 }
 
-static dse_status say_interrupted(const slurm *s)
-{
-    if (s->is_ours && !*s->job)
-        return dse_fail(s->err, DSE_E_INTERRUPT, "nothing was submitted");
-    return dse_fail(s->err, DSE_E_INTERRUPT,
-                    "job %s of Slurm goes on: the same command with --attach collects its results, 'scancel "
-                    "--name=%s-%" PRIu32 "' cancels it",
-                    s->job, s->name, s->round);
-}
-
 static dse_status run(slurm *s)
 {
     bool over = false;
@@ -767,7 +672,7 @@ dse_status exec_slurm_run(const exec_slurm *how, const char *const *argv, const 
         say_damaged(&s);
     }
     if (st != DSE_OK && s.is_ours && s.round == 1 && !s.n_attempts && (!*s.job || !any_live(&s)))
-        exec_slurm_clean(how, NULL); /* nothing was begun: the next try begins anew */
+        exec_slurm_clean(how); /* nothing was begun: the next try begins anew */
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);
     for (size_t i = 0; i < s.n_attempts; i++)
@@ -779,7 +684,17 @@ dse_status exec_slurm_run(const exec_slurm *how, const char *const *argv, const 
     return st;
 }
 
-dse_status exec_slurm_clean(const exec_slurm *how, dse_error *err)
+/* A task that Slurm has begun twice may make its file meanwhile. */
+void exec_slurm_clean(const exec_slurm *how)
 {
-    return dse_remove_tree(how->folder, err);
+    const slurm s = {.how = how};
+    dse_error why = DSE_ERROR_INIT;
+
+    for (int i = 0; i < 3; i++) {
+        why = (dse_error)DSE_ERROR_INIT;
+        if (dse_remove_tree(how->folder, &why) == DSE_OK)
+            return;
+        pause_ms(TICK_MS);
+    }
+    say(&s, "%s; nothing in it is needed any more", dse_error_say(&why).text);
 }

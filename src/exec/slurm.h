@@ -37,6 +37,6 @@ void exec_slurm_script(const exec_slurm *how, const char *const *argv, const cha
                        size_t n_tasks, dse_strbuf *out);
 
 /* Once all answers are kept elsewhere. */
-dse_status exec_slurm_clean(const exec_slurm *how, dse_error *err);
+void exec_slurm_clean(const exec_slurm *how);
 
 #endif
