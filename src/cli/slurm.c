@@ -16,10 +16,8 @@ static const char *const executors[] = {"local", "slurm", NULL};
 static const option options[] = {
     {"--executor", OPT_STRING, "NAME", "local",
      "where workers run: on this machine, or in job arrays of Slurm, whose nodes must see the database's "
-     "folder and this "
-     "program by the same names; for an account, a QOS, memory: SBATCH_ACCOUNT, SBATCH_QOS, "
-     "SBATCH_MEM_PER_CPU and "
-     "others that sbatch reads",
+     "folder and this program by the same names; for an account, a QOS, memory: SBATCH_ACCOUNT, SBATCH_QOS, "
+     "SBATCH_MEM_PER_CPU and others that sbatch reads",
      .choices = executors, FIELD(executor)},
     {"--partition", OPT_STRING, "NAME", "", "with --executor slurm: the partition, if not Slurm's default",
      FIELD(partition)},

@@ -3,6 +3,7 @@
 # below FOLDER, on ports of the loopback. A node is killed in mid-sweep, a task cancelled, a worker's memory exceeded, the
 # coordinator killed, interrupted, attached. Every time the results must be those of the local run, to the byte.
 # Needs root and Debian's slurmctld, slurmd, slurm-client, munge (scripts/packages installs them); without them it fails.
+# shellcheck disable=SC2086,SC2013,SC2016 # lists of words
 set -eu
 
 CCLDSE=$(readlink -f "$1")
@@ -51,6 +52,14 @@ end() {
 }
 trap end EXIT
 trap 'exit 1' HUP INT TERM
+# If this script is itself killed, by a test's time limit, that ends the cluster.
+(exec env -u SLURM_CONF setsid sh -c '
+    while [ -d "$1" ] && kill -0 "$2"; do sleep 1; done
+    [ -d "$1" ] || exit 0
+    for try in 1 2 3; do
+        kill -9 $(grep -slzxF "SLURM_CONF=$1/etc/slurm.conf" /proc/[0-9]*/environ | tr -dc "0-9\n")
+    done
+    rm -rf "$1"' sh "$top" $$ </dev/null >/dev/null 2>&1 &)
 
 # ---- the cluster -----------------------------------------------------------------------------
 
