@@ -5,6 +5,7 @@
 #include "cli/points.h"
 #include "cli/progress.h"
 #include "cli/shortcuts.h"
+#include "cli/slurm.h"
 #include "driver/points_file.h"
 #include "exec/pool.h"
 #include "report/prose.h"
@@ -21,6 +22,7 @@ typedef struct {
     points_options points;
     external_options external;
     shortcuts_options shortcuts;
+    slurm_options slurm;
     const char *db, *shard;
     int64_t jobs, top;
     double hbm_bytes, point_timeout;
@@ -40,8 +42,11 @@ static const option options[] = {
      "which "
      "'ccldse merge' puts together",
      FIELD(shard)},
-    {"--dry-run", OPT_FLAG, NULL, "false", "list the points, as --points takes them, and simulate none",
+    {"--dry-run", OPT_FLAG, NULL, "false",
+     "list the points, as --points takes them, and simulate none; with --executor slurm: print the batch "
+     "script",
      FIELD(dry_run)},
+    OPTION_GROUP(slurm_group, slurm),
     OPTION_ENGINE("native"),
     OPTION_ASTRASIM_VERSION,
     OPTION_STAGE_VERSION,
@@ -54,7 +59,8 @@ static const option options[] = {
     {"--hbm", OPT_SIZE, "SIZE", "",
      "with --prune: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not given",
      FIELD(hbm_bytes)},
-    {"--jobs", OPT_INT, "N", "0", "worker processes, or points side by side; 0: one per core", .min = 0,
+    {"--jobs", OPT_INT, "N", "0",
+     "worker processes, or points side by side; 0: one per core (of a task of Slurm: one)", .min = 0,
      .max = 4096, FIELD(jobs)},
     {"--point-timeout", OPT_DOUBLE, "SECONDS", DEFAULT_TIMEOUT,
      "a point that takes longer has failed; 0: none", .min = 0, .max = 1e8, FIELD(point_timeout)},
@@ -204,10 +210,10 @@ static void print_best(const drv_progress *p, dse_strbuf *out)
 static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p,
                           dse_strbuf *out)
 {
-    uint64_t run = p->done + p->failed;
+    const uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
 
     dse_strbuf_addf(out, "%" PRIu64 " point%s: ", p->total, p->total == 1 ? "" : "s");
-    if (!run && p->skipped)
+    if (!run && (p->skipped || left))
         dse_strbuf_addf(out, "nothing simulated, %" PRIu64 " in %s already\n", p->cached, o->db);
     else if (!run)
         dse_strbuf_addf(out, "all in %s already, nothing simulated\n", o->db);
@@ -216,6 +222,12 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
                         "%" PRIu64 " simulated in %.1f s (%.1f s of CPU), %" PRIu64 " in %s already, %" PRIu64
                         " failed\n",
                         run, p->seconds, p->cpu_seconds, p->cached, o->db, p->failed);
+    if (left)
+        dse_strbuf_addf(out,
+                        "%" PRIu64
+                        " are with Slurm; the same command with --attach instead of --detach collects "
+                        "them\n",
+                        left);
     print_space(points, out);
     if (o->prune)
         print_skipped(p, out);
@@ -244,11 +256,13 @@ static void put_fallbacks(const drv_progress *p, report_node *to)
 static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_progress *p,
                                dse_strbuf *out)
 {
+    const uint64_t left = p->total - p->cached - p->skipped - p->done - p->failed;
     report_tree t;
     report_node *root = report_tree_begin(&t);
 
     report_put(root, V_COUNT("points", p->total), V_COUNT("cached", p->cached), V_COUNT("done", p->done),
-               V_COUNT("failed", p->failed), V_GIVEN(p->too_large, V_COUNT("too_large", p->too_large)));
+               V_COUNT("failed", p->failed), V_GIVEN(left, V_COUNT("left", left)),
+               V_GIVEN(p->too_large, V_COUNT("too_large", p->too_large)));
     if (o->prune)
         put_skipped(p, root);
     put_space(points, root);
@@ -388,6 +402,34 @@ static dse_status check_prune(const sweep_options *o, const drv_external *tools,
     return DSE_OK;
 }
 
+/* With points that nobody but this process can choose, or tools of this machine, there is nothing for
+ * Slurm. */
+static dse_status choose_slurm(const sweep_options *o, drv_sweep *sweep, dse_arena *a, dse_error *err)
+{
+    dse_status st = slurm_choose(&o->slurm, o->db, o->jobs, a, &sweep->slurm, err);
+
+    if (st == DSE_OK && sweep->slurm && (sweep->prune || sweep->tools))
+        return dse_fail(err, DSE_E_USAGE, "give either %s or --executor slurm, not both",
+                        sweep->prune ? "--prune" : "--engine astrasim");
+    return st;
+}
+
+static dse_status fail_interrupted(const sweep_options *o, const drv_sweep *sweep, const drv_progress *p,
+                                   dse_error *err)
+{
+    char slurm[sizeof err->text];
+
+    snprintf(slurm, sizeof slurm, "%s", err->text);
+    *err = (dse_error)DSE_ERROR_INIT;
+    if (sweep->slurm)
+        return dse_fail(err, DSE_E_INTERRUPT, "interrupted; %" PRIu64 " of %" PRIu64 " points are in %s; %s",
+                        p->cached + p->done, p->total, o->db, slurm);
+    return dse_fail(err, DSE_E_INTERRUPT,
+                    "interrupted; %" PRIu64 " of %" PRIu64
+                    " points are in %s, and the same command finishes the rest",
+                    p->cached + p->done, p->total, o->db);
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const sweep_options *o = opts;
@@ -414,31 +456,31 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if ((st = external_choose(&o->external, true, r->arena, &sweep.tools, err)) != DSE_OK ||
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
+        (st = choose_slurm(o, &sweep, r->arena, err)) != DSE_OK ||
+        (st = exec_self(self, sizeof self, err)) != DSE_OK ||
         (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
         (st = check_train(o, &points, err)) != DSE_OK)
         return st;
     if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
         return st;
     warn_of_cards(&space);
+    if (o->dry_run && sweep.slurm) {
+        r->as_it_is = true;
+        drv_sweep_script(&sweep, r->out);
+        return DSE_OK;
+    }
     if (o->dry_run) {
         r->as_it_is = true;
         (o->json ? list_json : list_text)(&points, r->out);
         return DSE_OK;
     }
-    if ((st = exec_self(self, sizeof self, err)) != DSE_OK)
-        return st;
     progress_init(&screen, "points");
     st = drv_sweep_run(&sweep, r->arena, &p, err);
     progress_clear(&screen);
     if (p.was_damaged)
         report_warning("%s: " STORE_DAMAGE_WORDS, o->db, p.damaged_rows);
-    if (st == DSE_E_INTERRUPT) {
-        *err = (dse_error)DSE_ERROR_INIT;
-        return dse_fail(err, st,
-                        "interrupted; %" PRIu64 " of %" PRIu64
-                        " points are in %s, and the same command finishes the rest",
-                        p.cached + p.done, p.total, o->db);
-    }
+    if (st == DSE_E_INTERRUPT)
+        return fail_interrupted(o, &sweep, &p, err);
     if (st != DSE_OK)
         return st;
     if (o->json)

@@ -3,7 +3,6 @@
 #include "driver/points_file.h"
 #include "driver/tasks.h"
 #include "driver/worker.h"
-#include "exec/pool.h"
 #include "report/rows.h"
 
 #include <inttypes.h>
@@ -326,7 +325,7 @@ static dse_status take_answer(void *user, uint64_t which, const char *line, dse_
 
     dse_arena_reset(&s->scratch);
     st = drv_answer_read(line, &s->scratch, &row, err);
-    return st == DSE_OK ? keep_row(s, which, &row, err) : st;
+    return st == DSE_OK ? keep_row(s, which, &row, err) : DSE_E_CHILD;
 }
 
 static dse_status take_failure(void *user, uint64_t which, const char *words, dse_error *err)
@@ -345,26 +344,46 @@ static dse_status tick(void *user, dse_error *err)
     return s->progress.seconds - s->commit_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
 }
 
+static const char *request_again(void *user, uint64_t task)
+{
+    state *s = user;
+
+    return drv_tasks_request(&s->tasks, task, &s->next_error) == DSE_OK ? s->tasks.request.data : NULL;
+}
+
+/* The worker's words, ended by the option that differs and its value, which is in `last`. */
+static void write_command(const drv_sweep *sweep, drv_worker_command *c, char last[24])
+{
+    drv_worker_command_init(c, sweep->worker, sweep->shortcuts);
+    c->word[c->n++] = sweep->slurm ? "--point-timeout" : "--parent";
+    c->word[c->n++] = last;
+    if (sweep->slurm)
+        snprintf(last, 24, "%g", sweep->point_timeout);
+    else
+        snprintf(last, 24, "%ld", (long)getpid());
+}
+
 static dse_status run_workers(state *s, uint32_t jobs, dse_error *err)
 {
-    const sim_shortcuts take = s->sweep->shortcuts;
-    char pid[24], memory[24];
-    const char *argv[9] = {s->sweep->worker, "worker", "--parent", pid};
-    size_t n = 4;
     const exec_calls calls = {next_task,        take_answer, take_failure, tick, s, s->sweep->point_timeout,
                               "--point-timeout"};
+    drv_worker_command c;
+    char last[24];
 
-    if (!take.symmetry)
-        argv[n++] = "--no-symmetry";
-    if (!take.memo)
-        argv[n++] = "--no-memo";
-    if (take.max_bytes) {
-        snprintf(memory, sizeof memory, "%" PRIu64 "B", take.max_bytes);
-        argv[n++] = "--plain-memory";
-        argv[n++] = memory;
-    }
-    snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    return exec_pool_run(argv, jobs, &calls, err);
+    write_command(s->sweep, &c, last);
+    if (s->sweep->slurm)
+        return exec_slurm_run(s->sweep->slurm, c.word, &calls, request_again, err);
+    return exec_pool_run(c.word, jobs, &calls, err);
+}
+
+void drv_sweep_script(const drv_sweep *sweep, dse_strbuf *out)
+{
+    const size_t n = sweep->points->n, size = sweep->slurm->array_size;
+    drv_worker_command c;
+    char last[24];
+
+    write_command(sweep, &c, last);
+    exec_slurm_script(sweep->slurm, c.word, "ccldse", 1, n < size ? n : size, out);
 }
 
 /* ---- by external tools --------------------------------------------------------------------- */
@@ -545,7 +564,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     to_run = s.progress.total - s.progress.cached;
     if (to_run < jobs)
         jobs = (uint32_t)to_run;
-    if (st == DSE_OK && to_run)
+    if (st == DSE_OK && (to_run || sweep->slurm))
         st = s.pruner ? run_rounds(&s, jobs, err) : run_tasks(&s, jobs, err);
     st = finish_batch(&s, st, err);
     end = finish(&s, a, out, st == DSE_OK ? err : NULL);
@@ -553,6 +572,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         st = finish_store(s.db, st, err);
     else
         store_close(s.db);
+    if (st == DSE_OK && sweep->slurm && out->done + out->failed == to_run)
+        exec_slurm_clean(sweep->slurm);
     drv_pruner_free(s.pruner);
     dse_free(s.seen);
     dse_arena_free(&s.scratch);

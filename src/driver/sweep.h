@@ -6,6 +6,7 @@
 #include "driver/external.h"
 #include "driver/prune.h"
 #include "driver/space.h"
+#include "exec/slurm.h"
 #include "report/sizes.h"
 #include "report/traps.h"
 
@@ -40,6 +41,7 @@ typedef struct {
         point_timeout;  /* seconds, after which a worker's point has failed; 0: none. Tools have their own */
     const char *worker; /* program that is run as `worker worker --parent PID ...` */
     sim_shortcuts shortcuts;   /* that the workers may take */
+    const exec_slurm *slurm;   /* whose nodes run the workers; NULL: this machine. Not with tools or prune */
     const drv_external *tools; /* who simulates instead; NULL: the workers, natively */
     const drv_prune *prune;    /* skip what cannot be among the best; NULL: run all. Not with tools */
     void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
@@ -50,5 +52,8 @@ typedef struct {
 /* Everything that can be refused is refused before the first point runs. DSE_E_INTERRUPT after Ctrl-C; what
  * was finished is in the database, and *out says how far it went, also then. */
 dse_status drv_sweep_run(const drv_sweep *s, dse_arena *a, drv_progress *out, dse_error *err);
+
+/* The script of the first job array of a sweep by Slurm, if no point of it is in the database; appended. */
+void drv_sweep_script(const drv_sweep *s, dse_strbuf *out);
 
 #endif

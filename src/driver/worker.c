@@ -98,6 +98,20 @@ dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_er
     return st;
 }
 
+void drv_worker_command_init(drv_worker_command *c, const char *program, sim_shortcuts shortcuts)
+{
+    *c = (drv_worker_command){.word = {program, "worker"}, .n = 2};
+    if (!shortcuts.symmetry)
+        c->word[c->n++] = "--no-symmetry";
+    if (!shortcuts.memo)
+        c->word[c->n++] = "--no-memo";
+    if (shortcuts.max_bytes) {
+        snprintf(c->memory, sizeof c->memory, "%" PRIu64 "B", shortcuts.max_bytes);
+        c->word[c->n++] = "--plain-memory";
+        c->word[c->n++] = c->memory;
+    }
+}
+
 /* ---- the other side ------------------------------------------------------------------------ */
 
 /* A value as its JSON has it, without quotes. */

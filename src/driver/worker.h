@@ -13,6 +13,15 @@
 
 #include <stdio.h>
 
+/* The words of a command line that starts a worker: its program, and the options for the shortcuts that it may take. */
+#define DRV_WORKER_WORDS 10
+typedef struct {
+    const char *word[DRV_WORKER_WORDS]; /* NULL-terminated, with room for three more behind `n` */
+    size_t n;
+    char memory[24];
+} drv_worker_command;
+void drv_worker_command_init(drv_worker_command *c, const char *program, sim_shortcuts shortcuts);
+
 /* Answers requests from `in` on `out` until the end of the file, each at once. Failed points are answers,
  * too. No answer depends on the requests before it, nor on which shortcuts may be taken, but for the time it
  * takes. */

@@ -39,11 +39,11 @@ typedef struct {
     bool exited, started;
     line line[MAX_AHEAD]; /* a ring */
     uint32_t first, n_lines, n_sent;
-    uint32_t ahead;    /* so many lines it may have */
-    uint32_t deaths;   /* of workers that had the first line under way */
-    uint64_t begun_ns; /* when it was, if nothing waited for anybody */
-    uint32_t ticks;    /* of the pool since then; since its exit */
-    bool timed_out;
+    uint32_t ahead;          /* so many lines it may have */
+    uint32_t deaths;         /* of workers that had the first line under way */
+    uint64_t begun_ns;       /* when it was, if nothing waited for anybody */
+    uint32_t ticks;          /* of the pool since then; since its exit */
+    bool timed_out, garbled; /* why it was killed: its line took too long; what it said was no answer */
     dse_strbuf received, last_words;
     int64_t exit_status;
     int term_signal;
@@ -89,6 +89,8 @@ static void give_up_or_retry(worker *w)
     if (w->timed_out)
         snprintf(how, sizeof how, "took longer than %g s (%s)", p->calls->limit_seconds,
                  p->calls->limit_name);
+    else if (w->garbled)
+        snprintf(how, sizeof how, "what its worker said was no answer");
     else if (w->term_signal)
         snprintf(how, sizeof how, "its worker was killed by signal %d", w->term_signal);
     else
@@ -292,17 +294,26 @@ static void look_ahead(worker *w)
     w->ticks = 0;
 }
 
-/* Of the first line. */
+/* Of the first line. What is no answer counts as the worker's death at that line. */
 static dse_status take_answer(worker *w, const char *text)
 {
     pool *p = w->pool;
-    uint64_t task = first_line(w)->task;
+    dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     look_ahead(w);
+    st = p->calls->answer(p->calls->user, first_line(w)->task, text, &why);
+    if (st == DSE_E_CHILD) {
+        w->garbled = true;
+        dse_strbuf_clear(&w->last_words);
+        dse_strbuf_addf(&w->last_words, "%.200s", text);
+        kill_worker(w);
+        return DSE_OK;
+    }
     drop_first(w);
     w->n_sent--;
-    st = p->calls->answer(p->calls->user, task, text, p->err);
+    if (st != DSE_OK && p->err && p->err->status == DSE_OK)
+        *p->err = why;
     return st == DSE_OK ? p->calls->tick(p->calls->user, p->err) : st;
 }
 
@@ -314,14 +325,15 @@ static void take_answers(worker *w)
     char *newline;
     dse_status st = DSE_OK;
 
-    while (st == DSE_OK && w->n_sent && at < b->len && (newline = memchr(b->data + at, '\n', b->len - at))) {
+    while (st == DSE_OK && w->n_sent && !w->garbled && at < b->len &&
+           (newline = memchr(b->data + at, '\n', b->len - at))) {
         *newline = '\0';
         st = take_answer(w, b->data + at);
         at = (size_t)(newline + 1 - b->data);
     }
     if (st != DSE_OK)
         stop(w->pool, st);
-    if (!at)
+    if (!at || w->garbled)
         return;
     b->len = w->n_sent ? b->len - at : 0;
     memmove(b->data, b->data + at, b->len);
@@ -333,7 +345,9 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     worker *w = stream->data;
 
-    if (n > 0 && w->n_sent) {
+    if (n > 0 && w->garbled) {
+        dse_strbuf_clear(&w->received);
+    } else if (n > 0 && w->n_sent) {
         dse_strbuf_add(&w->received, buf->base, (size_t)n);
         take_answers(w);
         if (w->received.len > MAX_ANSWER_BYTES)
@@ -374,7 +388,7 @@ static void start(worker *w)
     uv_process_options_t options = {0};
     int code;
 
-    w->exited = w->timed_out = false;
+    w->exited = w->timed_out = w->garbled = false;
     w->started = true;
     w->open_handles = 4;
     w->ahead = 1;

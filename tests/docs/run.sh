@@ -2,7 +2,7 @@
 # run.sh PAGE CCLDSE -- runs every command of a page of the documentation as it is typed there.
 #
 # Commands are the lines of fenced blocks that begin with "ccldse " or "$ ccldse ", in their order, in a new folder in which
-# stand.sh puts what the pages take for given: DIR and A and B with traces, theirs.json, PATH with programs of the upstream tools'
+# stand.sh puts what the pages take for given, beside stand-ins for Slurm's commands: DIR and A and B with traces, theirs.json, PATH with programs of the upstream tools'
 # names. Each must exit with 0, or with 1, which says that the answer is no; one with "$ " must print the lines that follow it,
 # in their order: "..." stands for any text, in a line or for lines; an error that is shown must be printed, with exit code 2 or 3.
 set -u
@@ -19,6 +19,11 @@ trap 'rm -rf "$top"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$top/bin" "$top/work" "$top/commands"
 ln -s "$program" "$top/bin/ccldse"
+for name in sbatch squeue scancel; do
+    ln -s "$here/../support/slurm.sh" "$top/bin/$name"
+done
+SLURM_STAND=$top/slurm
+export SLURM_STAND
 PATH=$top/bin:$PATH
 
 # commands/NNN.sh: a command; commands/NNN.said: what the page shows below it

@@ -44,6 +44,8 @@ static dse_status answer(void *user, uint64_t task, const char *line, dse_error 
 
     (void)user;
     assert_true(i < job.next);
+    if (!strncmp(line, "garbage", 7))
+        return dse_fail(err, DSE_E_CHILD, "not an answer");
     job.answered[i]++;
     job.order[job.n_answered++] = i;
     job.answer_bytes = strlen(line);
@@ -391,6 +393,35 @@ CLAIM(a_worker_that_talks_without_end_is_killed)
     assert_non_null(strstr(job.answer[0], "its worker was killed by signal 9, twice"));
 }
 
+/* Also where more is said behind it, and lines were given ahead. */
+CLAIM(a_worker_that_says_garbage_once_is_replaced_and_the_line_given_again)
+{
+    char folder[64], script[300];
+
+    unit_make_folder(folder);
+    snprintf(script, sizeof script,
+             "n=0; while read l; do n=$((n + 1)); if [ $n -eq 5 ] && mkdir %s/said 2>/dev/null; then "
+             "echo garbage; echo \"got more\"; fi; echo \"got $l\"; done",
+             folder);
+    lines(20);
+    assert_ok(run(script, 1), &err);
+    assert_all_echoed(20);
+    unit_remove_folder(folder);
+}
+
+CLAIM(a_line_that_gets_garbage_twice_has_failed_and_the_others_are_answered)
+{
+    lines(6);
+    assert_ok(run("while read l; do case $l in *3) echo \"garbage of $l\" ;; *) echo \"got $l\" ;; esac; done", 2),
+              &err);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(job.failed[i], i == 3);
+        assert_int_equal(job.answered[i], i != 3);
+    }
+    assert_string_equal(job.answer[3],
+                        "what its worker said was no answer, twice; its last words: garbage of line 3");
+}
+
 CLAIM(a_worker_that_closes_its_input_is_killed)
 {
     char folder[64], script[300];
@@ -557,6 +588,8 @@ int main(void)
         cmocka_unit_test(workers_that_always_die_fail_every_line),
         cmocka_unit_test(long_last_words_are_cut_at_their_beginning),
         cmocka_unit_test(a_worker_that_talks_without_end_is_killed),
+        cmocka_unit_test(a_worker_that_says_garbage_once_is_replaced_and_the_line_given_again),
+        cmocka_unit_test(a_line_that_gets_garbage_twice_has_failed_and_the_others_are_answered),
         cmocka_unit_test(a_worker_that_closes_its_input_is_killed),
         cmocka_unit_test(a_worker_that_exits_at_once_fails_its_line),
         cmocka_unit_test(a_worker_that_closes_its_output_is_killed),
