@@ -42,6 +42,9 @@ typedef struct {
 /* The kernels of the i-th rank; under --compat `words` (metric_says) know those that communicate. */
 later_kernels later_kernels_of(const metric_context *x, uint32_t i, const char *words);
 
+/* For later_add: a rank's own value is put; those of a TPU's devices are not. */
+static inline const trace_rank *later_rank_of(const later_kernels *k) { return k->device ? NULL : k->rank; }
+
 static inline double later_ps(const later_kernels *k, uint32_t i)
 {
     metric_span s = k->device ? k->device->op[i].span : (metric_span){0, k->rank->event[k->event[i]].dur_ps};
@@ -108,9 +111,8 @@ metric_fn later_value;
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
-/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all;
- * the union of communication that compute covers over all of it. */
-later_fold_fn later_add_comm, later_add_picked, later_add_covered;
+/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all. */
+later_fold_fn later_add_comm, later_add_picked;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
     X(et)                                                                                                    \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
-    X(guide_overlap)                                                                                         \
     X(guide_straggler)                                                                                       \
     X(guide_throughput)                                                                                      \
     X(kernel_classes)                                                                                        \
@@ -26,7 +25,6 @@
     X(later_comm)                                                                                            \
     X(later_kernels)                                                                                         \
     X(later_memory)                                                                                          \
-    X(later_overlap)                                                                                         \
     X(later_straggler)                                                                                       \
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
