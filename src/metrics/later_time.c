@@ -3,7 +3,6 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
-#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,32 +58,12 @@ static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_s
                          upstream_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
                          jit_steps = METRIC_PICK(0, {.names = "=^jit_train_step"});
 
-/* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
+/* Steps of a rank by their names, in the order of the file. */
 static metric_steps named_steps(const metric_context *x, const trace_rank *r, const metric_pick *pick)
 {
     metric_picked p = metric_pick_of(r, NULL, pick, x->arena);
-    metric_steps s = metric_steps_of_picked(&p, x->arena);
 
-    for (uint32_t i = 0; i < s.n; i++)
-        s.step[i].number = metric_picked_at(&p, i)->lane;
-    return s;
-}
-
-METRIC_COMPARE(by_lane, metric_step, {x->number, y->number}, {x->span.start, y->span.start},
-               {y->span.end, x->span.end})
-
-/* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
-static void keep_outermost(metric_steps *s)
-{
-    uint32_t kept = 0;
-
-    if (s->n)
-        qsort(s->step, s->n, sizeof *s->step, by_lane);
-    for (uint32_t i = 0; i < s->n; i++)
-        if (!kept || s->step[kept - 1].number != s->step[i].number ||
-            s->step[i].span.end > s->step[kept - 1].span.end)
-            s->step[kept++] = s->step[i];
-    s->n = kept;
+    return metric_steps_of_picked(&p, x->arena);
 }
 
 /* The lowest process with such a step; DSE_NONE. */
@@ -93,7 +72,7 @@ static uint32_t lowest_pid(const trace_rank *r, const metric_steps *s)
     uint32_t lowest = DSE_NONE;
 
     for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t pid = r->lane[s->step[i].number].pid;
+        uint32_t pid = r->lane[s->step[i].lane].pid;
 
         if (pid != DSE_NONE && (lowest == DSE_NONE || strtoll(r->names.text[pid], NULL, 10) <
                                                           strtoll(r->names.text[lowest], NULL, 10)))
@@ -108,22 +87,9 @@ static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < s->n; i++)
-        if (r->lane[s->step[i].number].pid == pid)
+        if (r->lane[s->step[i].lane].pid == pid)
             s->step[kept++] = s->step[i];
     s->n = kept;
-}
-
-/* An engine that has nothing to do steps all the same: it polls. Keeps the steps during which a device
- * worked. */
-static void drop_polls(const metric_context *x, const metric_view *v, metric_steps *s)
-{
-    metric_spans work = tpu_host_time(&v->tpu, v->rank, x->arena);
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; work.n && i < s->n; i++)
-        if (metric_spans_within(&work, s->step[i].span.start, s->step[i].span.end) > 0)
-            s->step[kept++] = s->step[i];
-    s->n = work.n ? kept : s->n;
 }
 
 static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
@@ -134,8 +100,8 @@ static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
 
     if (compat)
         return s;
-    keep_outermost(&s);
-    drop_polls(x, &x->view[i], &s);
+    metric_steps_keep_outermost(&s);
+    metric_steps_drop_polls(&s, &x->view[i], x->arena);
     if (!s.n) {
         s = named_steps(x, r, &jit_steps);
         keep_process(r, lowest_pid(r, &s), &s);

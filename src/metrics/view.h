@@ -24,6 +24,7 @@ extern const char *const metric_layer_name[METRIC_LAYER_ANNOTATION + 1];
 typedef struct {
     int64_t number; /* of ProfilerStep#<number>; of Nsight Systems: of iteration*, step* too, or counted */
     metric_span span;
+    uint32_t lane; /* of picked events (steps.h) */
 } metric_step;
 
 typedef struct {
@@ -33,6 +34,9 @@ typedef struct {
 
 /* By number, then start. */
 void metric_sort_steps(metric_step *step, uint32_t n);
+
+/* Keeps the steps that are in no other of their lane; by lane and start. */
+void metric_steps_keep_outermost(metric_steps *s);
 
 typedef struct {
     const trace_rank *rank;
