@@ -115,48 +115,26 @@ static const metric_pick blocking = METRIC_PICK(
                      .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream|streamwait|"
                               "eventquery"});
 
-/* The first GPU event from a time on, of kernels and memory operations by start; NULL. */
-static const trace_event *next_event(const trace_rank *r, const metric_events *list, int64_t at)
+/* The place of the first event of a list by start that begins at a time or later. */
+static uint32_t first_from(const trace_rank *r, const metric_events *list, int64_t at)
 {
     size_t i;
 
     METRIC_BISECT(i, 0, list->n, metric_start(&r->event[list->event[i]]) < at);
-    return i < list->n ? &r->event[list->event[i]] : NULL;
+    return (uint32_t)i;
 }
 
-typedef struct {
-    uint64_t correlation;
-    const trace_event *event;
-} launch;
-
-METRIC_COMPARE(by_correlation, launch, {(int64_t)x->correlation, (int64_t)y->correlation},
-               {x->event->start_ps, y->event->start_ps})
-
-/* The calls of the runtime and the driver by correlation. */
-static launch *launches_of(const trace_rank *r, dse_arena *a, size_t *n)
+/* The call that launched the first GPU event from a time on; NULL: it is not in the file. */
+static const trace_event *next_launch(const metric_view *v, int64_t at)
 {
-    static const unsigned calls = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER;
-    launch *list;
+    const trace_rank *r = v->rank;
+    const uint32_t k = first_from(r, &v->kernels, at), m = first_from(r, &v->memory_ops, at);
+    const bool copies = m < v->memory_ops.n &&
+                        (k == v->kernels.n || metric_start(&r->event[v->memory_ops.event[m]]) <
+                                                  metric_start(&r->event[v->kernels.event[k]]));
+    const uint32_t launch = copies ? v->memory_launch[m] : k < v->kernels.n ? v->launch[k] : DSE_NONE;
 
-    *n = 0;
-    for (size_t i = 0; i < r->n_events; i++)
-        *n += r->event[i].correlation && (calls & 1u << r->event[i].category);
-    list = DSE_ARENA_NEW(a, launch, *n);
-    *n = 0;
-    for (size_t i = 0; i < r->n_events; i++)
-        if (r->event[i].correlation && (calls & 1u << r->event[i].category))
-            list[(*n)++] = (launch){r->event[i].correlation, &r->event[i]};
-    if (*n)
-        qsort(list, *n, sizeof *list, by_correlation);
-    return list;
-}
-
-static const trace_event *launch_of(const launch *list, size_t n, const trace_event *e)
-{
-    size_t i;
-
-    METRIC_BISECT(i, 0, n, list[i].correlation < e->correlation);
-    return e->correlation && i < n && list[i].correlation == e->correlation ? list[i].event : NULL;
+    return launch == DSE_NONE ? NULL : &r->event[launch];
 }
 
 static void find_causes(const metric_view *v, metric_span window, tally *by_call, dse_arena *a,
@@ -166,8 +144,6 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
     metric_spans all = {1, &window}, idle = metric_spans_subtract(&all, &v->gpu_time, a);
     metric_picked calls = metric_pick_of(r, NULL, &blocking, a);
     metric_spans blocked;
-    size_t n;
-    launch *list;
 
     if (!d->window_ps)
         return;
@@ -178,17 +154,13 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
         add_to(row_of(by_call, METRIC_TEXT_OF(r, e), METRIC_TEXT_OF(r, e), "", a), e->dur_ps);
     }
     blocked = metric_picked_time(&calls, METRIC_ANY_CLASS, a);
-    list = launches_of(r, a, &n);
     for (size_t i = 0; i < idle.n; i++) {
         const metric_span *gap = &idle.span[i];
         const int64_t length = gap->end - gap->start;
-        const trace_event *kernel = next_event(r, &v->kernels, gap->end),
-                          *copy = next_event(r, &v->memory_ops, gap->end), *next, *by;
+        const trace_event *by = next_launch(v, gap->end);
         int64_t launched, stopped;
 
         d->gap_ps = length > d->gap_ps ? length : d->gap_ps;
-        next = !kernel || (copy && metric_start(copy) < metric_start(kernel)) ? copy : kernel;
-        by = next ? launch_of(list, n, next) : NULL;
         if (!by) {
             d->cause_ps[GLANCE_UNTOLD] += length;
             continue;

@@ -250,6 +250,7 @@ static void times_init(metric_view *v)
 
 void metric_view_init(metric_view *v, const trace_rank *rank)
 {
+    uint32_t *launch[2];
     dse_arena scratch;
     metric_sieve s;
 
@@ -260,7 +261,9 @@ void metric_view_init(metric_view *v, const trace_rank *rank)
     lists_init(v, &s);
     if (!v->comm.n)
         comm_of_annotations(v, &s, &scratch);
-    v->launch = metric_launches_of(&s, &v->kernels, &v->arena);
+    metric_launches_of(&s, (const metric_events[]){v->kernels, v->memory_ops}, 2, &v->arena, launch);
+    v->launch = launch[0];
+    v->memory_launch = launch[1];
     v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
     steps_init(v, &s);
     dse_arena_free(&scratch);

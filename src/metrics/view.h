@@ -56,7 +56,8 @@ typedef struct {
     metric_step *step;    /* host side, by number */
     uint32_t n_gpu_steps; /* those that newer traces repeat on the GPU's side */
     metric_step *gpu_step;
-    uint32_t *launch; /* by place in kernels: the host event that launched it (same correlation); DSE_NONE */
+    /* By place in kernels, in memory_ops: the host event that launched it (same correlation); DSE_NONE. */
+    uint32_t *launch, *memory_launch;
     /* by place in comm: its place in kernels. NULL unless comm_layer is METRIC_LAYER_KERNEL */
     uint32_t *comm_at;
     tpu_rank tpu; /* the devices of a TRACE_XLA; none of others */
