@@ -98,9 +98,9 @@ static const trace_event *next_launch(const metric_view *v, int64_t at)
 {
     const trace_rank *r = v->rank;
     const uint32_t k = first_from(r, &v->kernels, at), m = first_from(r, &v->memory_ops, at);
-    const bool copies = m < v->memory_ops.n &&
-                        (k == v->kernels.n || metric_start(&r->event[v->memory_ops.event[m]]) <
-                                                  metric_start(&r->event[v->kernels.event[k]]));
+    const bool copies =
+        m < v->memory_ops.n && (k == v->kernels.n || metric_start(&r->event[v->memory_ops.event[m]]) <
+                                                         metric_start(&r->event[v->kernels.event[k]]));
     const uint32_t launch = copies ? v->memory_launch[m] : k < v->kernels.n ? v->launch[k] : DSE_NONE;
 
     return launch == DSE_NONE ? NULL : &r->event[launch];

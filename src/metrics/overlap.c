@@ -360,8 +360,8 @@ static const metric rows[] = {
     {LATER_VALUE("compute_comm_overlap", "%", LATER_ON_ALL,
                  "communication that compute covers, within the inner steps"),
      LATER_RULE(.fold = add_covered_steps, .words = LATER_COMM_OVERLAP, .nsys = add_covered,
-                .tpu = add_covered, .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST,
-                .scale = 100, .why = "no step has both a marker and communication"),
+                .tpu = add_covered, .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST, .scale = 100,
+                .why = "no step has both a marker and communication"),
      METRIC_ENTRY("compute_comm_overlap", "%", METRIC_HIGHER, METRIC_WAIT_TOLERANCE)},
 };
 
