@@ -16,7 +16,6 @@
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
     X(guide_straggler)                                                                                       \
-    X(guide_throughput)                                                                                      \
     X(kernel_classes)                                                                                        \
     X(kernel_shapes)                                                                                         \
     X(kernels)                                                                                               \
