@@ -80,6 +80,18 @@ bool metric_says(const char *name, const char *words)
     }
 }
 
+bool metric_is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (size_t n; words; words = words[n] ? words + n + 1 : NULL) {
+        n = strcspn(words, "|");
+        if (n == length && memcmp(words, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool has_within(const char *text, size_t n, const char *word)
 {
     size_t length = strlen(word);
@@ -168,8 +180,7 @@ uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char 
 }
 
 #define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"
-#define GEMM_WORDS                                                                                           \
-    "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
+#define GEMM_WORDS   "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
 
 /* What a function is called: its name without template arguments and parameters, unless it begins with such
  * ("std::enable_if<...>::type f"). */
