@@ -7,6 +7,7 @@
  *
  * Source: PyTorch's FSDP2 ranges ("FSDP::all_gather (layers.26)"), and CCL-Bench's tools/fsdp/metric.py at
  * 33ae115 for their classes and the order of these. */
+#include "base/array.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/nest.h"
@@ -336,33 +337,19 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 
     fill(r->view, &steps, &found, a, &c);
     metric_put_integer(r->aside, "ranges", found.nest.n);
-    metric_put_integer(r->aside, "launches", c.has_launches);
     put_rank(&c, a, r->out);
     trace_names_free(&c.layers.names);
     return true;
 }
 
-static void put_operations(const guide_ranks *ranks, metric_value *to)
-{
-    const bool launches = guide_sum(ranks, "launches") > 0;
-
-    for (int c = 0; c < FSDP_CLASSES; c++) {
-        const char *name = class_name[c];
-        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count_per_step"),
-                         own = guide_fold_of(ranks, "operation_breakdown", name, "self_time_ms"),
-                         gpu = guide_fold_of(ranks, "operation_breakdown", name, "gpu_time_ms");
-        metric_value *o;
-
-        if (!(count.mean > 0))
-            continue;
-        o = metric_put_object(to, name);
-        metric_put_number(o, "avg_count_per_step", count.mean);
-        metric_put_number(o, "avg_self_time_ms", own.mean);
-        metric_put_number(o, "min_self_time_ms", own.least);
-        metric_put_number(o, "max_self_time_ms", own.most);
-        metric_put_number_or(o, "avg_gpu_time_ms", launches ? gpu.mean : NAN, no_launches);
-    }
-}
+/* Over ranks. */
+static const guide_figure figures[] = {
+    {"count_per_step", "avg_count_per_step", GUIDE_MEAN, 0, NULL},
+    {"self_time_ms", "avg_self_time_ms", GUIDE_MEAN, 0, NULL},
+    {"self_time_ms", "min_self_time_ms", GUIDE_LEAST, 0, NULL},
+    {"self_time_ms", "max_self_time_ms", GUIDE_MOST, 0, NULL},
+    {"gpu_time_ms", "avg_gpu_time_ms", GUIDE_MEAN, 0, no_launches},
+};
 
 static void put_means(const guide_ranks *ranks, metric_value *out)
 {
@@ -380,7 +367,8 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
         return metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                   "its weights with FSDP2, or its ranges were not recorded");
     put_means(&ranks, out);
-    put_operations(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_classes(&ranks, "operation_breakdown", class_name, FSDP_CLASSES, figures, DSE_COUNT(figures),
+                      metric_put_object(out, "operation_breakdown"));
     guide_put_ranks(&ranks, NULL, out);
     return DSE_OK;
 }
@@ -448,36 +436,22 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
     return true;
 }
 
-/* Classes in the order of the alphabet. */
-static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
-{
-    static const fsdp_class by_alphabet[FSDP_CLASSES] = {
-        FSDP_ACCUMULATE,  FSDP_ALL_GATHER,    FSDP_COPY_IN,        FSDP_COPY_OUT,
-        FSDP_OTHER,       FSDP_POST_BACKWARD, FSDP_POST_FORWARD,   FSDP_PRE_BACKWARD,
-        FSDP_PRE_FORWARD, FSDP_PREFETCH,      FSDP_REDUCE_SCATTER, FSDP_RESHARD};
-
-    for (int i = 0; i < FSDP_CLASSES; i++) {
-        const char *name = class_name[by_alphabet[i]];
-        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count"),
-                         ms = guide_fold_of(ranks, "operation_breakdown", name, "total_time_ms");
-        metric_value *o;
-
-        if (!(count.mean > 0))
-            continue;
-        o = metric_put_object(to, name);
-        metric_put_number(o, "avg_count", metric_round(count.mean, 1));
-        guide_put_round(o, "avg_time_ms", ms.mean);
-        guide_put_round(o, "min_time_ms", ms.least);
-        guide_put_round(o, "max_time_ms", ms.most);
-    }
-}
+/* Over ranks, in the order of the alphabet. */
+static const char *const by_alphabet[FSDP_CLASSES] = {
+    "accumulate",   "all_gather",   "copy_in",     "copy_out", "other_fsdp",     "post_backward",
+    "post_forward", "pre_backward", "pre_forward", "prefetch", "reduce_scatter", "reshard"};
+static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN, 1, NULL},
+                                              {"total_time_ms", "avg_time_ms", GUIDE_MEAN, 2, NULL},
+                                              {"total_time_ms", "min_time_ms", GUIDE_LEAST, 2, NULL},
+                                              {"total_time_ms", "max_time_ms", GUIDE_MOST, 2, NULL}};
 
 static void fsdp_compat(const metric_context *x, metric_value *out)
 {
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
 
     put_means(&ranks, out);
-    put_operations_compat(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_classes(&ranks, "operation_breakdown", by_alphabet, FSDP_CLASSES, compat_figures,
+                      DSE_COUNT(compat_figures), metric_put_object(out, "operation_breakdown"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 

@@ -3,11 +3,11 @@
  * Times are plain sums: kernels of different streams that run side by side both count. The original tests for
  * reductions before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has
  * the order of the definition. */
+#include "base/array.h"
+#include "base/order.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/tally.h"
-
-#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -181,33 +181,23 @@ static void kernel(const metric_context *x, metric_value *out)
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
-{
-    for (int i = 0; i < METRIC_WORKS; i++) {
-        const char *name = metric_work_name[by_alphabet[i]];
-        const guide_fold count = guide_fold_of(ranks, "type_breakdown", name, "count"),
-                         ms = guide_fold_of(ranks, "type_breakdown", name, "total_time_ms"),
-                         percentage = guide_fold_of(ranks, "type_breakdown", name, "percentage");
-        metric_value *type;
-
-        if (!(count.mean > 0))
-            continue;
-        type = metric_put_object(to, name);
-        metric_put_number(type, "avg_count", metric_round(count.mean, 1));
-        guide_put_round(type, "avg_time_ms", ms.mean);
-        guide_put_round(type, "avg_percentage", percentage.mean);
-    }
-}
+static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN, 1, NULL},
+                                              {"total_time_ms", "avg_time_ms", GUIDE_MEAN, 2, NULL},
+                                              {"percentage", "avg_percentage", GUIDE_MEAN, 2, NULL}};
 
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
+    const char *kinds[METRIC_WORKS];
     guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
 
+    for (int i = 0; i < METRIC_WORKS; i++)
+        kinds[i] = metric_work_name[by_alphabet[i]];
     guide_put_round(out, "avg_kernel_time_ms", guide_mean(&ranks, "total_kernel_time_ms"));
     metric_put_number(out, "avg_unique_kernels", metric_round(guide_mean(&ranks, "num_unique_kernels"), 0));
     metric_put_number(out, "avg_kernel_launches",
                       metric_round(guide_mean(&ranks, "total_kernel_launches"), 0));
-    put_kinds_compat(&ranks, metric_put_object(out, "type_breakdown"));
+    guide_put_classes(&ranks, "type_breakdown", kinds, METRIC_WORKS, compat_figures,
+                      DSE_COUNT(compat_figures), metric_put_object(out, "type_breakdown"));
     put_top(x, &((rank_kernels *)ranks.rank[0].own)->names, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
