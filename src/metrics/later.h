@@ -11,7 +11,8 @@
 #include "metrics/pick.h"
 #include "metrics/steps.h"
 
-#define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
+#define LATER_ON_ALL     (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
+#define LATER_NO_KERNELS "the trace has no kernels"
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 

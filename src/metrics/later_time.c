@@ -196,31 +196,29 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
 
 /* ---- times of kernels ---------------------------------------------------------------------- */
 
-static const char no_kernels[] = "the trace has no kernels";
-
-/* `whole` is 1 once: the ranks' times are added up. */
-static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
+/* The ranks' times are added up: `whole` is 1 once. */
+static void add_seconds(const later_kernels *k, double ps, later_result *r)
 {
-    double own = metric_seconds((int64_t)later_sum(k).all);
+    const double own = metric_seconds((int64_t)ps);
 
-    (void)x;
     r->part += own;
     r->whole = k->n ? 1 : r->whole;
     if (r->ranks)
         metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
 }
 
-/* The same of those that compute. */
+static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    (void)x;
+    add_seconds(k, later_sum(k).all, r);
+}
+
 static void add_compute(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_sums s = later_sum(k);
-    double own = metric_seconds((int64_t)(s.all - s.comm));
+    const later_sums s = later_sum(k);
 
     (void)x;
-    r->part += own;
-    r->whole = k->n ? 1 : r->whole;
-    if (r->ranks)
-        metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
+    add_seconds(k, s.all - s.comm, r);
 }
 
 static metric_span span_of(const later_kernels *k)
@@ -263,7 +261,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
         last = fmax(last, base + (double)span.end);
     }
     if (!isfinite(first))
-        return metric_absent(err, "the trace has no kernels");
+        return metric_absent(err, LATER_NO_KERNELS);
     metric_put_number(out, "total_trace_time", (last - first) / TRACE_PS_PER_S);
     return DSE_OK;
 }
@@ -301,7 +299,7 @@ static const metric rows[] = {
     {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
                  "union of kernels over their span, mean over ranks"),
      LATER_RULE(.fold = add_utilization, .words = LATER_COMM_PLAIN, .nsys_compat = merged_utilization,
-                .mean = METRIC_ON_GPU, .scale = 100, .why = no_kernels)},
+                .mean = METRIC_ON_GPU, .scale = 100, .why = LATER_NO_KERNELS)},
     {LATER_ROW("avg_step_time", "s", LATER_ON_ALL, avg_step_time,
                "mean step without the first and the last, mean over ranks"),
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
@@ -309,11 +307,11 @@ static const metric rows[] = {
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
     {LATER_VALUE("kernel_compute_time_group_6", "s", METRIC_ON_GPU,
                  "sum of all kernels that do not communicate, all ranks"),
-     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = no_kernels),
+     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = LATER_NO_KERNELS),
      .sums = "kernel_compute_time_group_6"},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
      .sums = "total_kernel_time",
-     LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
+     LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = LATER_NO_KERNELS)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
                "first to last kernel over all ranks")},
 };
