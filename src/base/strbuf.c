@@ -34,15 +34,13 @@ const char *dse_strbuf_take(dse_strbuf *b, dse_arena *a)
     return text;
 }
 
-static void reserve(dse_strbuf *b, size_t extra)
+static void grow(dse_strbuf *b, size_t extra)
 {
     size_t need, cap = b->cap ? b->cap : 64;
 
     if (extra >= SIZE_MAX - b->len)
         dse_out_of_memory();
     need = b->len + extra + 1;
-    if (need <= b->cap)
-        return;
     while (cap < need)
         cap = cap > SIZE_MAX / 2 ? need : cap * 2;
     if (b->arena)
@@ -50,6 +48,13 @@ static void reserve(dse_strbuf *b, size_t extra)
     else
         b->data = dse_realloc(b->cap ? b->data : NULL, cap);
     b->cap = cap;
+}
+
+/* Room for so many bytes and the NUL behind them. */
+static inline void reserve(dse_strbuf *b, size_t extra)
+{
+    if (extra >= b->cap - b->len)
+        grow(b, extra);
 }
 
 void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n)
@@ -62,7 +67,12 @@ void dse_strbuf_add(dse_strbuf *b, const void *bytes, size_t n)
     b->data[b->len] = '\0';
 }
 
-void dse_strbuf_addc(dse_strbuf *b, char c) { dse_strbuf_add(b, &c, 1); }
+void dse_strbuf_addc(dse_strbuf *b, char c)
+{
+    reserve(b, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
+}
 
 void dse_strbuf_adds(dse_strbuf *b, const char *s) { dse_strbuf_add(b, s, strlen(s)); }
 

@@ -7,9 +7,10 @@
  *
  * Source: PyTorch's FSDP2 ranges ("FSDP::all_gather (layers.26)"), and CCL-Bench's tools/fsdp/metric.py at
  * 33ae115 for their classes and the order of these. */
+#include "base/array.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
-#include "metrics/order.h"
+#include "metrics/nest.h"
 #include "metrics/steps.h"
 
 #include <math.h>
@@ -170,18 +171,6 @@ static void put_layers(const layers *l, bool compat, uint32_t n_steps, dse_arena
 /* ---- a step -------------------------------------------------------------------------------- */
 
 typedef struct {
-    int64_t start, end, own_ps; /* own: within the steps */
-    uint32_t lane, name;
-    uint8_t class;
-} range;
-
-/* A time of a thread in which this range is the innermost. */
-typedef struct {
-    metric_span span;
-    uint32_t lane, range;
-} piece;
-
-typedef struct {
     double n, own_ms, gpu_ms; /* of a step */
 } class_cost;
 
@@ -195,8 +184,14 @@ typedef struct {
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-/* Orders by thread and start, outer ranges first. */
-METRIC_COMPARE(by_place, range, {x->lane, y->lane}, {x->start, y->start}, {y->end, x->end})
+/* The ranges of the steps, each with the one around it; by place their classes, and the time in the steps in
+ * which they are the innermost of their thread (as ranges of one thread nest: of two that only overlap, both
+ * have what they share). */
+typedef struct {
+    metric_nest nest;
+    uint8_t *class;
+    int64_t *own_ps;
+} ranges;
 
 /* In part at least. */
 static bool is_in(const metric_spans *steps, const trace_event *e)
@@ -205,122 +200,69 @@ static bool is_in(const metric_spans *steps, const trace_event *e)
            metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
 }
 
-/* Finds the ranges of the steps. */
-static void find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *scratch, range **out,
-                        uint32_t *n)
+static ranges find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *a)
 {
-    metric_picked p = metric_pick_of(r, NULL, &fsdp_ranges, scratch);
+    metric_picked p = metric_pick_of(r, NULL, &fsdp_ranges, a);
+    metric_picker picker = metric_picker_of(r, &fsdp_ranges, a);
+    metric_events in = {0};
+    ranges out;
 
-    *out = DSE_ARENA_NEW(scratch, range, p.list.n);
-    *n = 0;
-    for (uint32_t i = 0; i < p.list.n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
+    metric_room(&in, p.list.n, a);
+    for (uint32_t i = 0; i < p.list.n; i++)
+        if (is_in(steps, metric_picked_at(&p, i)))
+            in.event[in.n++] = p.list.event[i];
+    out =
+        (ranges){metric_nest_of(r, &in, a), DSE_ARENA_NEW(a, uint8_t, in.n), DSE_ARENA_NEW(a, int64_t, in.n)};
+    for (uint32_t i = 0; i < in.n; i++) {
+        const metric_nested *item = &out.nest.item[i];
+        const int64_t ps = metric_spans_within(steps, item->start, item->end);
 
-        if (is_in(steps, e))
-            (*out)[(*n)++] = (range){.start = metric_start(e),
-                                     .end = metric_end(e),
-                                     .lane = e->lane,
-                                     .name = e->name,
-                                     .class = p.class[i]};
+        out.class[i] = metric_picker_ask(&picker, &r->event[item->event]);
+        out.own_ps[i] += ps;
+        if (item->outer != DSE_NONE)
+            out.own_ps[item->outer] -= ps;
     }
-    if (*n)
-        qsort(*out, *n, sizeof **out, by_place);
-}
-
-/* ---- own time ------------------------------------------------------------------------------ */
-
-typedef struct {
-    range *range;
-    const metric_spans *steps;
-    uint32_t *open; /* of the thread, the innermost last */
-    uint32_t n_open;
-    int64_t now;
-    piece *piece;
-    size_t n;
-} sweep;
-
-static void emit(sweep *s, int64_t until)
-{
-    uint32_t top = s->open[s->n_open - 1];
-
-    if (until <= s->now)
-        return;
-    s->piece[s->n++] = (piece){{s->now, until}, s->range[top].lane, top};
-    s->range[top].own_ps += metric_spans_within(s->steps, s->now, until);
-    s->now = until;
-}
-
-/* To this time of the thread. */
-static void advance(sweep *s, int64_t until)
-{
-    while (s->n_open && s->range[s->open[s->n_open - 1]].end <= until) {
-        emit(s, s->range[s->open[s->n_open - 1]].end);
-        s->n_open--;
-    }
-    if (s->n_open)
-        emit(s, until);
-    s->now = until;
-}
-
-/* The pieces in the order of threads and times: at most one for each beginning and one for each end. */
-static void find_pieces(range *r, uint32_t n, const metric_spans *steps, dse_arena *a, piece **out,
-                        size_t *n_out)
-{
-    sweep s = {.range = r,
-               .steps = steps,
-               .open = DSE_ARENA_NEW(a, uint32_t, n),
-               .piece = DSE_ARENA_NEW(a, piece, 2 * (size_t)n)};
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (i && r[i].lane != r[i - 1].lane)
-            advance(&s, INT64_MAX);
-        if (!i || r[i].lane != r[i - 1].lane)
-            s.now = r[i].start;
-        advance(&s, r[i].start);
-        s.open[s.n_open++] = i;
-    }
-    advance(&s, INT64_MAX);
-    *out = s.piece;
-    *n_out = s.n;
+    return out;
 }
 
 /* Time of the steps in which any range is open. */
-static int64_t open_ps(const piece *p, size_t n, const metric_spans *steps, dse_arena *a)
+static int64_t open_ps(const ranges *r, const metric_spans *steps, dse_arena *a)
 {
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
+    metric_span *span = DSE_ARENA_NEW(a, metric_span, r->nest.n);
     metric_spans all;
 
-    for (size_t i = 0; i < n; i++)
-        span[i] = p[i].span;
-    all = metric_spans_merge_any(span, n);
+    for (uint32_t i = 0; i < r->nest.n; i++)
+        span[i] = (metric_span){r->nest.item[i].start, r->nest.item[i].end};
+    all = metric_spans_merge_any(span, r->nest.n);
     return metric_spans_overlap(&all, steps);
 }
 
 /* ---- the GPU's time ------------------------------------------------------------------------ */
 
-static const piece *piece_at(const piece *p, size_t n, uint32_t lane, int64_t at)
+/* The class of the innermost range at a time; FSDP_CLASSES: of none. */
+static uint8_t class_at(const ranges *r, uint32_t lane, int64_t at)
 {
-    size_t i;
+    uint32_t i = metric_nest_at(&r->nest, lane, at);
 
-    METRIC_BISECT(i, 0, n, p[i].lane < lane || (p[i].lane == lane && p[i].span.end <= at));
-    return i < n && p[i].lane == lane && p[i].span.start <= at ? &p[i] : NULL;
+    while (i != DSE_NONE && r->nest.item[i].end <= at)
+        i = r->nest.item[i].outer;
+    return i == DSE_NONE ? FSDP_CLASSES : r->class[i];
 }
 
 /* GPU time of the kernels that are launched in the steps. */
-static void gpu_times(const metric_view *v, const metric_spans *steps, const range *r, const piece *p,
-                      size_t n, dse_arena *a, rank_cost *out)
+static void gpu_times(const metric_view *v, const metric_spans *steps, const ranges *r, dse_arena *a,
+                      rank_cost *out)
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
-    int64_t ps[FSDP_CLASSES + 1]; /* the last: of none */
+    int64_t ps[FSDP_CLASSES + 1];
 
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
-        const piece *in = launch && metric_spans_at(steps, launch->start_ps)
-                              ? piece_at(p, n, launch->lane, launch->start_ps)
-                              : NULL;
 
         out->has_launches = out->has_launches || launch;
-        class[i] = in ? r[in->range].class : FSDP_CLASSES;
+        class[i] = launch && metric_spans_at(steps, launch->start_ps)
+                       ? class_at(r, launch->lane, launch->start_ps)
+                       : FSDP_CLASSES;
     }
     metric_class_lengths(v->rank, &v->kernels, class, FSDP_CLASSES + 1, ps);
     for (int c = 0; c < FSDP_CLASSES; c++)
@@ -329,25 +271,25 @@ static void gpu_times(const metric_view *v, const metric_spans *steps, const ran
 
 /* ---- a rank -------------------------------------------------------------------------------- */
 
-static void fill(const metric_view *v, const metric_spans *steps, range *r, uint32_t n, dse_arena *a,
+static void fill(const metric_view *v, const metric_spans *steps, const ranges *r, dse_arena *a,
                  rank_cost *out)
 {
     double each = (double)TRACE_PS_PER_MS * out->n_steps;
-    piece *p;
-    size_t n_pieces;
 
-    out->layers.of = DSE_ARENA_NEW(a, metric_sums, n);
-    find_pieces(r, n, steps, a, &p, &n_pieces);
-    gpu_times(v, steps, r, p, n_pieces, a, out);
-    for (uint32_t i = 0; i < n; i++) {
-        out->class[r[i].class].n += 1.0 / out->n_steps;
-        out->class[r[i].class].own_ms += (double)r[i].own_ps;
-        layers_add(&out->layers, v->rank->names.text[r[i].name], r[i].own_ps);
+    out->layers.of = DSE_ARENA_NEW(a, metric_sums, r->nest.n);
+    gpu_times(v, steps, r, a, out);
+    for (uint32_t i = 0; i < r->nest.n; i++) {
+        class_cost *c = &out->class[r->class[i]];
+
+        c->n += 1.0 / out->n_steps;
+        c->own_ms += (double)r->own_ps[i];
+        layers_add(&out->layers, METRIC_TEXT_OF(v->rank, &v->rank->event[r->nest.item[i].event]),
+                   r->own_ps[i]);
     }
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].own_ms /= each;
     out->step_ms = (double)metric_spans_length(steps) / each;
-    out->fsdp_ms = (double)open_ps(p, n_pieces, steps, a) / each;
+    out->fsdp_ms = (double)open_ps(r, steps, a) / each;
     out->share = 100 * out->fsdp_ms / out->step_ms;
     out->comm_ms = out->class[FSDP_ALL_GATHER].own_ms + out->class[FSDP_REDUCE_SCATTER].own_ms;
     out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;
@@ -391,39 +333,23 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     rank_cost c = {.n_steps = metric_steps_kept(r->view, x->options->trim).n};
     metric_spans steps = metric_steps_time(r->view, x->options->trim, a);
-    range *ranges;
-    uint32_t n;
+    ranges found = find_ranges(r->rank, &steps, a);
 
-    find_ranges(r->rank, &steps, a, &ranges, &n);
-    fill(r->view, &steps, ranges, n, a, &c);
-    metric_put_integer(r->aside, "ranges", n);
-    metric_put_integer(r->aside, "launches", c.has_launches);
+    fill(r->view, &steps, &found, a, &c);
+    metric_put_integer(r->aside, "ranges", found.nest.n);
     put_rank(&c, a, r->out);
     trace_names_free(&c.layers.names);
     return true;
 }
 
-static void put_operations(const guide_ranks *ranks, metric_value *to)
-{
-    const bool launches = guide_sum(ranks, "launches") > 0;
-
-    for (int c = 0; c < FSDP_CLASSES; c++) {
-        const char *name = class_name[c];
-        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count_per_step"),
-                         own = guide_fold_of(ranks, "operation_breakdown", name, "self_time_ms"),
-                         gpu = guide_fold_of(ranks, "operation_breakdown", name, "gpu_time_ms");
-        metric_value *o;
-
-        if (!(count.mean > 0))
-            continue;
-        o = metric_put_object(to, name);
-        metric_put_number(o, "avg_count_per_step", count.mean);
-        metric_put_number(o, "avg_self_time_ms", own.mean);
-        metric_put_number(o, "min_self_time_ms", own.least);
-        metric_put_number(o, "max_self_time_ms", own.most);
-        metric_put_number_or(o, "avg_gpu_time_ms", launches ? gpu.mean : NAN, no_launches);
-    }
-}
+/* Over ranks. */
+static const guide_figure figures[] = {
+    {"count_per_step", "avg_count_per_step", GUIDE_MEAN, 0, NULL},
+    {"self_time_ms", "avg_self_time_ms", GUIDE_MEAN, 0, NULL},
+    {"self_time_ms", "min_self_time_ms", GUIDE_LEAST, 0, NULL},
+    {"self_time_ms", "max_self_time_ms", GUIDE_MOST, 0, NULL},
+    {"gpu_time_ms", "avg_gpu_time_ms", GUIDE_MEAN, 0, no_launches},
+};
 
 static void put_means(const guide_ranks *ranks, metric_value *out)
 {
@@ -441,7 +367,8 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
         return metric_absent(err, "no FSDP range (FSDP::..., fsdp::...) in the steps: the run does not shard "
                                   "its weights with FSDP2, or its ranges were not recorded");
     put_means(&ranks, out);
-    put_operations(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_classes(&ranks, "operation_breakdown", class_name, FSDP_CLASSES, figures, DSE_COUNT(figures),
+                      metric_put_object(out, "operation_breakdown"));
     guide_put_ranks(&ranks, NULL, out);
     return DSE_OK;
 }
@@ -509,36 +436,22 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
     return true;
 }
 
-/* Classes in the order of the alphabet. */
-static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
-{
-    static const fsdp_class by_alphabet[FSDP_CLASSES] = {
-        FSDP_ACCUMULATE,  FSDP_ALL_GATHER,    FSDP_COPY_IN,        FSDP_COPY_OUT,
-        FSDP_OTHER,       FSDP_POST_BACKWARD, FSDP_POST_FORWARD,   FSDP_PRE_BACKWARD,
-        FSDP_PRE_FORWARD, FSDP_PREFETCH,      FSDP_REDUCE_SCATTER, FSDP_RESHARD};
-
-    for (int i = 0; i < FSDP_CLASSES; i++) {
-        const char *name = class_name[by_alphabet[i]];
-        const guide_fold count = guide_fold_of(ranks, "operation_breakdown", name, "count"),
-                         ms = guide_fold_of(ranks, "operation_breakdown", name, "total_time_ms");
-        metric_value *o;
-
-        if (!(count.mean > 0))
-            continue;
-        o = metric_put_object(to, name);
-        metric_put_number(o, "avg_count", metric_round(count.mean, 1));
-        guide_put_round(o, "avg_time_ms", ms.mean);
-        guide_put_round(o, "min_time_ms", ms.least);
-        guide_put_round(o, "max_time_ms", ms.most);
-    }
-}
+/* Over ranks, in the order of the alphabet. */
+static const char *const by_alphabet[FSDP_CLASSES] = {
+    "accumulate",   "all_gather",   "copy_in",     "copy_out", "other_fsdp",     "post_backward",
+    "post_forward", "pre_backward", "pre_forward", "prefetch", "reduce_scatter", "reshard"};
+static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN, 1, NULL},
+                                              {"total_time_ms", "avg_time_ms", GUIDE_MEAN, 2, NULL},
+                                              {"total_time_ms", "min_time_ms", GUIDE_LEAST, 2, NULL},
+                                              {"total_time_ms", "max_time_ms", GUIDE_MOST, 2, NULL}};
 
 static void fsdp_compat(const metric_context *x, metric_value *out)
 {
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
 
     put_means(&ranks, out);
-    put_operations_compat(&ranks, metric_put_object(out, "operation_breakdown"));
+    guide_put_classes(&ranks, "operation_breakdown", by_alphabet, FSDP_CLASSES, compat_figures,
+                      DSE_COUNT(compat_figures), metric_put_object(out, "operation_breakdown"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 

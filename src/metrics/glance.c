@@ -14,34 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums by name ---------------------------------------------------------------------------- */
-
-/* Rows over all ranks, found by a key that has all that tells them apart. */
-typedef struct {
-    trace_names keys;
-    size_t cap;
-    glance_row *row;
-} tally;
-
-static glance_row *row_of(tally *t, const char *key, const char *name, const char *of, dse_arena *a)
-{
-    uint32_t known = t->keys.n, id = trace_names_add(&t->keys, key, strlen(key));
-
-    DSE_ARENA_GROW(a, t->row, t->cap, (size_t)id + 1);
-    if (id == known)
-        t->row[id] = (glance_row){
-            .name = dse_arena_strdup(a, name), .of = dse_arena_strdup(a, of), .bus_bytes_per_s = (double)NAN};
-    return &t->row[id];
-}
-
-static void add_to(glance_row *row, int64_t ps)
-{
-    row->least_ps = !row->n || ps < row->least_ps ? ps : row->least_ps;
-    row->most_ps = ps > row->most_ps ? ps : row->most_ps;
-    row->n++;
-    row->ps += ps;
-}
-
+/* Most time first; of equal times the one that is called most, then by name. */
 static int by_time(const void *a, const void *b)
 {
     const glance_row *x = a, *y = b;
@@ -52,13 +25,9 @@ static int by_time(const void *a, const void *b)
 
 static glance_rows rows_of(tally *t)
 {
-    glance_rows r = {.n = t->keys.n, .row = t->row};
+    glance_rows r = tally_end(t);
 
-    for (size_t i = 0; i < r.n; i++)
-        r.ps += r.row[i].ps;
-    if (r.n)
-        qsort(r.row, r.n, sizeof *r.row, by_time);
-    trace_names_free(&t->keys);
+    tally_sort(&r, by_time);
     return r;
 }
 
@@ -115,48 +84,26 @@ static const metric_pick blocking = METRIC_PICK(
                      .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream|streamwait|"
                               "eventquery"});
 
-/* The first GPU event from a time on, of kernels and memory operations by start; NULL. */
-static const trace_event *next_event(const trace_rank *r, const metric_events *list, int64_t at)
+/* The place of the first event of a list by start that begins at a time or later. */
+static uint32_t first_from(const trace_rank *r, const metric_events *list, int64_t at)
 {
     size_t i;
 
     METRIC_BISECT(i, 0, list->n, metric_start(&r->event[list->event[i]]) < at);
-    return i < list->n ? &r->event[list->event[i]] : NULL;
+    return (uint32_t)i;
 }
 
-typedef struct {
-    uint64_t correlation;
-    const trace_event *event;
-} launch;
-
-METRIC_COMPARE(by_correlation, launch, {(int64_t)x->correlation, (int64_t)y->correlation},
-               {x->event->start_ps, y->event->start_ps})
-
-/* The calls of the runtime and the driver by correlation. */
-static launch *launches_of(const trace_rank *r, dse_arena *a, size_t *n)
+/* The call that launched the first GPU event from a time on; NULL: it is not in the file. */
+static const trace_event *next_launch(const metric_view *v, int64_t at)
 {
-    static const unsigned calls = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER;
-    launch *list;
+    const trace_rank *r = v->rank;
+    const uint32_t k = first_from(r, &v->kernels, at), m = first_from(r, &v->memory_ops, at);
+    const bool copies =
+        m < v->memory_ops.n && (k == v->kernels.n || metric_start(&r->event[v->memory_ops.event[m]]) <
+                                                         metric_start(&r->event[v->kernels.event[k]]));
+    const uint32_t launch = copies ? v->memory_launch[m] : k < v->kernels.n ? v->launch[k] : DSE_NONE;
 
-    *n = 0;
-    for (size_t i = 0; i < r->n_events; i++)
-        *n += r->event[i].correlation && (calls & 1u << r->event[i].category);
-    list = DSE_ARENA_NEW(a, launch, *n);
-    *n = 0;
-    for (size_t i = 0; i < r->n_events; i++)
-        if (r->event[i].correlation && (calls & 1u << r->event[i].category))
-            list[(*n)++] = (launch){r->event[i].correlation, &r->event[i]};
-    if (*n)
-        qsort(list, *n, sizeof *list, by_correlation);
-    return list;
-}
-
-static const trace_event *launch_of(const launch *list, size_t n, const trace_event *e)
-{
-    size_t i;
-
-    METRIC_BISECT(i, 0, n, list[i].correlation < e->correlation);
-    return e->correlation && i < n && list[i].correlation == e->correlation ? list[i].event : NULL;
+    return launch == DSE_NONE ? NULL : &r->event[launch];
 }
 
 static void find_causes(const metric_view *v, metric_span window, tally *by_call, dse_arena *a,
@@ -166,8 +113,6 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
     metric_spans all = {1, &window}, idle = metric_spans_subtract(&all, &v->gpu_time, a);
     metric_picked calls = metric_pick_of(r, NULL, &blocking, a);
     metric_spans blocked;
-    size_t n;
-    launch *list;
 
     if (!d->window_ps)
         return;
@@ -175,20 +120,16 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
     for (uint32_t i = 0; i < calls.list.n; i++) {
         const trace_event *e = metric_picked_at(&calls, i);
 
-        add_to(row_of(by_call, METRIC_TEXT_OF(r, e), METRIC_TEXT_OF(r, e), "", a), e->dur_ps);
+        tally_add(tally_at(by_call, METRIC_TEXT_OF(r, e), METRIC_TEXT_OF(r, e), ""), e->dur_ps);
     }
     blocked = metric_picked_time(&calls, METRIC_ANY_CLASS, a);
-    list = launches_of(r, a, &n);
     for (size_t i = 0; i < idle.n; i++) {
         const metric_span *gap = &idle.span[i];
         const int64_t length = gap->end - gap->start;
-        const trace_event *kernel = next_event(r, &v->kernels, gap->end),
-                          *copy = next_event(r, &v->memory_ops, gap->end), *next, *by;
+        const trace_event *by = next_launch(v, gap->end);
         int64_t launched, stopped;
 
         d->gap_ps = length > d->gap_ps ? length : d->gap_ps;
-        next = !kernel || (copy && metric_start(copy) < metric_start(kernel)) ? copy : kernel;
-        by = next ? launch_of(list, n, next) : NULL;
         if (!by) {
             d->cause_ps[GLANCE_UNTOLD] += length;
             continue;
@@ -207,45 +148,27 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-static void add_kernels(const metric_view *v, tally *t, dse_arena *a)
-{
-    const trace_rank *r = v->rank;
-    uint32_t *place = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1); /* by name, plus 1 */
-
-    for (uint32_t i = 0; i < v->kernels.n; i++) {
-        const trace_event *e = &r->event[v->kernels.event[i]];
-        uint32_t name = metric_kernel_name(r, e);
-
-        if (!place[name]) {
-            glance_row *row = row_of(t, r->names.text[name], r->names.text[name],
-                                     metric_work_name[metric_kernel_work(v, e)], a);
-            place[name] = (uint32_t)(row - t->row) + 1;
-        }
-        add_to(&t->row[place[name] - 1], e->dur_ps);
-    }
-}
-
 /* A row's bytes are those of all its copies whose size is given. */
-static void add_copies(const metric_view *v, tally *t, dse_arena *a)
+static void add_copies(const metric_view *v, tally *t)
 {
     for (uint32_t i = 0; i < v->memory_ops.n; i++) {
         const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
         const trace_args *args = metric_args_of(v->rank, e);
         const char *name = METRIC_TEXT_OF(v->rank, e);
-        glance_row *row = row_of(t, name, name, "", a);
+        glance_row *row = tally_at(t, name, name, "");
 
-        add_to(row, e->dur_ps);
+        tally_add(row, e->dur_ps);
         row->bytes += args && args->bytes != TRACE_UNKNOWN ? (double)args->bytes : 0;
     }
 }
 
 glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a)
 {
-    tally t = {0};
+    tally t = {.arena = a};
 
     for (size_t i = 0; i < kernels->n; i++) {
         const glance_row *k = &kernels->row[i];
-        glance_row *row = row_of(&t, k->of, k->of, "", a);
+        glance_row *row = tally_at(&t, k->of, k->of, "");
 
         row->n += k->n;
         row->ps += k->ps;
@@ -253,34 +176,22 @@ glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a)
     return rows_of(&t);
 }
 
-/* Of a report of totals; these have no least and most. */
-static void add_totals(const trace_rank *r, tally *t, dse_arena *a)
-{
-    for (size_t i = 0; i < r->n_totals; i++) {
-        const char *name = r->names.text[r->total[i].name];
-        glance_row *row = row_of(t, name, name, metric_work_name[metric_work_of(name)], a);
-
-        row->n += r->total[i].count;
-        row->ps += r->total[i].total_ns * TRACE_PS_PER_NS;
-    }
-}
-
 /* Adds a call whose bus bandwidth is that of all calls of its row together. */
 static void add_call(tally *t, const char *type, const char *group, uint32_t members, double bytes,
-                     double factor, int64_t ps, dse_arena *a)
+                     double factor, int64_t ps)
 {
-    const char *key = dse_arena_printf(a, "%s|%s|%u|%.0f", type, group, members, bytes);
-    glance_row *row = row_of(t, key, type, group, a);
+    const char *key = dse_arena_printf(t->arena, "%s|%s|%u|%.0f", type, group, members, bytes);
+    glance_row *row = tally_at(t, key, type, group);
     double moved = isnan(row->bus_bytes_per_s) ? 0 : row->bus_bytes_per_s * (double)row->ps;
 
-    add_to(row, ps);
+    tally_add(row, ps);
     row->bytes = bytes;
     row->members = members;
     if (bytes > 0 && isfinite(factor) && row->ps > 0)
         row->bus_bytes_per_s = (moved + bytes * factor * TRACE_PS_PER_S) / (double)row->ps;
 }
 
-static void add_collectives(const metric_view *v, tally *t, dse_arena *a)
+static void add_collectives(const metric_view *v, tally *t)
 {
     for (uint32_t i = 0; i < v->comm.n; i++) {
         const trace_event *e = &v->rank->event[v->comm.event[i]];
@@ -291,7 +202,7 @@ static void add_collectives(const metric_view *v, tally *t, dse_arena *a)
 
         add_call(t, metric_comm_type_name[type], g.desc ? g.desc : "", s.group_size,
                  s.state == METRIC_SIZE_KNOWN ? (double)s.bytes : 0, metric_bus_factor(type, s.group_size),
-                 e->dur_ps, a);
+                 e->dur_ps);
     }
 }
 
@@ -322,8 +233,7 @@ static void look_at_tpu(const metric_view *v, const tpu_device *t, dse_arena *a,
 }
 
 /* Fusions have names of their own, so operations are summed by category. */
-static void add_operations(const metric_view *v, const tpu_device *d, tally *kernels, tally *calls,
-                           dse_arena *a)
+static void add_operations(const metric_view *v, const tpu_device *d, tally *kernels, tally *calls)
 {
     static const char *const works[] = {
         [TPU_COMPUTE] = "compute", [TPU_COMMUNICATION] = "nccl", [TPU_MEMORY] = "memory"};
@@ -336,11 +246,11 @@ static void add_operations(const metric_view *v, const tpu_device *d, tally *ker
         int64_t ps = op->span.end - op->span.start;
         const char *name = category ? category : METRIC_TEXT_OF(v->rank, e);
 
-        add_to(row_of(kernels, name, name, works[op->work], a), ps);
+        tally_add(tally_at(kernels, name, name, works[op->work]), ps);
         if (op->work == TPU_COMMUNICATION)
             add_call(calls, tpu_comm_name((tpu_comm)op->comm), "", op->group,
                      op->bytes == TRACE_UNKNOWN ? 0 : (double)op->bytes,
-                     metric_bus_factor(tpu_comm_type((tpu_comm)op->comm), op->group), ps, a);
+                     metric_bus_factor(tpu_comm_type((tpu_comm)op->comm), op->group), ps);
     }
 }
 
@@ -376,8 +286,8 @@ static const char *program_of(const metric_context *x)
 
 glance glance_of(const metric_context *x)
 {
-    tally kernels = {0}, copies = {0}, calls = {0}, by_call = {0};
     dse_arena *a = x->arena;
+    tally kernels = {.arena = a}, copies = kernels, calls = kernels, by_call = kernels;
     size_t n = 0;
     glance g = {0};
 
@@ -389,18 +299,18 @@ glance glance_of(const metric_context *x)
 
         for (uint32_t d = 0; d < v->tpu.n; d++) {
             look_at_tpu(v, &v->tpu.device[d], a, &g.device[g.n_devices++]);
-            add_operations(v, &v->tpu.device[d], &kernels, &calls, a);
+            add_operations(v, &v->tpu.device[d], &kernels, &calls);
             g.of_tpu = true;
         }
-        add_totals(v->rank, &kernels, a);
+        tally_add_totals(&kernels, v->rank);
         if (!v->kernels.n && !v->memory_ops.n)
             continue;
         if (v->rank->n_devices && !g.gpu)
             g.gpu = TRACE_NAME(v->rank, v->rank->device[0].name);
         look_at_gpu(v, &by_call, a, &g.device[g.n_devices++]);
-        add_kernels(v, &kernels, a);
-        add_copies(v, &copies, a);
-        add_collectives(v, &calls, a);
+        tally_add_kernels(&kernels, v, &v->kernels, NULL);
+        add_copies(v, &copies);
+        add_collectives(v, &calls);
     }
     g.kernels = rows_of(&kernels);
     g.copies = rows_of(&copies);
@@ -448,14 +358,14 @@ static void add_operators(const metric_view *v, tally *t, dse_arena *a)
                              ? ""
                              : class_of_module(METRIC_TEXT_OF(r, &r->event[module.item[m].event]), a);
 
-        add_to(row_of(t, dse_arena_printf(a, "%s|%s", name, of), name, of, a),
-               r->event[v->kernels.event[k]].dur_ps);
+        tally_add(tally_at(t, dse_arena_printf(a, "%s|%s", name, of), name, of),
+                  r->event[v->kernels.event[k]].dur_ps);
     }
 }
 
 glance_rows glance_operators(const metric_context *x)
 {
-    tally t = {0};
+    tally t = {.arena = x->arena};
 
     for (uint32_t i = 0; i < x->n_views; i++)
         add_operators(&x->view[i], &t, x->arena);

@@ -10,6 +10,7 @@
 #define DSE_METRICS_GLANCE_H
 
 #include "metrics/context.h"
+#include "metrics/tally.h"
 
 typedef enum {
     GLANCE_COMPUTE,
@@ -44,22 +45,9 @@ typedef struct {
     double step_ps, least_ps, most_ps; /* mean, least and most of its steps; NaN without */
 } glance_device;
 
-/* A kernel, a copy, a collective or an operator over all devices. Texts are in the arena. */
-typedef struct {
-    const char *name; /* "AllReduce" */
-    const char *of; /* its kind of work, the group of a collective, the module of an operator; "": unknown */
-    uint64_t n;
-    int64_t ps, least_ps, most_ps; /* sum, least and most of one; 0 of a report of totals */
-    double bytes;                  /* of a collective the buffer of each, of copies all; 0: unknown */
-    uint32_t members;              /* 0: unknown */
-    double bus_bytes_per_s;        /* NaN */
-} glance_row;
-
-typedef struct {
-    size_t n;
-    glance_row *row; /* most time first */
-    int64_t ps;      /* of all */
-} glance_rows;
+/* A kernel, a copy, a collective or an operator over all devices, most time first. */
+typedef tally_row glance_row;
+typedef tally_rows glance_rows;
 
 typedef struct {
     size_t n_devices;

@@ -118,21 +118,42 @@ void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, 
                          ranks->x->options->compat ? metric_round(mean, 2) : mean, why);
 }
 
-guide_fold guide_fold_of(const guide_ranks *ranks, const char *classes, const char *class, const char *key)
+/* Of one class; NaN: no rank has the figure. */
+static double fold_class(const guide_ranks *ranks, const char *classes, const char *class,
+                         const guide_figure *f)
 {
-    guide_fold f = {0, INFINITY, 0};
-    double sum = 0;
+    double sum = 0, least = INFINITY, most = 0;
+    bool any = false;
 
     for (uint32_t i = 0; i < ranks->n; i++) {
-        double v = metric_number(metric_get(metric_get(metric_get(ranks->rank[i].out, classes), class), key));
+        double v =
+            metric_number(metric_get(metric_get(metric_get(ranks->rank[i].out, classes), class), f->of));
 
+        any = any || !isnan(v);
         v = isnan(v) ? 0 : v;
         sum += v;
-        f.least = v < f.least ? v : f.least;
-        f.most = v > f.most ? v : f.most;
+        least = v < least ? v : least;
+        most = v > most ? v : most;
     }
-    f.mean = sum / ranks->n;
-    return f;
+    return !any ? NAN : f->fold == GUIDE_MEAN ? sum / ranks->n : f->fold == GUIDE_LEAST ? least : most;
+}
+
+void guide_put_classes(const guide_ranks *ranks, const char *classes, const char *const *class,
+                       size_t n_classes, const guide_figure *figure, size_t n, metric_value *to)
+{
+    for (size_t c = 0; c < n_classes; c++) {
+        metric_value *o = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+            const double v = fold_class(ranks, classes, class[c], &figure[i]);
+
+            if (!i && !(v > 0))
+                break;
+            o = o ? o : metric_put_object(to, class[c]);
+            metric_put_number_or(o, figure[i].key, figure[i].digits ? metric_round(v, figure[i].digits) : v,
+                                 figure[i].why);
+        }
+    }
 }
 
 metric_value *guide_put_percent(metric_value *to, const char *key, double part, double whole, const char *why)

@@ -63,11 +63,17 @@ double guide_mean(const guide_ranks *ranks, const char *key);
  * figure. */
 void guide_put_mean(const guide_ranks *ranks, const char *key, const char *why, metric_value *out);
 
-/* Over all ranks, of which those without it count as 0, a figure of a class in an object of classes. */
+/* A figure over all ranks, of which those without it count as 0, of each class of an object of classes. */
 typedef struct {
-    double mean, least, most;
-} guide_fold;
-guide_fold guide_fold_of(const guide_ranks *ranks, const char *classes, const char *class, const char *key);
+    const char *of, *key; /* the figure of a rank, and what it is called over ranks */
+    enum { GUIDE_MEAN, GUIDE_LEAST, GUIDE_MOST } fold;
+    int digits;      /* to which it is rounded; 0: it is not */
+    const char *why; /* it is absent if no rank has it; NULL: all have */
+} guide_figure;
+
+/* The figures of classes of the object `classes` of each rank; without those whose first figure is 0. */
+void guide_put_classes(const guide_ranks *ranks, const char *classes, const char *const *class,
+                       size_t n_classes, const guide_figure *figure, size_t n, metric_value *to);
 
 /* Percent that part is of whole; 0 of nothing, as the originals say. */
 static inline double guide_percent(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }

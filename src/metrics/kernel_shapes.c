@@ -56,7 +56,7 @@ typedef enum {
 } op_form;
 
 static const struct {
-    const char *name;
+    const char *names; /* between bars */
     shape_class class;
     op_form form;
     uint32_t first;
@@ -65,40 +65,22 @@ static const struct {
     {"aten::addmm", CLASS_MATMUL, FORM_PRODUCT, 1},
     {"aten::bmm", CLASS_ATTENTION_PRODUCT, FORM_BATCHES, 0},
     {"aten::baddbmm", CLASS_ATTENTION_PRODUCT, FORM_BATCHES, 1},
-    {"aten::_scaled_dot_product_flash_attention", CLASS_ATTENTION, FORM_HEADS_TOKENS, 0},
-    {"aten::_scaled_dot_product_cudnn_attention", CLASS_ATTENTION, FORM_HEADS_TOKENS, 0},
-    {"aten::_flash_attention_forward", CLASS_ATTENTION, FORM_TOKENS_HEADS, 0},
-    {"flash_attn::_flash_attn_forward", CLASS_ATTENTION, FORM_TOKENS_HEADS, 0},
-    {"aten::_scaled_dot_product_flash_attention_backward", CLASS_ATTENTION_BACKWARD, FORM_HEADS_TOKENS, 1},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", CLASS_ATTENTION_BACKWARD, FORM_HEADS_TOKENS, 1},
-    {"aten::_flash_attention_backward", CLASS_ATTENTION_BACKWARD, FORM_TOKENS_HEADS, 1},
-    {"flash_attn::_flash_attn_backward", CLASS_ATTENTION_BACKWARD, FORM_TOKENS_HEADS, 1},
-    {"aten::add", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::add_", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::sub", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::mul", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::mul_", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::div", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::div_", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::neg", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::gelu", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::gelu_backward", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::silu", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::silu_backward", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::relu", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::threshold_backward", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::masked_fill_", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::native_dropout", CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::copy_", CLASS_ELEMENTWISE, FORM_INTO, 0},
-    {"aten::fill_", CLASS_ELEMENTWISE, FORM_INTO, 0},
-    {"aten::zero_", CLASS_ELEMENTWISE, FORM_INTO, 0},
-    {"aten::_softmax", CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::_softmax_backward_data", CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::native_layer_norm", CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::native_layer_norm_backward", CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::_fused_rms_norm", CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::embedding", CLASS_LOOKUP, FORM_ROWS, 0},
-    {"aten::index_select", CLASS_LOOKUP, FORM_ROWS, 0},
+    {"aten::_scaled_dot_product_flash_attention|aten::_scaled_dot_product_cudnn_attention", CLASS_ATTENTION,
+     FORM_HEADS_TOKENS, 0},
+    {"aten::_flash_attention_forward|flash_attn::_flash_attn_forward", CLASS_ATTENTION, FORM_TOKENS_HEADS, 0},
+    {"aten::_scaled_dot_product_flash_attention_backward|aten::_scaled_dot_product_cudnn_attention_backward",
+     CLASS_ATTENTION_BACKWARD, FORM_HEADS_TOKENS, 1},
+    {"aten::_flash_attention_backward|flash_attn::_flash_attn_backward", CLASS_ATTENTION_BACKWARD,
+     FORM_TOKENS_HEADS, 1},
+    {"aten::add|aten::add_|aten::sub|aten::mul|aten::mul_|aten::div|aten::div_|aten::neg|aten::gelu|"
+     "aten::gelu_backward|aten::silu|aten::silu_backward|aten::relu|aten::threshold_backward|"
+     "aten::masked_fill_|aten::native_dropout",
+     CLASS_ELEMENTWISE, FORM_ALL, 0},
+    {"aten::copy_|aten::fill_|aten::zero_", CLASS_ELEMENTWISE, FORM_INTO, 0},
+    {"aten::_softmax|aten::_softmax_backward_data|aten::native_layer_norm|aten::native_layer_norm_backward|"
+     "aten::_fused_rms_norm",
+     CLASS_NORMALISATION, FORM_ALL, 0},
+    {"aten::embedding|aten::index_select", CLASS_LOOKUP, FORM_ROWS, 0},
 };
 #define N_OPS DSE_COUNT(ops)
 
@@ -339,7 +321,7 @@ static size_t op_of(const char *name)
 {
     size_t i = 0;
 
-    while (i < N_OPS && strcmp(ops[i].name, name) != 0)
+    while (i < N_OPS && !metric_is_among(ops[i].names, name))
         i++;
     return i;
 }

@@ -3,88 +3,21 @@
  * Times are plain sums: kernels of different streams that run side by side both count. The original tests for
  * reductions before communication, so that ncclDevKernel_AllReduce_Sum_* is a reduction there; kinds.h has
  * the order of the definition. */
+#include "base/array.h"
+#include "base/order.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
-#include "metrics/order.h"
+#include "metrics/tally.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define TOP 10
 
+/* Of a rank, by name and by kind of work. */
 typedef struct {
-    uint32_t name;  /* of the rank's names, or of all ranks' */
-    uint32_t first; /* place in the file of its first kernel; over all ranks, in their order */
-    uint32_t n;
-    uint8_t kind; /* metric_work */
-    int64_t time_ps;
-} name_sum;
-
-typedef struct {
-    uint32_t n_names;
-    name_sum *name;
-    int64_t time_ps;
-    uint32_t n_kernels;
-    metric_sums kind[METRIC_WORKS]; /* of a rank */
+    tally_rows names;
+    metric_sums kind[METRIC_WORKS];
 } rank_kernels;
-
-/* By the definition: the view says what communicates, the words of the section what else it is. */
-static metric_work kind_of_event(const guide_rank *r, const trace_event *e, uint32_t name)
-{
-    return metric_kernel_work(r->view, e) == METRIC_WORK_COMM
-               ? METRIC_WORK_COMM
-               : metric_work_by_words(r->rank->names.text[name]);
-}
-
-/* The sums of the names of a list's kernels. kind_of NULL: they are those of the definition. */
-static void sum_kernels(const guide_rank *r, const metric_events *list,
-                        metric_work (*kind_of)(const char *name), dse_arena *a, dse_arena *scratch,
-                        rank_kernels *out)
-{
-    uint32_t *place = DSE_ARENA_NEW(scratch, uint32_t, (size_t)r->rank->names.n + 1); /* by name, plus 1 */
-
-    *out = (rank_kernels){.n_kernels = list->n};
-    for (uint32_t i = 0; i < list->n; i++) {
-        uint32_t name = metric_kernel_name(r->rank, &r->rank->event[list->event[i]]);
-
-        place[name] = place[name] ? place[name] : ++out->n_names;
-    }
-    out->name = DSE_ARENA_NEW(a, name_sum, out->n_names);
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &r->rank->event[list->event[i]];
-        uint32_t name = metric_kernel_name(r->rank, e);
-        name_sum *s = &out->name[place[name] - 1];
-
-        if (!s->n++)
-            *s = (name_sum){
-                .name = name,
-                .first = DSE_NONE,
-                .n = 1,
-                .kind = (uint8_t)(kind_of ? kind_of(r->rank->names.text[name]) : kind_of_event(r, e, name))};
-        metric_sums_add(&out->kind[s->kind], e->dur_ps);
-        s->time_ps += e->dur_ps;
-        s->first = list->event[i] < s->first ? list->event[i] : s->first;
-        out->time_ps += e->dur_ps;
-    }
-}
-
-/* Orders by time, longest first; equal times keep their order. */
-static int by_time(const void *a, const void *b)
-{
-    const name_sum *x = *(const name_sum *const *)a, *y = *(const name_sum *const *)b;
-
-    return METRIC_ORDER({y->time_ps, x->time_ps}, {x->first, y->first});
-}
-
-static const name_sum **sorted(const rank_kernels *k, dse_arena *a)
-{
-    const name_sum **by = DSE_ARENA_NEW(a, const name_sum *, (size_t)k->n_names + 1);
-
-    for (uint32_t i = 0; i < k->n_names; i++)
-        by[i] = &k->name[i];
-    qsort(by, k->n_names, sizeof *by, by_time);
-    return by;
-}
 
 /* Kinds in the order of their names, as reports list them. */
 static const metric_work by_alphabet[METRIC_WORKS] = {
@@ -96,7 +29,15 @@ static const metric_work by_alphabet[METRIC_WORKS] = {
 /* Its kernels: those that the file spells so, and that last. */
 static const metric_pick literal = METRIC_PICK(METRIC_LASTING, {0, .words = "kernel"});
 
-static metric_work kind_compat(const char *name)
+/* By the definition: the view says what communicates, the words of the section what else it is. */
+static metric_work kind_of_section(const metric_view *v, const trace_event *e)
+{
+    return metric_kernel_work(v, e) == METRIC_WORK_COMM
+               ? METRIC_WORK_COMM
+               : metric_work_by_words(v->rank->names.text[metric_kernel_name(v->rank, e)]);
+}
+
+static metric_work kind_compat(const metric_view *v, const trace_event *e)
 {
     static const metric_name_class kinds[] = {
         {METRIC_WORK_GEMM, "gemm|gemv|matmul|mm_|_mm|cutlass|cublas"},
@@ -106,6 +47,8 @@ static metric_work kind_compat(const char *name)
         {METRIC_WORK_MEMORY, "copy|memcpy|memset|transpose|permute|contiguous"},
         {METRIC_WORK_COMM, "nccl|allgather|allreduce|reducescatter|broadcast"},
         {METRIC_WORK_EMBEDDING, "embedding|lookup|gather|scatter|index"}};
+
+    const char *name = v->rank->names.text[metric_kernel_name(v->rank, e)];
 
     return (metric_work)METRIC_CLASS_OF_NAME(kinds, name, METRIC_WORK_OTHER);
 }
@@ -135,42 +78,46 @@ static void put_share(const metric_context *x, metric_value *to, int64_t part, i
         guide_put_percent(to, "percentage", (double)part, (double)whole, "no time");
 }
 
-static void put_top(const metric_context *x, const trace_names *names, const rank_kernels *k,
-                    metric_value *list)
+static void put_top(const metric_context *x, tally_rows *k, metric_value *list)
 {
-    const name_sum **by = sorted(k, x->arena);
-
-    for (uint32_t i = 0; i < k->n_names && i < TOP; i++) {
+    tally_sort(k, NULL);
+    for (size_t i = 0; i < k->n && i < TOP; i++) {
+        const tally_row *row = &k->row[i];
         metric_value *to = metric_put_object(list, NULL);
-        const char *name = names->text[by[i]->name];
 
-        metric_put_text(to, "name", x->options->compat ? cut(name, x->arena) : name);
-        metric_put_integer(to, "count", by[i]->n);
-        metric_put_number(to, "total_time_ms", ms_of(x, by[i]->time_ps));
-        metric_put_number(to, "avg_time_us", guide_us(by[i]->time_ps) / by[i]->n);
-        put_share(x, to, by[i]->time_ps, k->time_ps);
-        metric_put_text(to, "type", metric_work_name[by[i]->kind]);
+        metric_put_text(to, "name", x->options->compat ? cut(row->name, x->arena) : row->name);
+        metric_put_count(to, "count", row->n);
+        metric_put_number(to, "total_time_ms", ms_of(x, row->ps));
+        metric_put_number(to, "avg_time_us", guide_us(row->ps) / (double)row->n);
+        put_share(x, to, row->ps, k->ps);
+        metric_put_text(to, "type", metric_work_name[row->work]);
     }
 }
 
-/* The originals list the longest kernels of each rank, too. */
+/* The originals list the longest kernels of each rank, too, equal ones in the order of the file. */
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
     const bool compat = x->options->compat;
-    const metric_events list =
-        compat ? metric_pick_of(r->rank, &r->view->kernels, &literal, scratch).list : r->view->kernels;
+    metric_events list = r->view->kernels;
     rank_kernels *k = r->own;
+    tally sums = {.arena = x->arena};
     metric_value *types;
 
-    sum_kernels(r, &list, compat ? kind_compat : NULL, x->arena, scratch, k);
-    metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
-                      ms_of(x, k->time_ps));
-    if (!compat)
-        metric_put_integer(r->out, "launches", k->n_kernels);
-    metric_put_integer(r->out, compat ? "num_unique_kernels" : "unique_names", k->n_names);
     if (compat) {
-        metric_put_integer(r->out, "total_kernel_launches", k->n_kernels);
-        put_top(x, &r->rank->names, k, metric_put_list(r->out, "top_kernels"));
+        list = metric_pick_of(r->rank, &list, &literal, scratch).list;
+        qsort(list.event, list.n, sizeof *list.event, dse_by_u32);
+    }
+    tally_add_kernels(&sums, r->view, &list, compat ? kind_compat : kind_of_section);
+    k->names = tally_end(&sums);
+    tally_sum_works(&k->names, k->kind);
+    metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
+                      ms_of(x, k->names.ps));
+    if (!compat)
+        metric_put_integer(r->out, "launches", list.n);
+    metric_put_count(r->out, compat ? "num_unique_kernels" : "unique_names", k->names.n);
+    if (compat) {
+        metric_put_integer(r->out, "total_kernel_launches", list.n);
+        put_top(x, &k->names, metric_put_list(r->out, "top_kernels"));
     }
     types = metric_put_object(r->out, compat ? "type_breakdown" : "by_type");
     for (int i = 0; i < METRIC_WORKS; i++) {
@@ -182,28 +129,23 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
         type = metric_put_object(types, metric_work_name[by_alphabet[i]]);
         metric_put_integer(type, "count", s->n);
         metric_put_number(type, compat ? "total_time_ms" : "time_ms_sum", ms_of(x, s->sum_ps));
-        put_share(x, type, s->sum_ps, k->time_ps);
+        put_share(x, type, s->sum_ps, k->names.ps);
     }
     return true;
 }
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-/* Adds a rank's sums to those over all ranks, whose names have a table of their own. */
-static void add_names(const trace_rank *r, const rank_kernels *k, trace_names *names, rank_kernels *all,
-                      size_t *cap)
+/* Adds a rank's sums to those over all ranks. */
+static void add_names(const tally_rows *k, tally *all)
 {
-    for (uint32_t i = 0; i < k->n_names; i++) {
-        const name_sum *s = &k->name[i];
-        uint32_t id = trace_names_add(names, r->names.text[s->name], r->names.length[s->name]);
+    for (size_t i = 0; i < k->n; i++) {
+        tally_row *row = tally_at(all, k->row[i].name, k->row[i].name, "");
 
-        DSE_GROW(all->name, *cap, (size_t)all->n_names + 1);
-        if (id == all->n_names)
-            all->name[all->n_names++] = (name_sum){.name = id, .first = id, .kind = s->kind};
-        all->name[id].n += s->n;
-        all->name[id].time_ps += s->time_ps;
+        row->work = row->n ? row->work : k->row[i].work;
+        row->n += k->row[i].n;
+        row->ps += k->row[i].ps;
     }
-    all->time_ps += k->time_ps;
 }
 
 /* Mean counts and times over all ranks, those without the kind too; the percentage is of all ranks' time. */
@@ -232,53 +174,41 @@ static void put_kinds(const guide_ranks *ranks, int64_t all_ps, metric_value *to
 
 static void kernel(const metric_context *x, metric_value *out)
 {
-    trace_names names = {0};
-    rank_kernels all = {0};
-    size_t cap = 0;
+    tally sums = {.arena = x->arena};
+    tally_rows all;
     guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
 
     for (uint32_t i = 0; i < ranks.n; i++)
-        add_names(ranks.rank[i].rank, ranks.rank[i].own, &names, &all, &cap);
-    metric_put_number(out, "avg_kernel_time_ms", (double)all.time_ps / TRACE_PS_PER_MS / ranks.n);
+        add_names(&((const rank_kernels *)ranks.rank[i].own)->names, &sums);
+    all = tally_end(&sums);
+    metric_put_number(out, "avg_kernel_time_ms", (double)all.ps / TRACE_PS_PER_MS / ranks.n);
     metric_put_number(out, "avg_unique_kernels", guide_mean(&ranks, "unique_names"));
     metric_put_number(out, "avg_kernel_launches", guide_mean(&ranks, "launches"));
-    put_kinds(&ranks, all.time_ps, metric_put_object(out, "type_breakdown"));
-    put_top(x, &names, &all, metric_put_list(out, "top_kernels"));
+    put_kinds(&ranks, all.ps, metric_put_object(out, "type_breakdown"));
+    put_top(x, &all, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, NULL, out);
-    dse_free(all.name);
-    trace_names_free(&names);
 }
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-static void put_kinds_compat(const guide_ranks *ranks, metric_value *to)
-{
-    for (int i = 0; i < METRIC_WORKS; i++) {
-        const char *name = metric_work_name[by_alphabet[i]];
-        const guide_fold count = guide_fold_of(ranks, "type_breakdown", name, "count"),
-                         ms = guide_fold_of(ranks, "type_breakdown", name, "total_time_ms"),
-                         percentage = guide_fold_of(ranks, "type_breakdown", name, "percentage");
-        metric_value *type;
-
-        if (!(count.mean > 0))
-            continue;
-        type = metric_put_object(to, name);
-        metric_put_number(type, "avg_count", metric_round(count.mean, 1));
-        guide_put_round(type, "avg_time_ms", ms.mean);
-        guide_put_round(type, "avg_percentage", percentage.mean);
-    }
-}
+static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN, 1, NULL},
+                                              {"total_time_ms", "avg_time_ms", GUIDE_MEAN, 2, NULL},
+                                              {"percentage", "avg_percentage", GUIDE_MEAN, 2, NULL}};
 
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
+    const char *kinds[METRIC_WORKS];
     guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
 
+    for (int i = 0; i < METRIC_WORKS; i++)
+        kinds[i] = metric_work_name[by_alphabet[i]];
     guide_put_round(out, "avg_kernel_time_ms", guide_mean(&ranks, "total_kernel_time_ms"));
     metric_put_number(out, "avg_unique_kernels", metric_round(guide_mean(&ranks, "num_unique_kernels"), 0));
     metric_put_number(out, "avg_kernel_launches",
                       metric_round(guide_mean(&ranks, "total_kernel_launches"), 0));
-    put_kinds_compat(&ranks, metric_put_object(out, "type_breakdown"));
-    put_top(x, &ranks.rank[0].rank->names, ranks.rank[0].own, metric_put_list(out, "top_kernels"));
+    guide_put_classes(&ranks, "type_breakdown", kinds, METRIC_WORKS, compat_figures,
+                      DSE_COUNT(compat_figures), metric_put_object(out, "type_breakdown"));
+    put_top(x, &((rank_kernels *)ranks.rank[0].own)->names, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 

@@ -80,6 +80,18 @@ bool metric_says(const char *name, const char *words)
     }
 }
 
+bool metric_is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (size_t n; words; words = words[n] ? words + n + 1 : NULL) {
+        n = strcspn(words, "|");
+        if (n == length && memcmp(words, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool has_within(const char *text, size_t n, const char *word)
 {
     size_t length = strlen(word);

@@ -61,6 +61,9 @@ uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char 
 #define METRIC_CLASS_OF_NAME(rows, name, otherwise)                                                          \
     metric_class_of_name((rows), sizeof(rows) / sizeof(rows)[0], (name), (otherwise))
 
+/* Whether a word is one of those between bars, "kernel|cpu_op"; NULL has none. */
+bool metric_is_among(const char *words, const char *word);
+
 /* Whether one of the parts of a name, between characters that separate them, is this word, whatever its
  * case. */
 bool metric_has_part(const char *name, const char *word, bool (*separates)(char c));

@@ -3,6 +3,7 @@
 
 #include "metrics/order.h"
 #include "metrics/pick.h"
+#include "metrics/steps.h"
 #include "trace/benchmark.h"
 
 #include <ctype.h>
@@ -72,54 +73,31 @@ static void read_counts(const char *name, metric_pass *p)
                  counts_of(at + sizeof generation - 1, &p->n_generation, &p->generated_tokens);
 }
 
-METRIC_COMPARE(by_start, metric_pass, {x->start_ps, y->start_ps}, {y->dur_ps, x->dur_ps})
-
-/* Drops passes within another, which are parts of it. */
-static uint32_t outermost(metric_pass *p, uint32_t n)
-{
-    uint32_t kept = 0;
-    int64_t end = INT64_MIN;
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (p[i].start_ps + p[i].dur_ps <= end)
-            continue;
-        end = p[i].start_ps + p[i].dur_ps;
-        p[kept++] = p[i];
-    }
-    return kept;
-}
-
-/* Keeps the passes during which a device of an XLA trace worked: an idle engine polls. */
-static uint32_t without_polls(const metric_view *v, metric_pass *p, uint32_t n, dse_arena *a)
-{
-    metric_spans work = tpu_host_time(&v->tpu, v->rank, a);
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; work.n && i < n; i++)
-        if (metric_spans_within(&work, p[i].start_ps, p[i].start_ps + p[i].dur_ps) > 0)
-            p[kept++] = p[i];
-    return work.n ? kept : n;
-}
+METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {y->span.end, x->span.end})
 
 static void passes_of(const metric_view *v, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    const trace_rank *r = v->rank;
     metric_picked p;
+    metric_steps s;
 
     *out = (metric_passes){0, NULL};
-    if (!(m->kinds & METRIC_ON(r->kind)))
+    if (!(m->kinds & METRIC_ON(v->rank->kind)))
         return;
-    p = metric_pick_of(r, NULL, compat ? &m->compat : &m->pick, a);
-    *out = (metric_passes){p.list.n, DSE_ARENA_NEW(a, metric_pass, p.list.n)};
-    for (uint32_t i = 0; i < p.list.n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
-
-        out->pass[i] = (metric_pass){.start_ps = e->start_ps, .dur_ps = e->dur_ps};
-        read_counts(METRIC_TEXT_OF(r, e), &out->pass[i]);
+    p = metric_pick_of(v->rank, NULL, compat ? &m->compat : &m->pick, a);
+    s = metric_steps_of_picked(&p, a);
+    for (uint32_t i = 0; i < s.n; i++)
+        s.step[i].lane = 0; /* a pass within another is a part of it, on whatever thread */
+    if (compat) {
+        qsort(s.step, s.n, sizeof *s.step, by_start);
+    } else {
+        metric_steps_keep_outermost(&s);
+        metric_steps_drop_polls(&s, v, a);
     }
-    qsort(out->pass, out->n, sizeof *out->pass, by_start);
-    if (!compat)
-        out->n = without_polls(v, out->pass, outermost(out->pass, out->n), a);
+    *out = (metric_passes){s.n, DSE_ARENA_NEW(a, metric_pass, s.n)};
+    for (uint32_t i = 0; i < s.n; i++) {
+        out->pass[i] = (metric_pass){.dur_ps = s.step[i].span.end - s.step[i].span.start};
+        read_counts(METRIC_TEXT_OF(v->rank, &v->rank->event[s.step[i].number]), &out->pass[i]);
+    }
 }
 
 void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **name)

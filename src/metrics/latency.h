@@ -10,7 +10,7 @@
 
 /* A forward pass, or engine step. */
 typedef struct {
-    int64_t start_ps, dur_ps;
+    int64_t dur_ps;
     bool counted;                            /* its marker says what it works on: */
     uint64_t n_context, context_tokens;      /* requests in prefill */
     uint64_t n_generation, generated_tokens; /* requests in decode */

@@ -129,15 +129,12 @@ later_sums later_sum(const later_kernels *k)
 
 /* ---- folds --------------------------------------------------------------------------------- */
 
-/* A rank's own value is put; those of a TPU's devices are not. */
-static const trace_rank *rank_of(const later_kernels *k) { return k->device ? NULL : k->rank; }
-
 void later_add_comm(const metric_context *x, const later_kernels *k, later_result *r)
 {
     later_sums s = later_sum(k);
 
     (void)x;
-    later_add(r, rank_of(k), s.comm, s.all);
+    later_add(r, later_rank_of(k), s.comm, s.all);
 }
 
 void later_add_picked(const metric_context *x, const later_kernels *k, later_result *r)
@@ -153,15 +150,7 @@ void later_add_picked(const metric_context *x, const later_kernels *k, later_res
         all += class == METRIC_NOT_PICKED ? 0 : later_ps(k, i);
         part += class == 1 ? later_ps(k, i) : 0;
     }
-    later_add(r, rank_of(k), part, all);
-}
-
-void later_add_covered(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena);
-
-    later_add(r, rank_of(k), (double)metric_spans_overlap(&comm, &compute),
-              (double)metric_spans_length(&comm));
+    later_add(r, later_rank_of(k), part, all);
 }
 
 /* ---- rules --------------------------------------------------------------------------------- */

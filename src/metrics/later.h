@@ -11,7 +11,8 @@
 #include "metrics/pick.h"
 #include "metrics/steps.h"
 
-#define LATER_ON_ALL (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
+#define LATER_ON_ALL     (METRIC_ON_GPU | METRIC_ON(TRACE_XLA))
+#define LATER_NO_KERNELS "the trace has no kernels"
 
 static inline trace_kind later_kind(const metric_context *x) { return x->record->rank[0].kind; }
 
@@ -41,6 +42,9 @@ typedef struct {
 
 /* The kernels of the i-th rank; under --compat `words` (metric_says) know those that communicate. */
 later_kernels later_kernels_of(const metric_context *x, uint32_t i, const char *words);
+
+/* For later_add: a rank's own value is put; those of a TPU's devices are not. */
+static inline const trace_rank *later_rank_of(const later_kernels *k) { return k->device ? NULL : k->rank; }
 
 static inline double later_ps(const later_kernels *k, uint32_t i)
 {
@@ -108,9 +112,8 @@ metric_fn later_value;
 later_result later_begin(const metric_context *x, metric_value *out, const char *name, double scale);
 dse_status later_end(later_result *r, int digits, const char *why, dse_error *err);
 
-/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all;
- * the union of communication that compute covers over all of it. */
-later_fold_fn later_add_comm, later_add_picked, later_add_covered;
+/* Folds: the sum of those that communicate over that of all; of those whose names the rule picks over all. */
+later_fold_fn later_add_comm, later_add_picked;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 

@@ -167,8 +167,6 @@ static void coll_call_num(const metric_context *x, metric_value *out)
     metric_put_integer(out, "coll_call_num", n);
 }
 
-static const char no_kernels[] = "the trace has no kernels";
-
 static const metric rows[] = {
     {METRIC_ROW("coll_call_num", "later", "calls", METRIC_ON_GPU, METRIC_NEEDS_EVIDENCE,
                 "communication kernels of the lowest rank"),
@@ -179,20 +177,20 @@ static const metric rows[] = {
          "the share of communication: of the time of all kernels of a step, mean over inner steps and ranks"),
      LATER_RULE(.fold = gpu_fraction, .words = LATER_COMM_WIDE, .nsys = later_add_comm,
                 .nsys_words = LATER_COMM_NSYS, .tpu = later_add_comm, .tpu_compat = tpu_upstream_fraction,
-                .mean = METRIC_ON_HOST | METRIC_ON(TRACE_XLA), .scale = 100, .why = no_kernels)},
+                .mean = METRIC_ON_HOST | METRIC_ON(TRACE_XLA), .scale = 100, .why = LATER_NO_KERNELS)},
     {LATER_VALUE("communication_overhead", "", METRIC_ON_HOST,
                  "the share of communication as communication_fraction, from 0 to 1 and of the whole trace"),
      LATER_RULE(.fold = later_add_comm, .compat = upstream_overhead, .words = LATER_COMM_PLAIN,
-                .pick = &overhead, .mean = METRIC_ON_HOST, .scale = 1, .why = no_kernels,
+                .pick = &overhead, .mean = METRIC_ON_HOST, .scale = 1, .why = LATER_NO_KERNELS,
                 .why_compat = "rank 0 has no kernels")},
     {LATER_VALUE("communication_ratio", "%", LATER_ON_ALL,
                  "the share of communication as communication_fraction, of the kernels of all ranks pooled"),
      LATER_RULE(.fold = later_add_comm, .words = LATER_COMM_PLAIN, .tpu_compat = tpu_upstream_fraction,
-                .scale = 100, .why = no_kernels)},
+                .scale = 100, .why = LATER_NO_KERNELS)},
     {LATER_VALUE("total_communication_time", "s", LATER_ON_ALL,
                  "union of communication in the inner steps, a step, mean over ranks"),
      LATER_RULE(.fold = add_time, .words = LATER_COMM_PLAIN, .nsys_compat = summed_time,
-                .tpu_compat = tpu_upstream_comm_time, .scale = 1, .why = no_kernels)},
+                .tpu_compat = tpu_upstream_comm_time, .scale = 1, .why = LATER_NO_KERNELS)},
 };
 
 METRIC_FAMILY(later_comm);

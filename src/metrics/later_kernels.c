@@ -100,7 +100,7 @@ static dse_status put_dominant(const metric_context *x, const by_name *b, metric
         }
     }
     if (!(all > 0))
-        return metric_absent(err, "the trace has no kernels");
+        return metric_absent(err, LATER_NO_KERNELS);
     metric_put_number(out, "dominant_kernel_concentration", 100 * most / all);
     if (!x->options->compat)
         metric_put_text(out, "kernel", b->names.text[which]);
@@ -135,23 +135,18 @@ static const metric_pick moe = METRIC_PICK(0, {1, .names = LATER_MOE}, {0}),
 
 static const metric_pick bound_by_memory = BOUND(NULL), bound_upstream = BOUND(LATER_KERNEL_WORDS);
 
-static void add_upstream_bound(const metric_context *x, const trace_rank *rank, later_result *r)
+static void upstream_bound(const metric_context *x, const later_kernels *k, later_result *r)
 {
     metric_sums s[2] = {{0}};
 
-    metric_pick_sum(rank, &bound_upstream, x->arena, s);
-    later_add(r, rank, (double)s[1].sum_ps, (double)s[0].sum_ps + (double)s[1].sum_ps);
-}
-
-static void upstream_bound(const metric_context *x, const later_kernels *k, later_result *r)
-{
-    add_upstream_bound(x, k->rank, r);
+    metric_pick_sum(k->rank, &bound_upstream, x->arena, s);
+    later_add(r, k->rank, (double)s[1].sum_ps, (double)s[0].sum_ps + (double)s[1].sum_ps);
 }
 
 static void tpu_upstream_bound(const metric_context *x, later_result *r)
 {
     for (uint32_t i = 0; i < x->n_views; i++)
-        add_upstream_bound(x, x->view[i].rank, r);
+        upstream_bound(x, &(later_kernels){.rank = x->view[i].rank}, r);
 }
 
 /* Blocks a processor. Where an export does not say how many processors there are, the original takes an
@@ -185,8 +180,6 @@ static void add_uncovered(const metric_context *x, const later_kernels *k, later
     later_add(r, k->rank, bound, all);
 }
 
-static const char no_kernels[] = "the trace has no kernels";
-
 static const metric rows[] = {
     {LATER_ROW("dominant_kernel_concentration", "%", LATER_ON_ALL, dominant_kernel_concentration,
                "largest total of one kernel name over all kernels; of a TPU of one HLO category")},
@@ -194,11 +187,11 @@ static const metric rows[] = {
                  "kernels whose name is elementwise, norm, softmax, reduction or copy; Nsight: small grids"),
      LATER_RULE(.fold = later_add_picked, .pick = &bound_by_memory, .compat = upstream_bound,
                 .nsys = add_uncovered, .words = LATER_COMM_NSYS, .tpu_compat = tpu_upstream_bound,
-                .scale = 100, .digits = 4, .why = no_kernels)},
+                .scale = 100, .digits = 4, .why = LATER_NO_KERNELS)},
     {LATER_VALUE("moe_fraction", "%", METRIC_ON_GPU,
                  "kernels of mixtures of experts, by their names, over all kernels"),
      LATER_RULE(.fold = later_add_picked, .pick = &moe, .nsys_pick = &moe_nsys, .words = LATER_COMM_PLAIN,
-                .scale = 100, .why = no_kernels)},
+                .scale = 100, .why = LATER_NO_KERNELS)},
 };
 
 METRIC_FAMILY(later_kernels);

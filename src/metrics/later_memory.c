@@ -40,13 +40,13 @@ static void gpu_bandwidth(const metric_context *x, const later_kernels *k, later
     later_add(r, k->rank, bytes, ps);
 }
 
-static void add_copies(const metric_context *x, const later_copies *which, later_result *r)
+static void add_copies(const metric_context *x, later_copies which, later_result *r)
 {
     double bytes = 0, ps = 0;
     later_copy *copy;
     size_t n;
 
-    later_copies_find(x, which, &copy, &n);
+    later_copies_find(x, &which, &copy, &n);
     for (size_t i = 0; i < n; i++)
         if (copy[i].bytes > 0 && copy[i].span.end > copy[i].span.start) {
             bytes += copy[i].bytes;
@@ -62,15 +62,13 @@ static later_copies copies_of(const later_kernels *k)
 
 static void tpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    const later_copies which = copies_of(k);
-
-    add_copies(x, &which, r);
+    add_copies(x, copies_of(k), r);
 }
 
 /* Copies of all processes in one. */
 static void tpu_upstream_bandwidth(const metric_context *x, later_result *r)
 {
-    add_copies(x, &(later_copies){.rank = &x->record->rank[0], .pid = DSE_NONE}, r);
+    add_copies(x, (later_copies){.rank = &x->record->rank[0], .pid = DSE_NONE}, r);
 }
 
 /* ---- memory_transfer_overhead -------------------------------------------------------------- */
@@ -131,13 +129,13 @@ static void nsys_upstream_overhead(const metric_context *x, later_result *r)
 
 /* ---- of a TPU ------------------------------------------------------------------------------ */
 
-static metric_spans union_of_copies(const metric_context *x, const later_copies *which)
+static metric_spans union_of_copies(const metric_context *x, later_copies which)
 {
     later_copy *copy;
     metric_span *span;
     size_t n;
 
-    later_copies_find(x, which, &copy, &n);
+    later_copies_find(x, &which, &copy, &n);
     span = DSE_ARENA_NEW(x->arena, metric_span, n);
     for (size_t i = 0; i < n; i++)
         span[i] = copy[i].span;
@@ -147,8 +145,7 @@ static metric_spans union_of_copies(const metric_context *x, const later_copies 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
 static void tpu_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    const later_copies which = copies_of(k);
-    metric_spans copies = union_of_copies(x, &which);
+    metric_spans copies = union_of_copies(x, copies_of(k));
 
     if (copies.n)
         add_exposed(x, NULL, &copies, &k->device->compute, length_of(k->device->span), r);
@@ -180,7 +177,7 @@ static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 {
     const trace_rank *rank = &x->record->rank[0];
     const bool *lane = tpu_device_lanes(rank, x->arena);
-    metric_spans copies = union_of_copies(x, &(later_copies){.rank = rank, .lane = lane, .pid = DSE_NONE}),
+    metric_spans copies = union_of_copies(x, (later_copies){.rank = rank, .lane = lane, .pid = DSE_NONE}),
                  compute;
     metric_sums steps = {0};
 

@@ -3,7 +3,6 @@
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
-#include "metrics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,32 +58,12 @@ static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_s
                          upstream_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
                          jit_steps = METRIC_PICK(0, {.names = "=^jit_train_step"});
 
-/* Steps of a rank by their names, in the order of the file, with their lanes for numbers. */
+/* Steps of a rank by their names, in the order of the file. */
 static metric_steps named_steps(const metric_context *x, const trace_rank *r, const metric_pick *pick)
 {
     metric_picked p = metric_pick_of(r, NULL, pick, x->arena);
-    metric_steps s = metric_steps_of_picked(&p, x->arena);
 
-    for (uint32_t i = 0; i < s.n; i++)
-        s.step[i].number = metric_picked_at(&p, i)->lane;
-    return s;
-}
-
-METRIC_COMPARE(by_lane, metric_step, {x->number, y->number}, {x->span.start, y->span.start},
-               {y->span.end, x->span.end})
-
-/* Keeps the steps that lie in no other step of their thread; `number` holds the thread here. */
-static void keep_outermost(metric_steps *s)
-{
-    uint32_t kept = 0;
-
-    if (s->n)
-        qsort(s->step, s->n, sizeof *s->step, by_lane);
-    for (uint32_t i = 0; i < s->n; i++)
-        if (!kept || s->step[kept - 1].number != s->step[i].number ||
-            s->step[i].span.end > s->step[kept - 1].span.end)
-            s->step[kept++] = s->step[i];
-    s->n = kept;
+    return metric_steps_of_picked(&p, x->arena);
 }
 
 /* The lowest process with such a step; DSE_NONE. */
@@ -93,7 +72,7 @@ static uint32_t lowest_pid(const trace_rank *r, const metric_steps *s)
     uint32_t lowest = DSE_NONE;
 
     for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t pid = r->lane[s->step[i].number].pid;
+        uint32_t pid = r->lane[s->step[i].lane].pid;
 
         if (pid != DSE_NONE && (lowest == DSE_NONE || strtoll(r->names.text[pid], NULL, 10) <
                                                           strtoll(r->names.text[lowest], NULL, 10)))
@@ -108,22 +87,9 @@ static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < s->n; i++)
-        if (r->lane[s->step[i].number].pid == pid)
+        if (r->lane[s->step[i].lane].pid == pid)
             s->step[kept++] = s->step[i];
     s->n = kept;
-}
-
-/* An engine that has nothing to do steps all the same: it polls. Keeps the steps during which a device
- * worked. */
-static void drop_polls(const metric_context *x, const metric_view *v, metric_steps *s)
-{
-    metric_spans work = tpu_host_time(&v->tpu, v->rank, x->arena);
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; work.n && i < s->n; i++)
-        if (metric_spans_within(&work, s->step[i].span.start, s->step[i].span.end) > 0)
-            s->step[kept++] = s->step[i];
-    s->n = work.n ? kept : s->n;
 }
 
 static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
@@ -134,8 +100,8 @@ static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
 
     if (compat)
         return s;
-    keep_outermost(&s);
-    drop_polls(x, &x->view[i], &s);
+    metric_steps_keep_outermost(&s);
+    metric_steps_drop_polls(&s, &x->view[i], x->arena);
     if (!s.n) {
         s = named_steps(x, r, &jit_steps);
         keep_process(r, lowest_pid(r, &s), &s);
@@ -230,31 +196,29 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
 
 /* ---- times of kernels ---------------------------------------------------------------------- */
 
-static const char no_kernels[] = "the trace has no kernels";
-
-/* `whole` is 1 once: the ranks' times are added up. */
-static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
+/* The ranks' times are added up: `whole` is 1 once. */
+static void add_seconds(const later_kernels *k, double ps, later_result *r)
 {
-    double own = metric_seconds((int64_t)later_sum(k).all);
+    const double own = metric_seconds((int64_t)ps);
 
-    (void)x;
     r->part += own;
     r->whole = k->n ? 1 : r->whole;
     if (r->ranks)
         metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
 }
 
-/* The same of those that compute. */
+static void add_kernels(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    (void)x;
+    add_seconds(k, later_sum(k).all, r);
+}
+
 static void add_compute(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    later_sums s = later_sum(k);
-    double own = metric_seconds((int64_t)(s.all - s.comm));
+    const later_sums s = later_sum(k);
 
     (void)x;
-    r->part += own;
-    r->whole = k->n ? 1 : r->whole;
-    if (r->ranks)
-        metric_put_number(metric_put_rank(r->ranks, k->rank), r->name, own);
+    add_seconds(k, s.all - s.comm, r);
 }
 
 static metric_span span_of(const later_kernels *k)
@@ -297,7 +261,7 @@ static dse_status total_trace_time(const metric_context *x, metric_value *out, d
         last = fmax(last, base + (double)span.end);
     }
     if (!isfinite(first))
-        return metric_absent(err, "the trace has no kernels");
+        return metric_absent(err, LATER_NO_KERNELS);
     metric_put_number(out, "total_trace_time", (last - first) / TRACE_PS_PER_S);
     return DSE_OK;
 }
@@ -335,7 +299,7 @@ static const metric rows[] = {
     {LATER_VALUE("aggregate_gpu_utilization", "%", METRIC_ON_GPU,
                  "union of kernels over their span, mean over ranks"),
      LATER_RULE(.fold = add_utilization, .words = LATER_COMM_PLAIN, .nsys_compat = merged_utilization,
-                .mean = METRIC_ON_GPU, .scale = 100, .why = no_kernels)},
+                .mean = METRIC_ON_GPU, .scale = 100, .why = LATER_NO_KERNELS)},
     {LATER_ROW("avg_step_time", "s", LATER_ON_ALL, avg_step_time,
                "mean step without the first and the last, mean over ranks"),
      METRIC_ENTRY("avg_step_time", "s", METRIC_LOWER, METRIC_STEP_TOLERANCE)},
@@ -343,11 +307,11 @@ static const metric rows[] = {
                "16 GPUs over those used and 0.44 s over the step time, averaged")},
     {LATER_VALUE("kernel_compute_time_group_6", "s", METRIC_ON_GPU,
                  "sum of all kernels that do not communicate, all ranks"),
-     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = no_kernels),
+     LATER_RULE(.fold = add_compute, .words = LATER_COMM_NSYS, .scale = 1, .why = LATER_NO_KERNELS),
      .sums = "kernel_compute_time_group_6"},
     {LATER_VALUE("total_kernel_time", "s", METRIC_ON_GPU, "sum of all kernels, all ranks"),
      .sums = "total_kernel_time",
-     LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = no_kernels)},
+     LATER_RULE(.fold = add_kernels, .words = LATER_COMM_PLAIN, .scale = 1, .why = LATER_NO_KERNELS)},
     {LATER_ROW("total_trace_time", "s", LATER_ON_ALL, total_trace_time,
                "first to last kernel over all ranks")},
 };

@@ -59,19 +59,21 @@ static uint32_t launch_of(const launch_index *x, uint32_t correlation)
     return i < x->n && x->item[i].key == correlation ? x->item[i].event : DSE_NONE;
 }
 
-/* The first event in the file with a kernel's correlation that is a call of the runtime. */
-uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels, dse_arena *a)
+/* The first event in the file with the same correlation that is a call of the runtime. */
+void metric_launches_of(const metric_sieve *s, const metric_events *list, size_t n, dse_arena *a,
+                        uint32_t **launch)
 {
-    uint32_t *launch = DSE_ARENA_RAW(a, uint32_t, kernels->n);
     launch_index index;
     dse_arena scratch;
 
     dse_arena_init(&scratch);
     launch_index_init(s->rank, &s->list[PICK_LAUNCHES], &scratch, &index);
-    for (uint32_t k = 0; k < kernels->n; k++)
-        launch[k] = launch_of(&index, s->rank->event[kernels->event[k]].correlation);
+    for (size_t l = 0; l < n; l++) {
+        launch[l] = DSE_ARENA_RAW(a, uint32_t, list[l].n);
+        for (uint32_t i = 0; i < list[l].n; i++)
+            launch[l][i] = launch_of(&index, s->rank->event[list[l].event[i]].correlation);
+    }
     dse_arena_free(&scratch);
-    return launch;
 }
 
 /* ---- which collective ---------------------------------------------------------------------- */

@@ -1,16 +1,51 @@
-/* Communication that compute covers. */
-#include "metrics/metric.h"
-#include "metrics/numbers.h"
-#include "metrics/pick.h"
+/* Communication that compute covers: comm_comp_overlap, the guide's overlap, and the later tools'
+ * compute_comm_overlap and communication_overlap_ratio.
+ *
+ * All of them intersect the union of communication with that of compute; they differ in what they take for
+ * either, in the time that they look at, and in how ranks are put together. */
+#include "metrics/guide.h"
+#include "metrics/latency.h"
+#include "metrics/later.h"
 #include "metrics/steps.h"
+
+#include <math.h>
+
+enum { COMM, COMPUTE, WORKS };
+
+/* The unions of a rank's work, by kind and of all, and how many events they are of. */
+typedef struct {
+    metric_spans time[WORKS], all;
+    uint64_t n[WORKS];
+} work;
+
+static work work_of(const metric_view *v)
+{
+    return (work){{metric_comm_kernel_time(v), v->compute_time},
+                  v->kernel_time,
+                  {metric_comm_kernels(v).n, v->compute.n}};
+}
+
+/* As an original tool finds it: of the events of a list (NULL: of all) that it picks; their sums. */
+static work work_picked(const trace_rank *r, const metric_events *list, const metric_pick *pick, dse_arena *a,
+                        metric_sums sums[WORKS])
+{
+    metric_picked p = metric_pick_of(r, list, pick, a);
+
+    metric_picked_sum(&p, sums);
+    return (work){{metric_picked_time(&p, COMM, a), metric_picked_time(&p, COMPUTE, a)},
+                  metric_picked_time(&p, METRIC_ANY_CLASS, a),
+                  {(uint64_t)sums[COMM].n, (uint64_t)sums[COMPUTE].n}};
+}
+
+/* ---- comm_comp_overlap ------------------------------------------------------------------------- */
 
 /* The overlap of one rank, or sums over ranks. */
 typedef struct {
     int64_t comm, compute, both; /* ps */
     uint64_t n_comm, n_compute;
-} overlap;
+} cover;
 
-static void put(const overlap *o, metric_value *out)
+static void put(const cover *o, metric_value *out)
 {
     metric_put_ms(out, "comm_time_ms", o->comm);
     metric_put_ms(out, "comp_time_ms", o->compute);
@@ -20,7 +55,7 @@ static void put(const overlap *o, metric_value *out)
     metric_put_count(out, "num_comp_kernels", o->n_compute);
 }
 
-static void put_ratios(const overlap *o, metric_value *out)
+static void put_ratios(const cover *o, metric_value *out)
 {
     metric_put_ratio(out, "overlap_ratio_of_comm", (double)o->both, (double)o->comm, "no communication");
     metric_put_ratio(out, "overlap_ratio_of_comp", (double)o->both, (double)o->compute, "no compute kernels");
@@ -44,21 +79,20 @@ static uint64_t begin_in(const metric_view *v, const metric_events *list, const 
 
 /* The steps but the first and the last, or all if there are only two; kernels are counted that begin
  * there. */
-static void within_steps(const metric_view *v, dse_arena *a, overlap *o)
+static void keep_inner_steps(const metric_view *v, dse_arena *a, work *w)
 {
-    metric_spans steps = metric_steps_time(v, true, a), comm_time = metric_comm_kernel_time(v), comm, compute;
+    metric_spans steps = metric_steps_time(v, true, a);
     metric_events kernels = metric_comm_kernels(v);
 
-    comm = metric_spans_intersect(&comm_time, &steps, a);
-    compute = metric_spans_intersect(&v->compute_time, &steps, a);
-    *o = (overlap){metric_spans_length(&comm), metric_spans_length(&compute),
-                   metric_spans_overlap(&comm, &compute), begin_in(v, &kernels, &steps),
-                   begin_in(v, &v->compute, &steps)};
+    for (int i = 0; i < WORKS; i++)
+        w->time[i] = metric_spans_intersect(&w->time[i], &steps, a);
+    w->n[COMM] = begin_in(v, &kernels, &steps);
+    w->n[COMPUTE] = begin_in(v, &v->compute, &steps);
 }
 
-static dse_status overlap_of(const metric_context *x, const metric_view *v, overlap *o, dse_error *err)
+static dse_status cover_of(const metric_context *x, const metric_view *v, cover *o, dse_error *err)
 {
-    metric_spans comm = metric_comm_kernel_time(v);
+    work w = work_of(v);
 
     if (x->options->inner_steps && !v->n_steps)
         return metric_absent(err,
@@ -66,25 +100,24 @@ static dse_status overlap_of(const metric_context *x, const metric_view *v, over
                              "--steps inner",
                              v->rank->rank);
     if (x->options->inner_steps)
-        within_steps(v, x->arena, o);
-    else
-        *o = (overlap){metric_spans_length(&comm), metric_spans_length(&v->compute_time),
-                       metric_spans_overlap(&comm, &v->compute_time), metric_comm_kernels(v).n, v->compute.n};
+        keep_inner_steps(v, x->arena, &w);
+    *o = (cover){metric_spans_length(&w.time[COMM]), metric_spans_length(&w.time[COMPUTE]),
+                 metric_spans_overlap(&w.time[COMM], &w.time[COMPUTE]), w.n[COMM], w.n[COMPUTE]};
     return DSE_OK;
 }
 
 static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
-    overlap sum = {0}, *of = DSE_ARENA_NEW(x->arena, overlap, x->n_views);
+    cover sum = {0}, *of = DSE_ARENA_NEW(x->arena, cover, x->n_views);
     double of_comm = 0, of_compute = 0;
     uint32_t n_comm = 0, n_compute = 0;
     dse_status st = DSE_OK;
     metric_value *ranks;
 
     for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        st = overlap_of(x, &x->view[i], &of[i], err);
-        sum = (overlap){sum.comm + of[i].comm, sum.compute + of[i].compute, sum.both + of[i].both,
-                        sum.n_comm + of[i].n_comm, sum.n_compute + of[i].n_compute};
+        st = cover_of(x, &x->view[i], &of[i], err);
+        sum = (cover){sum.comm + of[i].comm, sum.compute + of[i].compute, sum.both + of[i].both,
+                      sum.n_comm + of[i].n_comm, sum.n_compute + of[i].n_compute};
         if (of[i].comm) {
             of_comm += (double)of[i].both / (double)of[i].comm;
             n_comm++;
@@ -109,10 +142,8 @@ static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, 
     return DSE_OK;
 }
 
-/* ---- as the original tool has it: events of all layers, durations added up ------------------- */
-
-enum { COMM, COMPUTE };
-static const metric_pick work = METRIC_PICK(
+/* As the original tool has it: events of all layers, durations added up. */
+static const metric_pick all_layers = METRIC_PICK(
     METRIC_LASTING | METRIC_TIMED, {COMM, .names = "nccl|c10d::"},
     {METRIC_NOT_PICKED, .names = "memcpy|memset"},
     {COMPUTE,
@@ -129,21 +160,17 @@ static double ratio(int64_t part, int64_t whole)
 
 static void comm_comp_overlap_compat(const metric_context *x, metric_value *out)
 {
-    metric_sums sums[2] = {{0}};
-    metric_spans comm, compute;
+    metric_sums sums[WORKS] = {{0}};
     uint32_t first = 0;
-    metric_picked p;
     int64_t both;
+    work w;
 
     /* The first file that has any, of whatever kind. */
     while (first + 1 < x->n_views &&
            x->view[first].rank->any_first_ps > x->view[first].rank->any_last_start_ps)
         first++;
-    p = metric_pick_of(x->view[first].rank, NULL, &work, x->arena);
-    metric_picked_sum(&p, sums);
-    comm = metric_picked_time(&p, COMM, x->arena);
-    compute = metric_picked_time(&p, COMPUTE, x->arena);
-    both = metric_spans_overlap(&comm, &compute);
+    w = work_picked(x->view[first].rank, NULL, &all_layers, x->arena, sums);
+    both = metric_spans_overlap(&w.time[COMM], &w.time[COMPUTE]);
     metric_put_ms(out, "comm_time_ms", sums[COMM].sum_ps);
     metric_put_ms(out, "comp_time_ms", sums[COMPUTE].sum_ps);
     metric_put_ms(out, "overlap_time_ms", both);
@@ -153,11 +180,166 @@ static void comm_comp_overlap_compat(const metric_context *x, metric_value *out)
     metric_put_integer(out, "num_comp_kernels", sums[COMPUTE].n);
 }
 
+/* ---- overlap ----------------------------------------------------------------------------------- */
+
+/* How much compute hides, and how long the GPU runs no kernel at all. The guide's tool is right as it
+ * stands, but for compute kernels with "broadcast" in their name, which it takes for communication. Copies
+ * of memory are idle time here; gpu_utilization counts them as work. */
+
+/* Puts what unions of compute, communication and both come to; the originals say times in microseconds,
+ * too. */
+static void put_work(const metric_context *x, const guide_rank *r, const work *w)
+{
+    static const char nothing[] = "no kernels";
+    const metric_spans *all = &w->all;
+    const int64_t span = all->n ? all->span[all->n - 1].end - all->span[0].start : 0;
+    const double span_us = guide_us(span);
+    const struct {
+        const char *name;
+        double us;
+    } times[] = {{"compute", guide_us(metric_spans_length(&w->time[COMPUTE]))},
+                 {"communication", guide_us(metric_spans_length(&w->time[COMM]))},
+                 {"overlap", guide_us(metric_spans_overlap(&w->time[COMPUTE], &w->time[COMM]))},
+                 {"bubble", guide_us(span - metric_spans_length(all))}};
+    const double compute_us = times[0].us, comm_us = times[1].us, overlap_us = times[2].us;
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (x->options->compat)
+            metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_us", times[i].name), times[i].us);
+        metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_ms", times[i].name),
+                          times[i].us / 1000);
+    }
+    metric_put_number(r->out, "total_kernel_time_ms", guide_us(metric_spans_length(all)) / 1000);
+    if (!x->options->compat) {
+        metric_put_number(r->out, "kernel_span_ms", span_us / 1000);
+        metric_put_number(r->aside, "overlap_efficiency", comm_us > 0 ? overlap_us / comm_us * 100 : NAN);
+    }
+    guide_put_share(x, r->out, "overlap_efficiency", overlap_us, comm_us, "no communication");
+    guide_put_share(x, r->out, "compute_percentage", compute_us, span_us, nothing);
+    guide_put_share(x, r->out, "comm_percentage", comm_us, span_us, nothing);
+    guide_put_share(x, r->out, "bubble_percentage", times[3].us, span_us, nothing);
+    metric_put_count(r->out, "num_compute_kernels", w->n[COMPUTE]);
+    metric_put_count(r->out, "num_comm_kernels", w->n[COMM]);
+}
+
+static const metric_pick guide_work =
+    METRIC_PICK(METRIC_LASTING, {COMM, "kernel", .names = "nccl|allgather|allreduce|reducescatter|broadcast"},
+                {COMPUTE, .words = "kernel"});
+
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    metric_sums sums[WORKS] = {{0}};
+    work w = x->options->compat ? work_picked(r->rank, &r->view->kernels, &guide_work, scratch, sums)
+                                : work_of(r->view);
+
+    put_work(x, r, &w);
+    return true;
+}
+
+static void overlap(const metric_context *x, metric_value *out)
+{
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
+
+    guide_put_mean(&ranks, "overlap_efficiency", "no communication", out);
+    guide_put_mean(&ranks, "compute_time_ms", NULL, out);
+    guide_put_mean(&ranks, "communication_time_ms", NULL, out);
+    guide_put_mean(&ranks, "overlap_time_ms", NULL, out);
+    guide_put_mean(&ranks, "bubble_time_ms", NULL, out);
+    metric_put_integer(out, "total_compute_kernels", (int64_t)guide_sum(&ranks, "num_compute_kernels"));
+    metric_put_integer(out, "total_comm_kernels", (int64_t)guide_sum(&ranks, "num_comm_kernels"));
+    guide_put_ranks(&ranks, "per_rank_stats", out);
+}
+
+/* ---- compute_comm_overlap, communication_overlap_ratio ------------------------------------------ */
+
+static void add_covered(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena);
+
+    later_add(r, later_rank_of(k), (double)metric_spans_overlap(&comm, &compute),
+              (double)metric_spans_length(&comm));
+}
+
+/* Sums of both, clipped to each inner step. */
+static void add_steps(const metric_spans *comm, const metric_spans *both, const metric_steps *all,
+                      double *over, double *whole)
+{
+    metric_steps s = metric_steps_inner(all);
+
+    for (uint32_t i = 0; i < s.n; i++) {
+        *over += (double)metric_spans_within(both, s.step[i].span.start, s.step[i].span.end);
+        *whole += (double)metric_spans_within(comm, s.step[i].span.start, s.step[i].span.end);
+    }
+}
+
+static metric_steps first_steps(const metric_context *x, uint32_t i)
+{
+    metric_steps s = {0};
+
+    for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
+        s = later_steps_of(x, i, mark, x->options->compat);
+    return s;
+}
+
+/* Within the inner steps. */
+static void add_covered_steps(const metric_context *x, const later_kernels *k, later_result *r)
+{
+    metric_steps steps = first_steps(x, k->index);
+    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena),
+                 both = metric_spans_intersect(&comm, &compute, x->arena);
+    double over = 0, all = 0;
+
+    add_steps(&comm, &both, &steps, &over, &all);
+    later_add(r, k->rank, over, all);
+}
+
+/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
+static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
+                         step_markers = METRIC_PICK(0, {.names = "=^StepMarker$"});
+
+static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
+{
+    metric_picked p = metric_pick_of(r, NULL, &engine_steps, x->arena);
+    metric_sums all = {0};
+    metric_steps s;
+    uint32_t kept = 0;
+
+    if (!p.list.n) {
+        p = metric_pick_of(r, NULL, &step_markers, x->arena);
+        metric_picked_sum(&p, &all);
+    }
+    metric_sort_by_start(r, &p.list, x->arena);
+    s = metric_steps_of_picked(&p, x->arena);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (all.most_ps <= 0 || (double)metric_picked_at(&p, i)->dur_ps > (double)all.most_ps * 0.1)
+            s.step[kept++] = s.step[i];
+    s.n = kept;
+    return s;
+}
+
+static const metric_pick xla_work =
+    METRIC_PICK(0, {COMM, .names = LATER_COMM_XLA}, {COMPUTE, .names = LATER_COMPUTE_XLA});
+
+static void xla_upstream_overlap(const metric_context *x, later_result *out)
+{
+    const trace_rank *r = &x->record->rank[0];
+    double over = 0, all = 0;
+    metric_steps steps = xla_steps(x, r);
+    metric_sums sums[WORKS] = {{0}};
+    work w = work_picked(r, NULL, &xla_work, x->arena, sums);
+    metric_spans both = metric_spans_intersect(&w.time[COMM], &w.time[COMPUTE], x->arena);
+
+    add_steps(&w.time[COMM], &both, &steps, &over, &all);
+    later_add(out, NULL, over, all);
+}
+
 static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE},
                                        {"comm_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
                                        {"exposed_comm_time_ms", "ms", METRIC_LOWER, METRIC_WAIT_TOLERANCE},
                                        {"overlap_ratio_of_comm", "", METRIC_HIGHER, METRIC_WAIT_TOLERANCE}};
 
+/* An Nsight Systems export names no steps, and the clock of a TPU's device has none of the host: all of it
+ * counts there; the devices of an export are pooled. */
 static const metric rows[] = {
     {METRIC_ROW("comm_comp_overlap", "kineto", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
                 "how much of the communication compute kernels cover: mean ratio over ranks, and times "
@@ -166,6 +348,21 @@ static const metric rows[] = {
          "comm_time_ms|comp_time_ms|overlap_time_ms|exposed_comm_time_ms|num_comm_kernels|num_comp_kernels",
      .compute = comm_comp_overlap, METRIC_ENTRIES(entries), .compat_put = comm_comp_overlap_compat,
      .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("overlap", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_GPU,
+                "time of compute and of communication kernels, what they share, and when no kernel runs: "
+                "means over ranks"),
+     .put = overlap, .compat_put = overlap, .compat_kinds = METRIC_ON_HOST},
+    {LATER_VALUE("communication_overlap_ratio", "", METRIC_ON_GPU,
+                 "communication that compute covers, 0 to 1, whole trace, mean over ranks"),
+     LATER_RULE(.fold = add_covered, .words = LATER_COMM_PLAIN, .nsys = add_covered,
+                .nsys_words = LATER_COMM_NSYS, .mean = METRIC_ON_HOST, .scale = 1,
+                .why = "the trace has no communication kernels")},
+    {LATER_VALUE("compute_comm_overlap", "%", LATER_ON_ALL,
+                 "communication that compute covers, within the inner steps"),
+     LATER_RULE(.fold = add_covered_steps, .words = LATER_COMM_OVERLAP, .nsys = add_covered,
+                .tpu = add_covered, .tpu_compat = xla_upstream_overlap, .mean = METRIC_ON_HOST, .scale = 100,
+                .why = "no step has both a marker and communication"),
+     METRIC_ENTRY("compute_comm_overlap", "%", METRIC_HIGHER, METRIC_WAIT_TOLERANCE)},
 };
 
 METRIC_FAMILY(overlap);

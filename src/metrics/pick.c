@@ -1,29 +1,11 @@
 #include "metrics/pick.h"
 
-#include <string.h>
-
-/* Whether the word is one of those between bars. */
-static bool is_one_of(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (;; words++) {
-        size_t n = strcspn(words, "|");
-
-        if (n == length && memcmp(words, word, n) == 0)
-            return true;
-        words += n;
-        if (!*words)
-            return false;
-    }
-}
-
 static uint32_t rows_of_word(const metric_pick *pick, const char *word)
 {
     uint32_t rows = 0;
 
     for (size_t i = 0; i < pick->n; i++)
-        if (!pick->row[i].words || is_one_of(pick->row[i].words, word ? word : ""))
+        if (!pick->row[i].words || metric_is_among(pick->row[i].words, word ? word : ""))
             rows |= 1u << i;
     return rows;
 }

@@ -1,6 +1,7 @@
 #include "metrics/registry.h"
 
 #include "base/names.h"
+#include "metrics/kinds.h"
 #include "metrics/needs.h"
 
 #include <stdlib.h>
@@ -15,9 +16,7 @@
     X(et)                                                                                                    \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
-    X(guide_overlap)                                                                                         \
     X(guide_straggler)                                                                                       \
-    X(guide_throughput)                                                                                      \
     X(kernel_classes)                                                                                        \
     X(kernel_shapes)                                                                                         \
     X(kernels)                                                                                               \
@@ -26,7 +25,6 @@
     X(later_comm)                                                                                            \
     X(later_kernels)                                                                                         \
     X(later_memory)                                                                                          \
-    X(later_overlap)                                                                                         \
     X(later_straggler)                                                                                       \
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
@@ -78,23 +76,13 @@ const metric *const *metric_all(dse_arena *a, size_t *n)
     return all;
 }
 
-static bool is_alias(const char *aliases, const char *name)
-{
-    for (size_t n; aliases; aliases = aliases[n] ? aliases + n + 1 : NULL) {
-        n = strcspn(aliases, "|");
-        if (strlen(name) == n && strncmp(aliases, name, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool metric_is_named(const metric *m, const char *name)
 {
     size_t group = strlen(m->group);
 
     if (strncmp(name, m->group, group) == 0 && name[group] == '.')
         name += group + 1;
-    return strcmp(name, m->name) == 0 || is_alias(m->alias, name);
+    return strcmp(name, m->name) == 0 || metric_is_among(m->alias, name);
 }
 
 /* How well a row suits: 0 not; one that takes such traces only under --compat less than one that always does,

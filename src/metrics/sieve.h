@@ -29,8 +29,9 @@ typedef struct {
 /* The lists, in the order of the file, are in the arena. */
 void metric_sieve_init(metric_sieve *s, const trace_rank *r, dse_arena *scratch);
 
-/* By place in `kernels`: the host event that launched it, or DSE_NONE. In the arena. */
-uint32_t *metric_launches_of(const metric_sieve *s, const metric_events *kernels, dse_arena *a);
+/* Of n lists of GPU events, by place in each: the host event that launched it, or DSE_NONE. In the arena. */
+void metric_launches_of(const metric_sieve *s, const metric_events *list, size_t n, dse_arena *a,
+                        uint32_t **launch);
 
 /* The metric_comm_type of each of `comm`, in the arena. comm_at says which of the kernels each is, whose
  * launches are in `launch`; comm_at is NULL if the communications are annotations. */

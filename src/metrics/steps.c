@@ -30,9 +30,20 @@ metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a)
     for (uint32_t i = 0; i < s.n; i++) {
         const trace_event *e = metric_picked_at(p, i);
 
-        s.step[i] = (metric_step){p->list.event[i], {metric_start(e), metric_end(e)}};
+        s.step[i] = (metric_step){p->list.event[i], {metric_start(e), metric_end(e)}, e->lane};
     }
     return s;
+}
+
+void metric_steps_drop_polls(metric_steps *s, const metric_view *v, dse_arena *a)
+{
+    metric_spans work = tpu_host_time(&v->tpu, v->rank, a);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; work.n && i < s->n; i++)
+        if (metric_spans_within(&work, s->step[i].span.start, s->step[i].span.end) > 0)
+            s->step[kept++] = s->step[i];
+    s->n = work.n ? kept : s->n;
 }
 
 metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a)

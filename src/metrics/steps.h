@@ -11,8 +11,12 @@ metric_steps metric_steps_inner(const metric_steps *all);
 /* The steps of a view that count: all, or with --trim the inner ones. */
 metric_steps metric_steps_kept(const metric_view *v, bool trim);
 
-/* Picked events as steps, in the arena; a step's number is its event's. */
+/* Picked events as steps with their lanes, in the arena; a step's number is its event's. */
 metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a);
+
+/* Keeps the steps during which a device of an XLA trace worked, if it has any: an idle engine steps all the
+ * same, it polls. */
+void metric_steps_drop_polls(metric_steps *s, const metric_view *v, dse_arena *a);
 
 /* The time of these steps, in the arena. */
 metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a);

@@ -10,9 +10,6 @@
 #include "metrics/numbers.h"
 #include "metrics/steps.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* ---- matched collectives ----------------------------------------------------------------------- */
 
 /* One rank's part in them. */
@@ -177,38 +174,26 @@ static dse_status match(matching *m, bool aligned, dse_error *err)
     return DSE_OK;
 }
 
-static uint32_t unmatched_of(const matching *m, uint32_t r)
-{
-    return m->x->view[r].comm.n - m->by_rank[r].n_matched;
-}
-
 static void put_ranks(const matching *m, metric_value *out)
 {
-    metric_value *unmatched = metric_put_object(out, "unmatched"), *ends, *ranks;
-    char key[16];
+    metric_value *unmatched = metric_put_object(out, "unmatched"),
+                 *ends = metric_put_object(out, "per_rank_end_times_us"),
+                 *ranks = metric_put_object(out, "per_rank");
 
-    for (uint32_t r = 0; r < m->x->n_views; r++) {
-        snprintf(key, sizeof key, "%" PRIu32, m->x->view[r].rank->rank);
-        metric_put_integer(unmatched, key, unmatched_of(m, r));
-    }
-    ends = metric_put_object(out, "per_rank_end_times_us");
     for (uint32_t r = 0; r < m->x->n_views; r++) {
         const trace_rank *rank = m->x->view[r].rank;
-
-        snprintf(key, sizeof key, "%" PRIu32, rank->rank);
-        metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps - m->by_rank[r].later_by));
-    }
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t r = 0; r < m->x->n_views; r++) {
         const member *of = &m->by_rank[r];
-        metric_value *rank = metric_put_rank(ranks, m->x->view[r].rank);
+        metric_value *to = metric_put_rank(ranks, rank);
+        const uint32_t left = m->x->view[r].comm.n - of->n_matched;
 
-        metric_put_ratio(rank, "mean_lag_us", of->lag_sum / TRACE_PS_PER_US, of->n_matched,
+        metric_put_integer(unmatched, to->key, left);
+        metric_put_number(ends, to->key, metric_compat_us(rank, rank->all_last_ps - of->later_by));
+        metric_put_ratio(to, "mean_lag_us", of->lag_sum / TRACE_PS_PER_US, of->n_matched,
                          "none of its collectives is matched");
-        metric_put_integer(rank, "times_last", of->n_last);
-        metric_put_integer(rank, "num_collectives", of->n_matched);
-        metric_put_integer(rank, "unmatched", unmatched_of(m, r));
-        metric_put_us(rank, "clock_later_by_us", of->later_by);
+        metric_put_integer(to, "times_last", of->n_last);
+        metric_put_integer(to, "num_collectives", of->n_matched);
+        metric_put_integer(to, "unmatched", left);
+        metric_put_us(to, "clock_later_by_us", of->later_by);
     }
 }
 

@@ -4,99 +4,47 @@
 #include "metrics/later_words.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
+#include "metrics/tally.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS 1e6
-#define NS_PER_US 1e3
-#define NS_PER_S  1e9
-#define TOP       10
-
-/* A kernel's total and what its name says. */
-typedef struct {
-    const char *name;
-    uint64_t count;
-    double ns;
-    metric_work work;
-} kernel_total;
-
-typedef struct {
-    size_t n;
-    kernel_total *kernel; /* one a name, longest time first */
-    uint64_t count;
-    double ns;
-} kernel_totals;
-
-static int by_name(const void *a, const void *b)
-{
-    const kernel_total *x = a, *y = b;
-
-    return strcmp(x->name, y->name);
-}
+#define TOP 10
 
 static int by_time(const void *a, const void *b)
 {
-    const kernel_total *x = a, *y = b;
+    const tally_row *x = a, *y = b;
 
-    return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
+    return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-/* Adds up those of one name. */
-static void unite(kernel_totals *t)
+/* The kernels of all reports, one a name, longest time first. */
+static dse_status gather(const metric_context *x, tally_rows *out, dse_error *err)
 {
-    size_t n = 0;
+    tally t = {.arena = x->arena};
 
-    qsort(t->kernel, t->n, sizeof *t->kernel, by_name);
-    for (size_t i = 0; i < t->n; i++) {
-        if (!n || strcmp(t->kernel[n - 1].name, t->kernel[i].name) != 0) {
-            t->kernel[n++] = t->kernel[i];
-            continue;
-        }
-        t->kernel[n - 1].count += t->kernel[i].count;
-        t->kernel[n - 1].ns += t->kernel[i].ns;
-    }
-    t->n = n;
-}
-
-static dse_status gather(const metric_context *x, kernel_totals *out, dse_error *err)
-{
-    size_t n = 0;
-
-    *out = (kernel_totals){0};
     for (uint32_t i = 0; i < x->record->n_ranks; i++)
-        n += x->record->rank[i].n_totals;
-    out->kernel = DSE_ARENA_NEW(x->arena, kernel_total, n);
-    for (uint32_t i = 0; i < x->record->n_ranks; i++) {
-        const trace_rank *r = &x->record->rank[i];
-
-        for (size_t t = 0; t < r->n_totals; t++) {
-            const char *name = r->names.text[r->total[t].name];
-
-            out->kernel[out->n++] =
-                (kernel_total){name, r->total[t].count, (double)r->total[t].total_ns, metric_work_of(name)};
-            out->count += r->total[t].count;
-            out->ns += (double)r->total[t].total_ns;
-        }
-    }
-    if (!(out->ns > 0))
+        tally_add_totals(&t, &x->record->rank[i]);
+    *out = tally_end(&t);
+    if (out->ps <= 0)
         return metric_absent(err, "the report has no kernel that took any time");
-    unite(out);
-    qsort(out->kernel, out->n, sizeof *out->kernel, by_time);
+    tally_sort(out, by_time);
     return DSE_OK;
 }
+
+/* Reports count in nanoseconds, and so are their figures. */
+static double ns_of(int64_t ps) { return (double)(ps / TRACE_PS_PER_NS); }
 
 /* ---- the metrics --------------------------------------------------------------------------- */
 
 /* What a row puts of the totals. */
 typedef struct {
-    void (*put)(const metric_context *x, const kernel_totals *t, metric_value *out);
-    bool (*takes_part)(const kernel_total *k); /* in a share */
+    void (*put)(const metric_context *x, const tally_rows *t, metric_value *out);
+    bool (*takes_part)(const tally_row *k); /* in a share */
 } totals_rule;
 
 static dse_status of_totals(const metric_context *x, metric_value *out, dse_error *err)
 {
-    kernel_totals t;
+    tally_rows t;
     dse_status st = gather(x, &t, err);
 
     if (st == DSE_OK)
@@ -104,14 +52,14 @@ static dse_status of_totals(const metric_context *x, metric_value *out, dse_erro
     return st;
 }
 
-static void put_calls(const metric_context *x, const kernel_totals *t, metric_value *out)
+static void put_calls(const metric_context *x, const tally_rows *t, metric_value *out)
 {
     uint64_t calls[METRIC_COMM_TYPES] = {0}, all = 0;
 
     for (size_t i = 0; i < t->n; i++)
-        if (t->kernel[i].work == METRIC_WORK_COMM) {
-            calls[metric_comm_type_of_kernel(t->kernel[i].name)] += t->kernel[i].count;
-            all += t->kernel[i].count;
+        if (t->row[i].work == METRIC_WORK_COMM) {
+            calls[metric_comm_type_of_kernel(t->row[i].name)] += t->row[i].n;
+            all += t->row[i].n;
         }
     metric_put_count(out, "total_calls", all);
     metric_put_types(out, "calls_by_type", calls);
@@ -119,75 +67,71 @@ static void put_calls(const metric_context *x, const kernel_totals *t, metric_va
     metric_put_integer(out, "num_traces", x->record->n_ranks);
 }
 
-static void put_works(const kernel_totals *t, metric_value *out)
+static void put_works(const tally_rows *t, metric_value *out)
 {
-    uint64_t count[METRIC_WORKS] = {0};
-    double ns[METRIC_WORKS] = {0};
+    metric_sums sums[METRIC_WORKS] = {{0}};
     metric_value *works = metric_put_object(out, "by_type");
 
-    for (size_t i = 0; i < t->n; i++) {
-        count[t->kernel[i].work] += t->kernel[i].count;
-        ns[t->kernel[i].work] += t->kernel[i].ns;
-    }
+    tally_sum_works(t, sums);
     for (int w = 0; w < METRIC_WORKS; w++)
-        if (count[w]) {
+        if (sums[w].n) {
             metric_value *work = metric_put_object(works, metric_work_name[w]);
 
-            metric_put_count(work, "count", count[w]);
-            metric_put_number(work, "time_ms_sum", ns[w] / NS_PER_MS);
-            metric_put_number(work, "percentage", 100 * ns[w] / t->ns);
+            metric_put_integer(work, "count", sums[w].n);
+            metric_put_number(work, "time_ms_sum", ns_of(sums[w].sum_ps) / 1e6);
+            metric_put_number(work, "percentage", 100 * ns_of(sums[w].sum_ps) / ns_of(t->ps));
         }
 }
 
-static void put_kernels(const metric_context *x, const kernel_totals *t, metric_value *out)
+static void put_kernels(const metric_context *x, const tally_rows *t, metric_value *out)
 {
     metric_value *top;
 
     (void)x;
-    metric_put_number(out, "total_kernel_time_ms_sum", t->ns / NS_PER_MS);
+    metric_put_number(out, "total_kernel_time_ms_sum", ns_of(t->ps) / 1e6);
     metric_put_count(out, "launches", t->count);
     metric_put_count(out, "unique_names", t->n);
     put_works(t, out);
     top = metric_put_list(out, "top_kernels");
     for (size_t i = 0; i < t->n && i < TOP; i++) {
-        const kernel_total *k = &t->kernel[i];
+        const tally_row *k = &t->row[i];
         metric_value *to = metric_put_object(top, NULL);
 
         metric_put_text(to, "name", k->name);
-        metric_put_count(to, "count", k->count);
-        metric_put_number(to, "total_time_ms", k->ns / NS_PER_MS);
-        metric_put_ratio(to, "avg_time_us", k->ns / NS_PER_US, (double)k->count, "no launch");
-        metric_put_number(to, "percentage", 100 * k->ns / t->ns);
+        metric_put_count(to, "count", k->n);
+        metric_put_number(to, "total_time_ms", ns_of(k->ps) / 1e6);
+        metric_put_ratio(to, "avg_time_us", ns_of(k->ps) / 1e3, (double)k->n, "no launch");
+        metric_put_number(to, "percentage", 100 * ns_of(k->ps) / ns_of(t->ps));
         metric_put_text(to, "type", metric_work_name[k->work]);
     }
 }
 
-static void put_time(const metric_context *x, const kernel_totals *t, metric_value *out)
+static void put_time(const metric_context *x, const tally_rows *t, metric_value *out)
 {
-    metric_put_number(out, x->row->name, t->ns / NS_PER_S);
+    metric_put_number(out, x->row->name, ns_of(t->ps) / 1e9);
 }
 
-static bool communicates(const kernel_total *k) { return k->work == METRIC_WORK_COMM; }
+static bool communicates(const tally_row *k) { return k->work == METRIC_WORK_COMM; }
 
-static bool is_of_experts(const kernel_total *k) { return metric_says(k->name, LATER_MOE); }
+static bool is_of_experts(const tally_row *k) { return metric_says(k->name, LATER_MOE); }
 
 /* The percentage of all time that kernels of a class take. */
-static void put_share(const metric_context *x, const kernel_totals *t, metric_value *out)
+static void put_share(const metric_context *x, const tally_rows *t, metric_value *out)
 {
     const totals_rule *rule = x->row->rule;
     double ns = 0;
 
     for (size_t i = 0; i < t->n; i++)
-        ns += rule->takes_part(&t->kernel[i]) ? t->kernel[i].ns : 0;
-    metric_put_number(out, x->row->name, 100 * ns / t->ns);
-    metric_put_number(out, "time_s", ns / NS_PER_S);
-    metric_put_number(out, "total_kernel_time_s", t->ns / NS_PER_S);
+        ns += rule->takes_part(&t->row[i]) ? ns_of(t->row[i].ps) : 0;
+    metric_put_number(out, x->row->name, 100 * ns / ns_of(t->ps));
+    metric_put_number(out, "time_s", ns / 1e9);
+    metric_put_number(out, "total_kernel_time_s", ns_of(t->ps) / 1e9);
 }
 
-static void put_dominant(const metric_context *x, const kernel_totals *t, metric_value *out)
+static void put_dominant(const metric_context *x, const tally_rows *t, metric_value *out)
 {
-    metric_put_number(out, x->row->name, 100 * t->kernel[0].ns / t->ns);
-    metric_put_text(out, "kernel", t->kernel[0].name);
+    metric_put_number(out, x->row->name, 100 * ns_of(t->row[0].ps) / ns_of(t->ps));
+    metric_put_text(out, "kernel", t->row[0].name);
 }
 
 #define ROW(id, group, unit, text, ...)                                                                      \

@@ -180,32 +180,42 @@ static void steps_of(const trace_rank *r, const metric_events *picked, const cha
         const trace_event *e = &r->event[picked->event[i]];
 
         (*out)[i] =
-            (metric_step){number_after(METRIC_TEXT_OF(r, e), marker), {metric_start(e), metric_end(e)}};
+            (metric_step){number_after(METRIC_TEXT_OF(r, e), marker), {metric_start(e), metric_end(e)}, 0};
     }
     metric_sort_steps(*out, *n);
 }
 
-METRIC_COMPARE(by_span, metric_step, {x->span.start, y->span.start}, {y->span.end, x->span.end})
+METRIC_COMPARE(by_place, metric_step, {x->lane, y->lane}, {x->span.start, y->span.start},
+               {y->span.end, x->span.end})
+
+void metric_steps_keep_outermost(metric_steps *s)
+{
+    uint32_t kept = 0;
+
+    if (s->n)
+        qsort(s->step, s->n, sizeof *s->step, by_place);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!kept || s->step[kept - 1].lane != s->step[i].lane ||
+            s->step[i].span.end > s->step[kept - 1].span.end)
+            s->step[kept++] = s->step[i];
+    s->n = kept;
+}
 
 /* Names of users' NVTX ranges need not be unique. A range within another of the same marker ("step",
  * "step_fn"; two threads of one process) is a part of it, and if one has no number all are numbered in the
  * order of time. */
 static void settle_ranges(metric_view *v)
 {
-    uint32_t n = 0;
+    metric_steps s = {v->n_steps, v->step};
     bool numbered = true;
 
-    qsort(v->step, v->n_steps, sizeof *v->step, by_span);
-    for (uint32_t i = 0; i < v->n_steps; i++) {
-        if (n && v->step[i].span.end <= v->step[n - 1].span.end)
-            continue;
-        numbered = numbered && v->step[i].number != NO_NUMBER;
-        v->step[n++] = v->step[i];
-    }
-    v->n_steps = n;
-    for (uint32_t i = 0; i < n && !numbered; i++)
-        v->step[i].number = i;
-    metric_sort_steps(v->step, n);
+    metric_steps_keep_outermost(&s);
+    for (uint32_t i = 0; i < s.n; i++)
+        numbered = numbered && s.step[i].number != NO_NUMBER;
+    for (uint32_t i = 0; i < s.n && !numbered; i++)
+        s.step[i].number = i;
+    metric_sort_steps(s.step, s.n);
+    v->n_steps = s.n;
 }
 
 static void steps_init(metric_view *v, const metric_sieve *s)
@@ -240,6 +250,7 @@ static void times_init(metric_view *v)
 
 void metric_view_init(metric_view *v, const trace_rank *rank)
 {
+    uint32_t *launch[2];
     dse_arena scratch;
     metric_sieve s;
 
@@ -250,7 +261,9 @@ void metric_view_init(metric_view *v, const trace_rank *rank)
     lists_init(v, &s);
     if (!v->comm.n)
         comm_of_annotations(v, &s, &scratch);
-    v->launch = metric_launches_of(&s, &v->kernels, &v->arena);
+    metric_launches_of(&s, (const metric_events[]){v->kernels, v->memory_ops}, 2, &v->arena, launch);
+    v->launch = launch[0];
+    v->memory_launch = launch[1];
     v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
     steps_init(v, &s);
     dse_arena_free(&scratch);

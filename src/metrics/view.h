@@ -24,6 +24,7 @@ extern const char *const metric_layer_name[METRIC_LAYER_ANNOTATION + 1];
 typedef struct {
     int64_t number; /* of ProfilerStep#<number>; of Nsight Systems: of iteration*, step* too, or counted */
     metric_span span;
+    uint32_t lane; /* of picked events (steps.h) */
 } metric_step;
 
 typedef struct {
@@ -33,6 +34,9 @@ typedef struct {
 
 /* By number, then start. */
 void metric_sort_steps(metric_step *step, uint32_t n);
+
+/* Keeps the steps that are in no other of their lane; by lane and start. */
+void metric_steps_keep_outermost(metric_steps *s);
 
 typedef struct {
     const trace_rank *rank;
@@ -52,7 +56,8 @@ typedef struct {
     metric_step *step;    /* host side, by number */
     uint32_t n_gpu_steps; /* those that newer traces repeat on the GPU's side */
     metric_step *gpu_step;
-    uint32_t *launch; /* by place in kernels: the host event that launched it (same correlation); DSE_NONE */
+    /* By place in kernels, in memory_ops: the host event that launched it (same correlation); DSE_NONE. */
+    uint32_t *launch, *memory_launch;
     /* by place in comm: its place in kernels. NULL unless comm_layer is METRIC_LAYER_KERNEL */
     uint32_t *comm_at;
     tpu_rank tpu; /* the devices of a TRACE_XLA; none of others */

@@ -12,12 +12,17 @@ typedef struct {
     uint64_t n, first;
 } chrome_count;
 
-/* The last short text and its id: the text of the next event is mostly the same. */
+/* A short value as it stands in the file, of a number with the byte behind it. The values of most events are
+ * a few, so that a table by their first bytes has them. */
 typedef struct {
-    uint64_t begin, more; /* its first eight bytes, and the next */
-    size_t n;
-    uint32_t id; /* DSE_NONE: none yet */
-} chrome_last;
+    uint64_t word[3], mask[3]; /* its bytes, and 255 where they are */
+    uint8_t length;            /* without the byte behind a number; 0: none yet */
+    uint32_t id;
+} chrome_value;
+
+typedef struct {
+    chrome_value value[64];
+} chrome_values;
 
 typedef struct {
     trace_json json;
@@ -37,7 +42,7 @@ typedef struct {
     chrome_count backwards, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the current event; args without any value */
-    chrome_last last_pid, last_tid, last_cat;
+    chrome_values pids, tids, cats;
     dse_strbuf dims;       /* of the operator that is read */
     uint8_t category[256]; /* by index of the rank's category words */
     trace_pairs processes; /* 0, pid -> its name, for all its lanes, also for those before the metadata */

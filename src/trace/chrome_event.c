@@ -317,11 +317,13 @@ void chrome_name_lanes(chrome_reader *r)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* The rows' numbers are what to do. */
 enum { E_NAME, E_PH, E_CAT, E_TS, E_DUR, E_PID, E_TID, E_ARGS };
 
 static const trace_json_key_row event_rows[] = {
-    {"name", E_NAME, 0}, {"ph", E_PH, 0},   {"cat", E_CAT, 0}, {"ts", E_TS, 0},
-    {"dur", E_DUR, 0},   {"pid", E_PID, 0}, {"tid", E_TID, 0}, {"args", E_ARGS, 0},
+    [E_NAME] = {.key = "name"}, [E_PH] = {.key = "ph"},     [E_CAT] = {.key = "cat"},
+    [E_TS] = {.key = "ts"},     [E_DUR] = {.key = "dur"},   [E_PID] = {.key = "pid"},
+    [E_TID] = {.key = "tid"},   [E_ARGS] = {.key = "args"},
 };
 
 void chrome_events_init(chrome_reader *r)
@@ -330,7 +332,6 @@ void chrome_events_init(chrome_reader *r)
     trace_json_guess_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
     trace_args_clear(&r->no_args);
     dse_strbuf_init(&r->dims);
-    r->last_pid.id = r->last_tid.id = r->last_cat.id = DSE_NONE;
 }
 
 void chrome_events_free(chrome_reader *r)
@@ -340,23 +341,42 @@ void chrome_events_free(chrome_reader *r)
     trace_pairs_free(&r->processes);
 }
 
-/* As trace_json_name, of what is mostly the same as the last time, and short. */
-static uint32_t repeated(chrome_reader *r, chrome_last *last)
+/* As trace_json_name, and remembers what was read if its bytes are in the window, are few, and are the text. */
+static uint32_t read_value(chrome_reader *r, chrome_value *known)
 {
-    trace_json_kind kind = trace_json_value(&r->json);
-    const char *text = r->json.text;
-    size_t n = r->json.length;
-    uint64_t begin, more;
+    const char *from = r->json.at;
+    const uint64_t window = r->json.source->offset;
+    const trace_json_kind kind = trace_json_value(&r->json);
+    const bool number = kind == TRACE_JSON_NUMBER;
+    chrome_value v = {0};
+    size_t length;
 
     if (!trace_json_scalar(&r->json, kind))
         return DSE_NONE;
-    if (n > 16)
-        return intern(r, text, n);
-    begin = trace_json_begin(text, n);
-    more = n > 8 ? trace_json_begin(text + 8, n - 8) : 0;
-    if (last->id == DSE_NONE || last->n != n || last->begin != begin || last->more != more)
-        *last = (chrome_last){begin, more, n, intern(r, text, n)};
-    return last->id;
+    v.id = intern(r, r->json.text, r->json.length);
+    length = r->json.source->offset == window ? (size_t)(r->json.at - from) : SIZE_MAX;
+    if (length < sizeof v.word && r->json.at < r->json.end && (number || r->json.text == from + 1)) {
+        v.length = (uint8_t)length;
+        memcpy(v.word, from, length + number);
+        memset(v.mask, 0xff, length + number);
+        *known = v;
+    }
+    return v.id;
+}
+
+/* The same of what is mostly what it was for an event before. */
+static inline uint32_t repeated(chrome_reader *r, chrome_values *known)
+{
+    uint64_t word[3]; /* so many bytes follow the window */
+    chrome_value *v;
+
+    memcpy(word, r->json.at, sizeof word);
+    v = &known->value[word[0] * 0x9e3779b97f4a7c15u >> 58];
+    if (!v->length || (((word[0] ^ v->word[0]) & v->mask[0]) | ((word[1] ^ v->word[1]) & v->mask[1]) |
+                       ((word[2] ^ v->word[2]) & v->mask[2])))
+        return read_value(r, v);
+    r->json.at += v->length;
+    return v->id;
 }
 
 static char phase_of(chrome_reader *r)
@@ -371,14 +391,14 @@ static void read_event(chrome_reader *r, chrome_event *e)
 
     trace_json_guess_begin(&r->event_keys, 0);
     while ((n = trace_json_guess_key(&r->event_keys, &r->json)) != TRACE_JSON_NO_KEY) {
-        switch (n == TRACE_JSON_OTHER_KEY ? n : event_rows[n].what) {
+        switch (n) {
         case E_NAME: e->name = trace_json_name(&r->json, &r->rank->names); break;
         case E_PH: e->ph = phase_of(r); break;
-        case E_CAT: e->cat = repeated(r, &r->last_cat); break;
+        case E_CAT: e->cat = repeated(r, &r->cats); break;
         case E_TS: e->has_ts = read_time(r, &e->ts, &e->wrong_ts); break;
         case E_DUR: e->has_dur = read_time(r, &e->dur, &e->wrong_dur); break;
-        case E_PID: e->pid = repeated(r, &r->last_pid); break;
-        case E_TID: e->tid = repeated(r, &r->last_tid); break;
+        case E_PID: e->pid = repeated(r, &r->pids); break;
+        case E_TID: e->tid = repeated(r, &r->tids); break;
         case E_ARGS: read_args(r, e); break;
         default: trace_json_skip(&r->json);
         }

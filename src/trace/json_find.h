@@ -6,6 +6,8 @@
 #define DSE_TRACE_JSON_FIND_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 typedef bool trace_json_stop(unsigned char c);
 
@@ -39,6 +41,28 @@ static inline bool trace_json_stop_number_end(unsigned char c)
 
 /* The end of a run of blanks, and of all other control characters but 0. */
 static inline bool trace_json_stop_nonblank(unsigned char c) { return c > ' ' || c == 0; }
+
+/* How many digits stand here, up to eight; always reads eight bytes. *less: these, a digit being its value. */
+static inline unsigned trace_json_digits_at(const char *p, uint64_t *less)
+{
+    uint64_t v, other;
+
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    v ^= 0x3030303030303030u;                                      /* a digit is below 10 now */
+    other = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u; /* the first of these bits is right */
+    *less = v;
+    return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+}
+
+static inline unsigned trace_json_digits(const char *p)
+{
+    uint64_t less;
+
+    return trace_json_digits_at(p, &less);
+}
 
 #ifdef __SSE2__
 #include <emmintrin.h>

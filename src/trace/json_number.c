@@ -79,20 +79,13 @@ bool trace_decimal_of(const char *text, size_t n, trace_decimal *out)
     return true;
 }
 
-/* The number of digits at p, up to eight, and their value. Always reads eight bytes. Each step joins
- * neighbouring groups: of one digit, of two, of four. */
+/* The number of digits at p, up to eight, and their value. Each step joins neighbouring groups: of one digit,
+ * of two, of four. */
 static inline unsigned digits_at(const char *p, uint64_t *value)
 {
-    uint64_t v, other;
-    unsigned n;
+    uint64_t v;
+    const unsigned n = trace_json_digits_at(p, &v);
 
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    v ^= 0x3030303030303030u;                                      /* a digit is below 10 now */
-    other = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u; /* the first of these bits is right */
-    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
     if (!n)
         return 0;
     v <<= 64 - 8 * n; /* zeros before the first */

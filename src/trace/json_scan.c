@@ -1,10 +1,9 @@
 #include "trace/json_scan.h"
 
-#include "base/strbuf.h"
-
 void trace_json_init(trace_json *s, trace_source *source)
 {
     *s = (trace_json){.source = source, .at = source->window, .end = source->window + source->n};
+    dse_strbuf_init(&s->list);
     if (source->n >= 3 && memcmp(s->at, "\xef\xbb\xbf", 3) == 0)
         s->at += 3;
 }
@@ -13,6 +12,7 @@ void trace_json_free(trace_json *s)
 {
     dse_free(s->decoded);
     s->decoded = NULL;
+    dse_strbuf_free(&s->list);
 }
 
 /* ---- the window, and faults ------------------------------------------------------------------ */
@@ -60,19 +60,16 @@ bool trace_json_follows(trace_json *s) { return !s->fault && trace_json_peek(s) 
 
 uint32_t trace_json_list_name(trace_json *s, size_t max_bytes, trace_names *names)
 {
-    dse_strbuf text;
-    uint32_t id;
+    dse_strbuf *text = &s->list;
 
-    dse_strbuf_init(&text);
+    dse_strbuf_clear(text);
     while (trace_json_item(s))
-        if (trace_json_scalar(s, trace_json_value(s)) && text.len < max_bytes) {
-            dse_strbuf_adds(&text, text.len ? ", " : "[");
-            dse_strbuf_add(&text, s->text, s->length);
+        if (trace_json_scalar(s, trace_json_value(s)) && text->len < max_bytes) {
+            dse_strbuf_adds(text, text->len ? ", " : "[");
+            dse_strbuf_add(text, s->text, s->length);
         }
-    dse_strbuf_adds(&text, text.len ? "]" : "[]");
-    id = trace_names_add(names, text.data, text.len);
-    dse_strbuf_free(&text);
-    return id;
+    dse_strbuf_adds(text, text->len ? "]" : "[]");
+    return trace_names_add(names, text->data, text->len);
 }
 
 /* ---- strings --------------------------------------------------------------------------------- */
@@ -416,7 +413,7 @@ static void skip_container(trace_json *s, const char *p, uint64_t stack, unsigne
     s->at = p;
 }
 
-void trace_json_skip(trace_json *s)
+void trace_json_skip_slow(trace_json *s)
 {
     unsigned char c = trace_json_peek(s);
 

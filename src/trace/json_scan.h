@@ -21,6 +21,7 @@
 #ifndef DSE_TRACE_JSON_SCAN_H
 #define DSE_TRACE_JSON_SCAN_H
 
+#include "base/strbuf.h"
 #include "trace/json_find.h"
 #include "trace/names.h"
 #include "trace/source.h"
@@ -59,6 +60,7 @@ typedef struct {
     uint64_t n_cut, cut_at;         /* texts that were too long */
     char *decoded;                  /* a text that differs from its bytes in the file */
     size_t n_decoded, cap_decoded;
+    dse_strbuf list; /* of trace_json_list_name */
 } trace_json;
 
 /* Begins at the source's first byte and skips a byte order mark. The source is borrowed. */
@@ -83,7 +85,7 @@ static inline bool trace_json_item(trace_json *s);
 static inline trace_json_kind trace_json_value(trace_json *s);
 
 /* Skips a value. */
-void trace_json_skip(trace_json *s);
+static inline void trace_json_skip(trace_json *s);
 
 /* Skips the rest of the current object or array. */
 void trace_json_leave(trace_json *s, trace_json_kind container);
@@ -149,6 +151,7 @@ bool trace_json_unexpected(trace_json *s, const char *why);
 
 bool trace_json_string_slow(trace_json *s);
 bool trace_json_colon_slow(trace_json *s);
+void trace_json_skip_slow(trace_json *s);
 trace_json_kind trace_json_bare(trace_json *s); /* a number or a word */
 
 /* The next byte that is not blank; 0 at the end. A 0 in the file is returned as 1, which no caller
@@ -240,6 +243,17 @@ static inline trace_json_kind trace_json_value(trace_json *s)
     s->at++;
     s->fresh = true;
     return c == '{' ? TRACE_JSON_OBJECT : TRACE_JSON_ARRAY;
+}
+
+/* Most of what is skipped are whole numbers of a few digits. */
+static inline void trace_json_skip(trace_json *s)
+{
+    const unsigned n = trace_json_digits(s->at);
+
+    if (n && (s->at[n] == ',' || s->at[n] == '}' || s->at[n] == '\n'))
+        s->at += n;
+    else
+        trace_json_skip_slow(s);
 }
 
 static inline bool trace_json_enter(trace_json *s, trace_json_kind wanted)

@@ -132,6 +132,23 @@ CLAIM(keys_stand_in_any_order)
     }
 }
 
+CLAIM(values_that_come_again_are_told_apart)
+{
+    static const char *const said[] = {
+        "7", "77", "7.5", "\"a\\u0062\"", "\"ab \"", "\"t 12345678901234567890\""};
+    char text[4096] = "[";
+    trace_record t;
+
+    for (size_t i = 0; i < 18; i++)
+        snprintf(text + strlen(text), 99, "%s{\"ph\":\"X\",\"ts\":1,\"pid\":%s,\"tid\":%s}", i ? "," : "",
+                 said[i % 6], said[i % 6]);
+    read_trace(strcat(text, "]"), &t);
+    for (size_t i = 0; i < 18; i++)
+        assert_int_equal(t.rank[0].event[i].lane, i % 6);
+    assert_string_equal(text_of(&t.rank[0], t.rank[0].lane[3].tid), "ab");
+    trace_record_free(&t);
+}
+
 CLAIM(a_bare_list_is_a_trace)
 {
     trace_record t;
@@ -749,6 +766,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_has_all_that_the_trace_says),
         cmocka_unit_test(keys_stand_in_any_order),
+        cmocka_unit_test(values_that_come_again_are_told_apart),
         cmocka_unit_test(a_bare_list_is_a_trace),
         cmocka_unit_test(which_phases_are_events),
         cmocka_unit_test(what_says_the_same_is_stored_once),
