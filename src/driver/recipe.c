@@ -47,7 +47,7 @@ void drv_recipe_set(const strategy *p, step_options *o)
 double drv_recipe_operand_bytes(wl_kernel_class c)
 {
     for (size_t i = 0; i < DSE_COUNT(recipes); i++)
-        if (recipes[i].class == c)
+        if (recipes[i].class == wl_kernel_general_class(c))
             return recipes[i].bytes;
     return 0;
 }
