@@ -48,6 +48,7 @@ typedef struct {
     const char *model;                        /* "96x12288": layers and width, as tables differ in names */
     cmp_size size;
     int bits; /* of the elements that the layers' matrices are multiplied in: 16, 8, 4 */
+    bool has_experts;
     size_t n;
     double *ratio; /* measured over simulated, ascending, > 0 */
 } cmp_evidence;
@@ -64,7 +65,9 @@ typedef struct {
     const char *const *kin;
     const char *model;
     cmp_size size;
-    int bits;         /* as of the evidence: without a run of as many on the device there is no band */
+    int bits; /* as of the evidence: without a run of as many on the device there is no band */
+    bool
+        has_experts; /* as of the evidence: of models without them nothing is known by models with, and back */
     bool others_only; /* runs of `model` do not count */
 } cmp_band_key;
 

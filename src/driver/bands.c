@@ -48,8 +48,6 @@ static const char *other_kind(const drv_study *s)
         return "the system is fitted: its card says how well";
     if (strcmp(s->system.laws, "device") != 0)
         return "it is known of kernels by the device's laws alone, and kernels.laws is another";
-    if (s->model.experts)
-        return "it is known of models without experts alone";
     if (is_changed(s->settings))
         return "no run was measured with these settings of the system";
     if (card_model_precision(&s->model).activations > 2)
@@ -68,7 +66,8 @@ cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a)
         .kin = drv_program_kin(p),
         .model = dse_arena_printf(a, "%" PRId64 "x%" PRId64, m->layers, m->d_model),
         .size = cmp_size_of(drv_training_parameters(s)),
-        .bits = drv_recipe_bits(p)};
+        .bits = drv_recipe_bits(p),
+        .has_experts = m->experts > 0};
 }
 
 cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, bool others_only,
@@ -86,7 +85,10 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     band = cmp_band_of(b, &key, a);
     if (band.level == CMP_BAND_NONE)
         *why = dse_arena_printf(a, "no step time%s%s measured on %s is at hand",
-                                others_only ? " of another model" : "",
+                                key.has_experts && others_only ? " of another model with experts"
+                                : key.has_experts              ? " of a model with experts"
+                                : others_only                  ? " of another model"
+                                                               : "",
                                 key.bits == 16  ? ""
                                 : key.bits == 8 ? " with products in 8 bits"
                                                 : " with products in 4 bits",

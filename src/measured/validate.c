@@ -191,7 +191,8 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
 
         if (!strcmp(e->table, measured) && !strcmp(e->device, key->device) &&
             !strcmp(e->program, key->program) && !strcmp(e->framework, framework) &&
-            !strcmp(e->model, key->model) && e->size == key->size && e->bits == key->bits)
+            !strcmp(e->model, key->model) && e->size == key->size && e->bits == key->bits &&
+            e->has_experts == key->has_experts)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
@@ -203,7 +204,8 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
                                  .framework = framework,
                                  .model = key->model,
                                  .size = key->size,
-                                 .bits = key->bits};
+                                 .bits = key->bits,
+                                 .has_experts = key->has_experts};
     return &b->of[b->n++];
 }
 
@@ -274,6 +276,11 @@ static void add_cover(const cmp_evidence *e, const cmp_band *band, report_valida
     }
 }
 
+static const char *cover_name(const validating *v, const cmp_evidence *e)
+{
+    return e->has_experts ? dse_arena_printf(v->arena, "%s, models with experts", e->device) : e->device;
+}
+
 /* How many of the runs lie in the bands that the runs of other models give: of each device, and of all in the
  * last row. */
 static void cover(validating *v)
@@ -286,9 +293,9 @@ static void cover(validating *v)
     for (size_t i = 0; i < b->n; i++)
         runs += b->of[i].n;
     for (size_t i = 0; i < b->n; i++)
-        if (cover_place(r, b->of[i].device) == r->n_covers)
+        if (cover_place(r, cover_name(v, &b->of[i])) == r->n_covers)
             r->cover[r->n_covers++] = (report_validated_cover){
-                .device = b->of[i].device, .width = DSE_ARENA_NEW(v->arena, double, runs)};
+                .device = cover_name(v, &b->of[i]), .width = DSE_ARENA_NEW(v->arena, double, runs)};
     if (!b->n)
         return;
     r->cover[r->n_covers] =
@@ -299,7 +306,7 @@ static void cover(validating *v)
 
         key.others_only = true;
         band = cmp_band_of(b, &key, v->arena);
-        add_cover(&b->of[i], &band, &r->cover[cover_place(r, b->of[i].device)]);
+        add_cover(&b->of[i], &band, &r->cover[cover_place(r, cover_name(v, &b->of[i]))]);
         add_cover(&b->of[i], &band, &r->cover[r->n_covers]);
     }
     r->n_covers++;
@@ -496,6 +503,8 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
         dse_strbuf_addf(out, "\n    model: %s\n    size: %s\n", e->model, cmp_size_name[e->size]);
         if (e->bits != 16)
             dse_strbuf_addf(out, "    elements: %d\n", e->bits);
+        if (e->has_experts)
+            dse_strbuf_adds(out, "    experts: true\n");
         write_ratios(e, out);
     }
 }
