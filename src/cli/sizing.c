@@ -18,7 +18,9 @@ static const option options[] = {
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
     {"--mfu-like", OPT_STRING, "WHICH", "", "by whose formula MFU is counted", .choices = card_mfu_words,
      FIELD(mfu_like)},
-    {"--imbalance", OPT_STRING, "X", "", "of experts: even, the most over the mean, or zipf:S",
+    {"--imbalance", OPT_STRING, "X", "",
+     "of experts: even, the most over the mean, zipf:S, or a file of "
+     "measured shares, FILE.csv",
      FIELD(imbalance)},
 };
 

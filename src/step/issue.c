@@ -331,9 +331,12 @@ step_program *step_block_program(step_programs *made, const step_chunk *c, uint3
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
     bool again = step_is_layer(block) && step_layer_is_again(c->options, position - c->stage.has_embedding);
-    step_program **p = &made->of[block][kind][again];
     step_shape shape = step_shape_of(c->model, c->options);
+    step_program **p;
 
+    if (!made->of)
+        made->of = dse_arena_zero(a, c->model->n_blocks, sizeof *made->of);
+    p = &made->of[block][kind][again];
     if (*p)
         return *p;
     *p = DSE_ARENA_NEW(a, step_program, 1);

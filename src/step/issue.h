@@ -73,7 +73,7 @@ void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
 
 /* Programs of a model's blocks by what tells them apart: the pass, and whether it makes them again. */
 typedef struct {
-    step_program *of[STEP_MAX_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
+    step_program *(*of)[SCHED_KINDS][2]; /* by block; NULL: not made yet */
 } step_programs;
 
 /* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena

@@ -40,11 +40,19 @@ static uint64_t experts_here(const step_module *m, const step_options *o)
 }
 
 /* What comes to the most loaded rank, for each token of the mean one. One rank alone has all; and none can
- * have more than all. */
-static double most_of(const step_options *o)
+ * have more than all. Ranks have experts that stand beside each other. */
+static double most_of(const step_module *m, const step_options *o)
 {
-    const double most = o->imbalance > 1 ? o->imbalance : 1;
+    const uint64_t here = experts_here(m, o);
+    double most = o->imbalance > 1 ? o->imbalance : 1;
 
+    for (uint64_t rank = 0; m->share && rank < step_ep(o); rank++) {
+        double sum = 0;
+
+        for (uint64_t i = rank * here; i < (rank + 1) * here && i < m->n_experts; i++)
+            sum += m->share[i];
+        most = rank && most > sum * step_ep(o) ? most : sum * step_ep(o);
+    }
     return most < step_ep(o) ? most : step_ep(o);
 }
 
@@ -56,7 +64,7 @@ step_routed step_routed_of(const step_module *m, const step_shape *s)
     step_routed r = {.tokens = s->split_tokens, .sent = even};
     uint64_t rows;
 
-    r.received = (uint64_t)ceil((double)even * most_of(o));
+    r.received = (uint64_t)ceil((double)even * most_of(m, o));
     if (o->capacity == STEP_CAPACITY_PAD) {
         r.sent = r.received = limit;
     } else if (o->capacity == STEP_CAPACITY_DROP) {
