@@ -90,6 +90,7 @@ const msr_spelling msr_spellings[] = {
     {F_PP, IN_ROW | IN_CARD, {"pp"}, NULL, 0},
     {F_CP, IN_ROW | IN_CARD, {"cp"}, NULL, 0},
     {F_EP, IN_ROW | IN_CARD, {"ep"}, NULL, 0},
+    {F_ETP, IN_ROW, {"etp", "expert_tensor_parallel_size", "recipe.expert_tensor_parallel_size"}, NULL, 0},
     {F_DISPATCH,
      IN_ROW,
      {"dispatch", "moe_token_dispatcher_type", "recipe.moe_flex_dispatcher_backend"},

@@ -334,6 +334,8 @@ static void choose_experts(planning *p)
         return;
     if (MSR_GIVEN(j->ep))
         p->point->ep = (uint32_t)j->ep;
+    if (MSR_GIVEN(j->etp))
+        p->point->etp = (uint32_t)j->etp;
     msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts");
     if (j->ep > 1)
         choose_dispatch(p);

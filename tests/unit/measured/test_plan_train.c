@@ -397,10 +397,14 @@ CLAIM(tokens_travel_as_the_source_says)
         j.dispatch = rows[i].said;
         assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
         assert_int_equal(plan.point.ep, 8);
+        assert_int_equal(plan.point.etp, 0); /* as the program has it */
         strategy_print(&strategy_parameters[STRATEGY_dispatch], plan.point.dispatch, seen);
         assert_string_equal(seen, rows[i].dispatch);
         assert_int_equal(assumes("tokens exchanged by all-to-all"), !rows[i].said);
         assert_true(assumes("tokens spread evenly over experts"));
+        j.etp = 1;
+        assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
+        assert_int_equal(plan.point.etp, 1);
     }
 }
 
