@@ -31,24 +31,26 @@ static const char *const features[] = {"gate",          "norm",
                                        "d_ff_expert",   "shared_experts",
                                        "d_ff_shared",   "shared_expert_gate",
                                        "router_groups", "router_groups_per_token",
-                                       "router_bias",
-                                       "expert_bias"};
+                                       "router_bias",   "expert_bias"};
 
 /* ---- layers that differ --------------------------------------------------------------------------- */
 
 /* What one layer has and another may not have: bits. Layers with the same are of one kind. */
 enum { LAYER_WINDOW = 1, LAYER_EXPERTS = 2, LAYER_N_FACTS = 4 };
 
+bool card_model_has_experts_in(const card_model *m, int64_t layer)
+{
+    return m->experts && layer >= m->first_dense_layers &&
+           !(m->expert_every && (layer + 1) % m->expert_every);
+}
+
 static unsigned facts_of(const card_model *m, int64_t layer)
 {
     const bool is_last = !m->windowed_layers || layer >= m->layers - m->windowed_layers;
     const bool is_full = m->full_attention_every && (layer + 1) % m->full_attention_every == 0;
 
-    const bool is_sparse =
-        layer >= m->first_dense_layers && !(m->expert_every && (layer + 1) % m->expert_every);
-
     return (m->window && is_last && !is_full ? LAYER_WINDOW : 0) |
-           (m->experts && is_sparse ? LAYER_EXPERTS : 0);
+           (card_model_has_experts_in(m, layer) ? LAYER_EXPERTS : 0);
 }
 
 /* The card as it is for such a layer: of what that has not there is nothing. Conditions read it. */

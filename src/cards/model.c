@@ -215,8 +215,8 @@ static const cfg_param rows[] = {
      .omit_default = true,
      .help =
          "how unevenly tokens are spread over experts: even; a number, what the most loaded rank gets over "
-         "the mean; or zipf:S[:SEED], shares of experts by a power of their place, drawn for each "
-         "layer" OF_DECODER},
+         "the mean; zipf:S[:SEED], shares of experts by a power of their place, drawn for each "
+         "layer; or FILE.csv, measured ones, as lines of layer,expert,share" OF_DECODER},
     {.key = "router_bias", SWITCH(router_bias, "false", "a bias of the router's products")},
     {.key = "expert_bias", SWITCH(expert_bias, "false", "biases of the experts")},
     {.key = "profile",

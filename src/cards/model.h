@@ -89,6 +89,9 @@ dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err
  * others. Profile stage is left empty, as it was before there were profiles. */
 card_model card_model_spelled_out(const card_model *m);
 
+/* Whether a layer, from 0 on, has experts. */
+bool card_model_has_experts_in(const card_model *m, int64_t layer);
+
 /* The operators of a model: of a file with `conditions`, modules for which those that they name do not hold
  * are left out, and names of conditions in what is said of a module are replaced by yes, no or the card's
  * number (configs/layers/decoder.yaml). Where the card's layers differ, the block `layer` becomes one for

@@ -347,6 +347,8 @@ static const cfg_param rows[] = {
     HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2, "attention_flash2"),
     LAW(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
     HALF_LENGTH(WL_KERNEL_ATTENTION_FLASH2_BACKWARD, "attention_flash2_backward"),
+    LAW(WL_KERNEL_EXPERTS, "experts"),
+    LAW(WL_KERNEL_EXPERTS_FP8, "experts_fp8"),
 
     {.key = "simulator.version",
      CHOICE(version, sim_version_names, "stage"),
@@ -549,6 +551,7 @@ double card_system_peak(const card_system *s, wl_kernel_class c)
 {
     switch (c) {
     case WL_KERNEL_MATMUL_FP8:
+    case WL_KERNEL_EXPERTS_FP8:
     case WL_KERNEL_MATMUL_FP8_BLOCK: return s->peak_fp8;
     case WL_KERNEL_MATMUL_NVFP4: return s->peak_nvfp4;
     default: return s->peak_perf;

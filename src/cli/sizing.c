@@ -20,7 +20,9 @@ static const option options[] = {
      .max = 16, FIELD(mtp)},
     {"--mfu-like", OPT_STRING, "WHICH", "", "by whose formula MFU is counted", .choices = card_mfu_words,
      FIELD(mfu_like)},
-    {"--imbalance", OPT_STRING, "X", "", "of experts: even, the most over the mean, or zipf:S",
+    {"--imbalance", OPT_STRING, "X", "",
+     "of experts: even, the most over the mean, zipf:S, or a file of "
+     "measured shares, FILE.csv",
      FIELD(imbalance)},
 };
 

@@ -90,10 +90,7 @@ static void put_layers(const training_shown *s, report_node *list)
 }
 
 /* Whether the point's step is another one if tokens are spread evenly. */
-static bool is_uneven(const training_shown *s)
-{
-    return drv_training_options(s->study, s->point).imbalance > 1;
-}
+static bool is_uneven(const training_shown *s) { return drv_training_imbalance(s->study, s->point) > 1; }
 
 static dse_time lost(const training_shown *s)
 {
@@ -120,8 +117,8 @@ static void experts_text(const training_shown *s, dse_strbuf *out)
     if (is_uneven(s))
         dse_strbuf_addf(out,
                         "  %-22s most on a rank %.2f x mean: %.1f %% of the step, %s of the peak memory\n",
-                        "imbalance", o.imbalance, (double)lost(s) / (double)s->result.step * 100,
-                        report_bytes(more_memory(s)).text);
+                        "imbalance", drv_training_imbalance(s->study, s->point),
+                        (double)lost(s) / (double)s->result.step * 100, report_bytes(more_memory(s)).text);
 }
 
 static void put_experts(const training_shown *s, report_node *to)
@@ -129,7 +126,7 @@ static void put_experts(const training_shown *s, report_node *to)
     const step_options o = drv_training_options(s->study, s->point);
 
     report_put(to, V_COUNT("of_a_rank", (uint64_t)s->study->model.experts / step_ep(&o)),
-               V_REAL("imbalance", is_uneven(s) ? o.imbalance : 1));
+               V_REAL("imbalance", drv_training_imbalance(s->study, s->point)));
     report_put(to, V_COUNT("imbalance_ns", is_uneven(s) ? lost(s) : 0),
                V_COUNT("imbalance_bytes", is_uneven(s) ? more_memory(s) : 0));
 }

@@ -23,7 +23,7 @@ cmp_size cmp_size_of(double parameters)
 /* ---- the file ----------------------------------------------------------------------------------- */
 
 static const char *const keys[] = {"table", "device",   "program",  "framework", "model",
-                                   "size",  "sequence", "elements", "ratios"};
+                                   "size",  "sequence", "elements", "experts",   "ratios"};
 
 static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
 {
@@ -73,6 +73,17 @@ static dse_status read_bits(const cfg_doc *doc, const cfg_node *row, int *out, d
     return cfg_fail(err, doc, node, "'elements' must be 16, 8 or 4 bits, not %s", cfg_seen(node).text);
 }
 
+/* Without the key there are none. */
+static dse_status read_experts(const cfg_doc *doc, const cfg_node *row, bool *out, dse_error *err)
+{
+    const cfg_node *node = cfg_get(row, "experts");
+
+    *out = node != NULL;
+    return !node || (node->kind == CFG_SCALAR && !strcmp(node->text, "true"))
+               ? DSE_OK
+               : cfg_fail(err, doc, node, "'experts' must be true, not %s", cfg_seen(node).text);
+}
+
 static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
                               dse_error *err)
 {
@@ -118,7 +129,8 @@ static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a
         return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
     return read_size(doc, row, &out->size, err) == DSE_OK &&
                    read_sequence(doc, row, &out->sequence, err) == DSE_OK &&
-                   read_bits(doc, row, &out->bits, err) == DSE_OK
+                   read_bits(doc, row, &out->bits, err) == DSE_OK &&
+                   read_experts(doc, row, &out->has_experts, err) == DSE_OK
                ? read_ratios(doc, row, a, out, err)
                : DSE_E_CONFIG;
 }
@@ -172,7 +184,7 @@ static bool is_of(const cmp_evidence *e, const cmp_band_key *key, cmp_band_level
     const bool program = key->program && !strcmp(e->program, key->program);
     const bool size = e->size == key->size;
 
-    if (strcmp(e->device, key->device) != 0 || !is_as_long(e, key) ||
+    if (strcmp(e->device, key->device) != 0 || e->has_experts != key->has_experts || !is_as_long(e, key) ||
         (key->others_only && !strcmp(e->model, key->model)))
         return false;
     switch (level) {

@@ -57,6 +57,7 @@ typedef struct {
     cmp_size size;
     int64_t sequence; /* tokens; 0: not said, as in older files, and near to all */
     int bits;         /* of the elements that the layers' matrices are multiplied in: 16, 8, 4 */
+    bool has_experts;
     size_t n;
     double *ratio; /* measured over simulated, ascending, > 0 */
 } cmp_evidence;
@@ -75,6 +76,7 @@ typedef struct {
     cmp_size size;
     int64_t sequence; /* tokens; 0: any */
     int bits;         /* as of the evidence: without a run of as many on the device there is no band */
+    bool has_experts; /* as of the evidence: models with experts say nothing of those without, and back */
     bool others_only; /* runs of `model` do not count */
 } cmp_band_key;
 

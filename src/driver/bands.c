@@ -48,8 +48,6 @@ static const char *other_kind(const drv_study *s)
         return "the system is fitted: its card says how well";
     if (strcmp(s->system.laws, "device") != 0)
         return "it is known of kernels by the device's laws alone, and kernels.laws is another";
-    if (s->model.experts)
-        return "it is known of models without experts alone";
     if (is_changed(s->settings))
         return "no run was measured with these settings of the system";
     if (card_model_precision(&s->model).activations > 2)
@@ -69,7 +67,8 @@ cmp_band_key drv_band_key(const drv_study *s, const strategy *p, dse_arena *a)
         .model = dse_arena_printf(a, "%" PRId64 "x%" PRId64, m->layers, m->d_model),
         .size = cmp_size_of(drv_training_parameters(s)),
         .sequence = m->sequence,
-        .bits = drv_recipe_bits(p)};
+        .bits = drv_recipe_bits(p),
+        .has_experts = m->experts > 0};
 }
 
 /* Nothing is known of the kind; or of other sequences alone, which is then said. */
@@ -78,7 +77,11 @@ static const char *say_none(const cmp_bands *b, cmp_band_key key, dse_arena *a)
     const int64_t sequence = key.sequence;
     const char *text;
 
-    text = dse_arena_printf(a, "%s%s", key.others_only ? " of another model" : "",
+    text = dse_arena_printf(a, "%s%s",
+                            key.has_experts && key.others_only ? " of another model with experts"
+                            : key.has_experts                  ? " of a model with experts"
+                            : key.others_only                  ? " of another model"
+                                                               : "",
                             key.bits == 16  ? ""
                             : key.bits == 8 ? " with products in 8 bits"
                                             : " with products in 4 bits");

@@ -134,7 +134,8 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
         out->us = (double)sim_kernel_law(&out->kernel, &device, law) / 1e3;
     }
     if (law->table) {
-        const char *file = s.kernels[q->class].table;
+        const wl_kernel_class of = set.law[q->class].is_given ? q->class : wl_kernel_general_class(q->class);
+        const char *file = s.kernels[of].table;
 
         out->table = dse_arena_printf(a, "%.*s", (int)strcspn(file, "#"), file);
         out->ratio = sim_table_ratio(law->table, &out->kernel);

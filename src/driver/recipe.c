@@ -21,18 +21,18 @@
 #include "base/array.h"
 #include "driver/programs.h"
 
-enum { MXFP8 = 5 }; /* index of the choice, as strategy/parameters.h has it */
+enum { BLOCKWISE = 4, MXFP8 = 5 }; /* indices of the choice, as strategy/parameters.h has it */
 
 /* Class, bytes of an element, then of a cast: of an input, a gradient, a weight. */
 static const step_low recipes[] = {
-    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false},            /* none */
-    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false},       /* delayed */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},       /* tensorwise */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false},       /* rowwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false}, /* blockwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false,
-     false},                                                 /* mxfp8: a scale of 8 bits for 32 elements */
-    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false}, /* nvfp4: one for 16, of 4 bits each */
+    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false, false},            /* none */
+    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false},       /* delayed */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false, false},       /* tensorwise */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false, false},       /* rowwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, false}, /* blockwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false, false,
+     false}, /* mxfp8: a scale of 8 bits for 32 elements */
+    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false, false}, /* nvfp4: one for 16, of 4 bits each */
 };
 
 void drv_recipe_set(const strategy *p, step_options *o)
@@ -40,6 +40,7 @@ void drv_recipe_set(const strategy *p, step_options *o)
     o->low = recipes[p->fp8_recipe];
     o->low.casts_weights_in_passes = p->like == DRV_TORCHTITAN;
     o->low.has_parameters = p->fp8_recipe && p->fp8_params;
+    o->low.is_dispatched = p->fp8_recipe == BLOCKWISE && p->like == DRV_ANY; /* DeepSeek's own program */
     if (o->low.has_parameters) /* the update writes them; the transpose reads and writes them once more */
         o->low.cast_weight = p->like == DRV_TORCHTITAN ? 0 : 2 * o->low.bytes;
 }
@@ -47,7 +48,7 @@ void drv_recipe_set(const strategy *p, step_options *o)
 double drv_recipe_operand_bytes(wl_kernel_class c)
 {
     for (size_t i = 0; i < DSE_COUNT(recipes); i++)
-        if (recipes[i].class == c)
+        if (recipes[i].class == wl_kernel_general_class(c))
             return recipes[i].bytes;
     return 0;
 }

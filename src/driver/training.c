@@ -47,8 +47,14 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
         (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
-    if (s->model.mtp_layers)
+    t->even = t->model;
+    if ((st = card_imbalance_read(&s->model, a, &t->share, err)) != DSE_OK ||
+        (t->share && (st = step_model_spread(&t->model, t->share, a, err)) != DSE_OK))
+        return st;
+    if (s->model.mtp_layers) {
         step_model_add_mtp(&t->model, (uint32_t)s->model.mtp_layers, a);
+        step_model_add_mtp(&t->even, (uint32_t)s->model.mtp_layers, a);
+    }
     t->clock = step_clock_new(&t->settings, &t->net, a);
     s->training = t;
     return DSE_OK;
@@ -94,6 +100,23 @@ static step_capacity capacity_of(const strategy *p)
     return said[p->capacity];
 }
 
+/* The mean over the layers with experts; those that the file does not list are even. */
+static double mean_imbalance(const drv_study *s, uint32_t ep)
+{
+    double sum = 0;
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < s->model.layers; i++) {
+        const double *share = s->training->share[i];
+
+        if (!card_model_has_experts_in(&s->model, i))
+            continue;
+        sum += share ? card_imbalance_of(share, (uint32_t)s->model.experts, ep) : 1;
+        n++;
+    }
+    return n ? sum / (double)n : 1;
+}
+
 /* Of a dense model nothing. */
 static void set_experts(const drv_study *s, const strategy *p, step_options *o)
 {
@@ -105,7 +128,7 @@ static void set_experts(const drv_study *s, const strategy *p, step_options *o)
     o->capacity = capacity_of(p);
     o->capacity_percent = p->capacity_percent;
     o->overlaps_shared = p->ep_overlap == DRV_OVERLAPS_SHARED;
-    o->imbalance = card_imbalance(&s->model, p->ep);
+    o->imbalance = s->training && s->training->share ? 1 : card_imbalance(&s->model, p->ep);
     o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
 
@@ -423,28 +446,44 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     }
 }
 
+static dse_status run_on(const drv_study *s, const step_model *m, const step_options *o, const strategy *p,
+                         step_machine machine, dse_arena *a, step_result *out, dse_error *err)
+{
+    const sched_options order = schedule_options(p, o);
+
+    return step_run(m, o, schedule_of(p), &order, s->orders, s->training->clock, machine, a, out, err);
+}
+
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
                            step_result *out, dse_error *err)
 {
-    drv_training *t = s->training;
-    step_options o;
-    sched_options order;
     dse_status st = drv_point_check(s, p, err);
+    step_options o;
 
     if (st != DSE_OK)
         return st;
     o = drv_training_options(s, p);
-    order = schedule_options(p, &o);
-    return step_run(&t->model, &o, schedule_of(p), &order, s->orders, t->clock, machine, a, out, err);
+    return run_on(s, &s->training->model, &o, p, machine, a, out, err);
 }
 
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
                              dse_error *err)
 {
-    drv_study *even = dse_arena_copy(a, s, 1, sizeof *s);
+    dse_status st = drv_point_check(s, p, err);
+    step_options o;
 
-    *even->model.imbalance = '\0';
-    return drv_training_on(even, p, STEP_UNITS, a, out, err);
+    if (st != DSE_OK)
+        return st;
+    o = drv_training_options(s, p);
+    o.imbalance = 1;
+    return run_on(s, &s->training->even, &o, p, STEP_UNITS, a, out, err);
+}
+
+double drv_training_imbalance(const drv_study *s, const strategy *p)
+{
+    return !s->model.experts    ? 1
+           : s->training->share ? mean_imbalance(s, p->ep)
+                                : card_imbalance(&s->model, p->ep);
 }
 
 void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,

@@ -8,6 +8,8 @@
 /* What points of a study share: the model as modules, the system, and the times of its collectives. */
 typedef struct drv_training {
     step_model model;
+    step_model even; /* the same with tokens spread evenly over experts where a file spreads them otherwise */
+    const double *const *share; /* card_imbalance_read; NULL: no file */
     sim_settings settings;
     net_network net;
     step_clock *clock;
@@ -48,6 +50,9 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
  * imbalance costs is the difference. */
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
                              dse_error *err);
+
+/* Tokens that come to the most loaded rank of experts, over the mean one; the mean over the layers. 1: even. */
+double drv_training_imbalance(const drv_study *s, const strategy *p);
 
 /* The bytes that a rank of that step's pipeline holds over time (step_memory_over). */
 void drv_training_memory(const drv_study *s, const strategy *p, const step_result *step, uint32_t rank,

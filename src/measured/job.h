@@ -45,7 +45,8 @@ typedef struct {
     const char *granularity; /* of cards */
     /* The strategy. dp is dp_replicate * dp_shard; alone where the source does not say whether weights are
      * sharded. */
-    int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep;
+    int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep, etp;
+    const char *dispatch;   /* how tokens come to their experts, as written: "hybridep"; NULL: not said */
     const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
     int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
     const char *schedule;   /* of the pipeline, as written: "1F1B" */

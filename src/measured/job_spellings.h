@@ -69,6 +69,8 @@ typedef enum {
     F(PP, INT, job.pp, 1)                                                                                    \
     F(CP, INT, job.cp, 1)                                                                                    \
     F(EP, INT, job.ep, 1)                                                                                    \
+    F(ETP, INT, job.etp, 1)                                                                                  \
+    F(DISPATCH, TEXT, job.dispatch, 0)                                                                       \
     F(RANK_ORDER, TEXT, job.rank_order, 0)                                                                   \
     F(INTERLEAVING, INT, job.interleaving, 1)                                                                \
     F(SCHEDULE, TEXT, job.schedule, 0)                                                                       \

@@ -299,7 +299,33 @@ static void choose_splits(planning *p)
     }
 }
 
-/* Sources do not say how evenly a router spread tokens, and seldom how these travelled. */
+/* In normal form. HybridEP is DeepEP's branch for NVLink domains of any size, which brings a token once to each
+ * domain and each rank, too (deepseek-ai/DeepEP, branch hybrid-ep; Megatron-LM, moe/fused_a2a.py). */
+static const struct {
+    const char *spelling, *dispatch;
+} dispatches[] = {
+    {"alltoall", "alltoall"}, {"allgather", "allgather"}, {"deepep", "deepep"}, {"hybridep", "deepep"}};
+
+static void choose_dispatch(planning *p)
+{
+    char form[64];
+    size_t i = 0;
+
+    if (!p->job->dispatch) {
+        msr_plan_assume(p->plan, p->arena, "tokens exchanged by all-to-all");
+        return;
+    }
+    msr_normal_form(p->job->dispatch, form, sizeof form);
+    while (i < DSE_COUNT(dispatches) && strcmp(form, dispatches[i].spelling) != 0)
+        i++;
+    if (i < DSE_COUNT(dispatches))
+        p->point->dispatch = choice(STRATEGY_dispatch, dispatches[i].dispatch);
+    else
+        msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena,
+                     "the dispatch of tokens '%.60s' is none of ours", p->job->dispatch);
+}
+
+/* Sources do not say how evenly a router spread tokens. */
 static void choose_experts(planning *p)
 {
     const msr_job *j = p->job;
@@ -308,8 +334,11 @@ static void choose_experts(planning *p)
         return;
     if (MSR_GIVEN(j->ep))
         p->point->ep = (uint32_t)j->ep;
-    msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts%s",
-                    j->ep > 1 ? ", and exchanged by all-to-all" : "");
+    if (MSR_GIVEN(j->etp))
+        p->point->etp = (uint32_t)j->etp;
+    msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts");
+    if (j->ep > 1)
+        choose_dispatch(p);
 }
 
 static void choose_attention(planning *p)

@@ -192,7 +192,7 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
         if (!strcmp(e->table, measured) && !strcmp(e->device, key->device) &&
             !strcmp(e->program, key->program) && !strcmp(e->framework, framework) &&
             !strcmp(e->model, key->model) && e->size == key->size && e->sequence == key->sequence &&
-            e->bits == key->bits)
+            e->bits == key->bits && e->has_experts == key->has_experts)
             return e;
     }
     dse_arena_grow(v->arena, (void **)&b->of, &v->cap_evidence, b->n + 1, sizeof *b->of);
@@ -205,7 +205,8 @@ static cmp_evidence *evidence_of(validating *v, const char *measured, const char
                                  .model = key->model,
                                  .size = key->size,
                                  .sequence = key->sequence,
-                                 .bits = key->bits};
+                                 .bits = key->bits,
+                                 .has_experts = key->has_experts};
     return &b->of[b->n++];
 }
 
@@ -276,6 +277,11 @@ static void add_cover(const cmp_evidence *e, const cmp_band *band, report_valida
     }
 }
 
+static const char *cover_name(const validating *v, const cmp_evidence *e)
+{
+    return e->has_experts ? dse_arena_printf(v->arena, "%s, models with experts", e->device) : e->device;
+}
+
 /* How many of the runs lie in the bands that the runs of other models give: of each device, and of all in the
  * last row. */
 static void cover(validating *v)
@@ -288,9 +294,9 @@ static void cover(validating *v)
     for (size_t i = 0; i < b->n; i++)
         runs += b->of[i].n;
     for (size_t i = 0; i < b->n; i++)
-        if (cover_place(r, b->of[i].device) == r->n_covers)
+        if (cover_place(r, cover_name(v, &b->of[i])) == r->n_covers)
             r->cover[r->n_covers++] = (report_validated_cover){
-                .device = b->of[i].device, .width = DSE_ARENA_NEW(v->arena, double, runs)};
+                .device = cover_name(v, &b->of[i]), .width = DSE_ARENA_NEW(v->arena, double, runs)};
     if (!b->n)
         return;
     r->cover[r->n_covers] =
@@ -301,7 +307,7 @@ static void cover(validating *v)
 
         key.others_only = true;
         band = cmp_band_of(b, &key, v->arena);
-        add_cover(&b->of[i], &band, &r->cover[cover_place(r, b->of[i].device)]);
+        add_cover(&b->of[i], &band, &r->cover[cover_place(r, cover_name(v, &b->of[i]))]);
         add_cover(&b->of[i], &band, &r->cover[r->n_covers]);
     }
     r->n_covers++;
@@ -503,6 +509,8 @@ void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
             dse_strbuf_addf(out, "    sequence: %" PRId64 "\n", e->sequence);
         if (e->bits != 16)
             dse_strbuf_addf(out, "    elements: %d\n", e->bits);
+        if (e->has_experts)
+            dse_strbuf_adds(out, "    experts: true\n");
         write_ratios(e, out);
     }
 }

@@ -287,8 +287,6 @@ static void forward(step_chunk *c, step_items *out)
         if (is_sharded(c))
             end_units(c, i);
     }
-    c->n_passes++;
-    c->open[c->n_open++] = c->n_recorded++;
 }
 
 /* The pass that torch recorded last is the first to be followed back. */
@@ -306,14 +304,23 @@ static void backward(step_chunk *c, sched_kind kind, bool is_last, step_items *o
         else if (makes_gradients && reduces_in(c, is_last))
             reduce_block(c, i, out);
     }
-    if (!makes_gradients)
-        return;
-    if (is_sharded(c) && is_last && c->options->sync == STEP_SYNC_STAGE)
+    if (makes_gradients && is_sharded(c) && is_last && c->options->sync == STEP_SYNC_STAGE)
         reduce_stage(c, out);
-    c->n_open--;
-    if (!c->n_open && (is_last || step_resharded_by_pass(c->options)))
-        c->n_recorded = 0;
 }
+
+void step_chunk_count(step_chunk *c, sched_kind kind, bool is_last)
+{
+    if (kind == SCHED_F) {
+        c->n_passes++;
+        c->open[c->n_open++] = c->n_recorded++;
+    } else if (sched_makes_gradients(kind)) {
+        c->n_open--;
+        if (!c->n_open && (is_last || step_resharded_by_pass(c->options)))
+            c->n_recorded = 0;
+    }
+}
+
+bool step_chunk_is_at_first(const step_chunk *c) { return c->n_open && c->open[c->n_open - 1] == 0; }
 
 void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out)
 {
@@ -322,6 +329,7 @@ void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *o
         forward(c, out);
     else
         backward(c, kind, is_last, out);
+    step_chunk_count(c, kind, is_last);
 }
 
 step_program *step_block_program(step_programs *made, const step_chunk *c, uint32_t position, sched_kind kind,
@@ -331,9 +339,12 @@ step_program *step_block_program(step_programs *made, const step_chunk *c, uint3
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
     bool again = step_is_layer(block) && step_layer_is_again(c->options, position - c->stage.has_embedding);
-    step_program **p = &made->of[block][kind][again];
     step_shape shape = step_shape_of(c->model, c->options);
+    step_program **p;
 
+    if (!made->of)
+        made->of = dse_arena_zero(a, c->model->n_blocks, sizeof *made->of);
+    p = &made->of[block][kind][again];
     if (*p)
         return *p;
     *p = DSE_ARENA_NEW(a, step_program, 1);

@@ -53,6 +53,14 @@ void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, 
 /* Replaces `out`. `is_last`: of the passes of this stage in the step that make gradients of weights. */
 void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out);
 
+/* What a pass leaves in the chunk but for its parameters, which are the units' is_here and is_near: for a pass
+ * whose items are known. step_chunk_pass has it done. */
+void step_chunk_count(step_chunk *c, sched_kind kind, bool is_last);
+
+/* Whether the backward pass that is next goes back the first forward pass that is recorded: of a sharded
+ * chunk its items follow from this, is_here, is_near, n_passes and what step_chunk_pass is told. */
+bool step_chunk_is_at_first(const step_chunk *c);
+
 /* Whether the chunk's buckets are reduced inside of its last backward pass; else by step_chunk_reduce, after
  * the backward pass that options.h names for `aligns_gradients`, or after all. */
 bool step_chunk_overlaps(const step_chunk *c);
@@ -73,7 +81,7 @@ void step_finish(const step_chunk *chunk, uint32_t n, step_items *out);
 
 /* Programs of a model's blocks by what tells them apart: the pass, and whether it makes them again. */
 typedef struct {
-    step_program *of[STEP_MAX_BLOCKS][SCHED_KINDS][2]; /* NULL: not made yet */
+    step_program *(*of)[SCHED_KINDS][2]; /* by block; NULL: not made yet */
 } step_programs;
 
 /* What a block issues in a pass of this kind; of both directions, as for step_chunk_pass. Made in the arena

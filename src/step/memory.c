@@ -99,6 +99,7 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
     *s = (step_memory){
         .model = m, .options = o, .shape = step_shape_of(m, o), .arena = a, .n_stages = n_stages};
+    s->unit = DSE_ARENA_NEW(a, mem_unit, 2 * m->n_blocks);
     s->hidden = (int64_t)step_hidden_bytes(m, o);
     for (uint32_t k = 0; k < m->n_blocks; k++) {
         mem_make_unit(s, mem_unit_of((step_block_kind)k, false));

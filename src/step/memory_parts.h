@@ -28,7 +28,7 @@ static inline void mem_add(mem_held *h, const mem_held *other, int64_t times)
 
 /* What a stage is a chain of: blocks, which are made again in the backward pass or not. A number of it. */
 typedef uint8_t mem_unit_kind;
-#define N_UNITS (2 * STEP_MAX_BLOCKS)
+_Static_assert(2 * STEP_MAX_BLOCKS - 1 <= UINT8_MAX, "each block has two numbers");
 
 static inline mem_unit_kind mem_unit_of(step_block_kind block, bool again)
 {
@@ -79,8 +79,8 @@ struct step_memory {
     step_shape shape;
     dse_arena *arena;
     uint32_t n_stages;
-    int64_t hidden; /* bytes of the tensor between two stages */
-    mem_unit unit[N_UNITS];
+    int64_t hidden;    /* bytes of the tensor between two stages */
+    mem_unit *unit;    /* by mem_unit_kind */
     mem_stage **stage; /* per stage; equal ones are one */
     mem_held tied;     /* the output embedding, where it is the input embedding of the same rank */
     mem_held always;   /* of each rank, whatever its stages */

@@ -406,6 +406,31 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
     return st == DSE_OK ? read_size(&r, hidden, &out->hidden) : st;
 }
 
+dse_status step_model_spread(step_model *m, const double *const *share, dse_arena *a, dse_error *err)
+{
+    uint8_t *layer = DSE_ARENA_NEW(a, uint8_t, m->n_layers);
+
+    for (uint32_t i = 0; i < m->n_layers; i++) {
+        step_block *own = &m->block[m->n_blocks];
+
+        layer[i] = m->layer ? m->layer[i] : STEP_LAYER;
+        if (!share[i])
+            continue;
+        if (m->n_blocks == STEP_MAX_BLOCKS)
+            return dse_fail(
+                err, DSE_E_RANGE,
+                "tokens are spread by a file over more than %d kinds of layers; list fewer layers",
+                STEP_MAX_KINDS);
+        *own = m->block[layer[i]];
+        own->module = dse_arena_copy(a, own->module, own->n, sizeof *own->module);
+        for (uint32_t k = 0; k < own->n; k++)
+            own->module[k].share = own->module[k].n_experts ? share[i] : NULL;
+        layer[i] = (uint8_t)m->n_blocks++;
+    }
+    m->layer = layer;
+    return DSE_OK;
+}
+
 uint32_t step_block_times(const step_model *m, step_block_kind block)
 {
     uint32_t n = 0;

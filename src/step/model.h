@@ -54,6 +54,7 @@ typedef struct {
     uint64_t n_experts, top_k;
     bool is_shared_expert;                /* of experts that every token takes */
     uint64_t n_expert_groups, top_groups; /* a token's experts are of so many of the groups; 0: of all */
+    const double *share; /* of all tokens, what each expert gets, 1 in all; NULL: step_options.imbalance */
     bool is_of_layer;                     /* and not of the embedding or the head */
 } step_module;
 
@@ -76,7 +77,9 @@ typedef struct {
 /* Blocks of a model: from STEP_LAYER on one for each kind of layer, and with step_model_add_mtp one more. */
 typedef enum { STEP_EMBEDDING, STEP_HEAD, STEP_LAYER } step_block_kind;
 
-#define STEP_MAX_KINDS  8 /* of layers */
+/* Of layers; with one of step_model_add_mtp as many as a number of 8 bits tells apart, twice
+ * (memory_parts.h). */
+#define STEP_MAX_KINDS  124
 #define STEP_MAX_BLOCKS (STEP_LAYER + STEP_MAX_KINDS + 1)
 
 static inline bool step_is_layer(step_block_kind block) { return block >= STEP_LAYER; }
@@ -104,6 +107,10 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
  * embedding once more. The matrix that makes one of both is not split: Megatron-LM splits its columns over
  * tp, and gathers what it makes. */
 void step_model_add_mtp(step_model *m, uint32_t n, dse_arena *a);
+
+/* Gives each layer for which `share` has a list, of as many numbers as it has experts, a kind of its own, in
+ * which tokens are spread so. Lists are borrowed, the kinds in the arena. DSE_E_RANGE: too many layers. */
+dse_status step_model_spread(step_model *m, const double *const *share, dse_arena *a, dse_error *err);
 
 /* How many of the layers are of a kind; of another block 1. */
 uint32_t step_block_times(const step_model *m, step_block_kind block);

@@ -19,11 +19,14 @@
  * rank has several experts).
  *
  * DeepEP (deepseek-ai/DeepEP; DeepSeek-V3 report, section 3.2.2): a token goes to each node at most once, to
- * the rank with its sender's place there, which hands it on within the node. Of E experts on D nodes drawn
- * without regard to nodes k lie on D (1 - C(E - E/D, k) / C(E, k)) of them; a router with groups reaches no
- * more than the nodes that hold its best groups. Both ways are exchanged one after the other here, where its
- * kernel overlaps them in part. Tokens are dispatched in 8 bits with a scale for each 128 features where the
- * layer's matrices are multiplied with scales of blocks; combined in the activations' type. */
+ * the rank with its sender's place there, which hands it on within the node, once to each rank that has
+ * experts of it (deep_ep/buffer.py: is_token_in_rank): the copies for several experts of a rank are made
+ * there, and added up there before they are sent back. Of E experts on D nodes, or ranks, drawn without
+ * regard to these k lie on D (1 - C(E - E/D, k) / C(E, k)) of them; a router with groups draws from its best
+ * groups, and reaches no more than the places that hold them. Both ways are exchanged one after the other
+ * here, where its kernel overlaps them in part. DeepSeek's own program dispatches tokens in 8 bits with a
+ * scale for each 128 features where the layer's matrices are multiplied with scales of blocks
+ * (step_low.is_dispatched), Megatron-LM in the activations' type (moe/fused_a2a.py); both combine in that. */
 #include "step/module.h"
 
 #include <math.h>
@@ -37,11 +40,19 @@ static uint64_t experts_here(const step_module *m, const step_options *o)
 }
 
 /* What comes to the most loaded rank, for each token of the mean one. One rank alone has all; and none can
- * have more than all. */
-static double most_of(const step_options *o)
+ * have more than all. Ranks have experts that stand beside each other. */
+static double most_of(const step_module *m, const step_options *o)
 {
-    const double most = o->imbalance > 1 ? o->imbalance : 1;
+    const uint64_t here = experts_here(m, o);
+    double most = o->imbalance > 1 ? o->imbalance : 1;
 
+    for (uint64_t rank = 0; m->share && rank < step_ep(o); rank++) {
+        double sum = 0;
+
+        for (uint64_t i = rank * here; i < (rank + 1) * here && i < m->n_experts; i++)
+            sum += m->share[i];
+        most = rank && most > sum * step_ep(o) ? most : sum * step_ep(o);
+    }
     return most < step_ep(o) ? most : step_ep(o);
 }
 
@@ -53,7 +64,7 @@ step_routed step_routed_of(const step_module *m, const step_shape *s)
     step_routed r = {.tokens = s->split_tokens, .sent = even};
     uint64_t rows;
 
-    r.received = (uint64_t)ceil((double)even * most_of(o));
+    r.received = (uint64_t)ceil((double)even * most_of(m, o));
     if (o->capacity == STEP_CAPACITY_PAD) {
         r.sent = r.received = limit;
     } else if (o->capacity == STEP_CAPACITY_DROP) {
@@ -213,37 +224,66 @@ static void sort(step_builder *b, const step_module *m, const step_routed *r)
         permute(b, m, r->computed, r->computed);
 }
 
-/* Nodes to which a token goes. */
-static double nodes_of(const step_module *m, const step_options *o)
+/* To how many of so many places, nodes or ranks, a token goes, which have as many experts each. */
+static double places_of(const step_module *m, double places)
 {
-    const double nodes = step_group_size(o, STEP_GROUP_EP_FAR), e = (double)m->n_experts;
-    double none = 1, reached;
+    const bool is_grouped = m->top_groups && m->n_expert_groups;
+    const double best = is_grouped ? (double)m->top_groups / (double)m->n_expert_groups : 1;
+    const double reached =
+        fmin(is_grouped ? ceil(places * best) : places, places); /* places of the best groups */
+    const double e = fmax((double)m->n_experts * best, (double)m->top_k);
+    double none = 1;
 
     for (uint64_t i = 0; i < m->top_k; i++) /* that none of its experts is on one of them */
-        none *= fmax(e - e / nodes - (double)i, 0) / (e - (double)i);
-    reached = nodes * (1 - none);
-    if (!m->top_groups || !m->n_expert_groups)
-        return reached;
-    return fmin(reached, ceil((double)m->top_groups * fmax(nodes / (double)m->n_expert_groups, 1)));
+        none *= fmax(e - e / reached - (double)i, 0) / (e - (double)i);
+    return reached * (1 - none);
+}
+
+/* Tokens that come to a rank with DeepEP, each once, of so many ranks with other experts. */
+static uint64_t distinct_of(const step_module *m, const step_options *o, const step_routed *r)
+{
+    const double mean = (double)r->tokens * places_of(m, step_ep(o));
+    const double most = (double)r->received / (double)r->sent;
+
+    return (uint64_t)ceil(fmin(mean * most, (double)r->tokens * step_ep(o)));
 }
 
 /* An element of what DeepEP dispatches, with its share of the scales. */
 static double dispatched_bytes(const step_builder *b)
 {
-    return b->shape->options->low.class == WL_KERNEL_MATMUL_FP8_BLOCK ? 1 + 4.0 / 128 : element_bytes(b);
+    return b->shape->options->low.is_dispatched ? 1 + 4.0 / 128 : element_bytes(b);
 }
 
 /* The one way between nodes, the other within them; `out`: to the experts. */
 static void relay(step_builder *b, const step_module *m, const step_routed *r, bool out)
 {
+    const step_options *o = b->shape->options;
     const double element = out ? dispatched_bytes(b) : element_bytes(b);
-    const uint64_t once = (uint64_t)((double)(r->tokens * m->in) * nodes_of(m, b->shape->options));
-    const uint64_t all = r->received * m->in;
+    const uint64_t once =
+        (uint64_t)((double)(r->tokens * m->in) * places_of(m, step_group_size(o, STEP_GROUP_EP_FAR)));
+    const uint64_t all = distinct_of(m, o, r) * m->in;
     const step_collective far = exchange(WL_ALL_TO_ALL, STEP_GROUP_EP_FAR, once, once, element),
                           near = exchange(WL_ALL_TO_ALL, STEP_GROUP_EP_NEAR, all, all, element);
 
     step_add_collective(b, out ? &far : &near, true);
     step_add_collective(b, out ? &near : &far, true);
+}
+
+/* What DeepEP brought, among the ranks that split an expert. */
+static void gather_distinct(step_builder *b, const step_module *m, const step_routed *r)
+{
+    const step_options *o = b->shape->options;
+    const uint64_t part = distinct_of(m, o, r) * m->in;
+
+    send_routed(b, WL_ALL_GATHER, STEP_GROUP_ETP, part, part * step_etp(o), true, true);
+}
+
+static void sum_distinct(step_builder *b, const step_module *m, const step_routed *r)
+{
+    const step_options *o = b->shape->options;
+    const uint64_t part = distinct_of(m, o, r) * m->in;
+
+    send_routed(b, WL_REDUCE_SCATTER, STEP_GROUP_ETP, part * step_etp(o), part, true, true);
 }
 
 /* Tokens to the experts: dispatch, and backward what combine makes. `with_weights`: probabilities, too. */
@@ -263,8 +303,8 @@ static void bring(step_builder *b, const step_module *m, bool with_weights)
         return;
     case STEP_DISPATCH_DEEPEP:
         relay(b, m, &r, true);
-        gather_parts(b, &r, m->in);
-        permute(b, m, r.computed, r.computed);
+        gather_distinct(b, m, &r);
+        permute(b, m, distinct_of(m, o, &r) * step_etp(o), r.computed);
         return;
     default:
         permute(b, m, r.tokens, r.sent);
@@ -292,8 +332,8 @@ static void bring_back(step_builder *b, const step_module *m, bool with_weights)
             share(b, WL_REDUCE_SCATTER, m->n_experts, element_bytes(b));
         return;
     case STEP_DISPATCH_DEEPEP:
-        permute(b, m, r.computed, r.computed);
-        sum_parts(b, &r, m->in);
+        permute(b, m, r.computed, distinct_of(m, o, &r) * step_etp(o));
+        sum_distinct(b, m, &r);
         relay(b, m, &r, false);
         return;
     default:

@@ -50,6 +50,7 @@ typedef struct {
     bool casts_weights_in_passes;
     /* the layers' matrices are gathered, and kept where there is a master copy, in these bits */
     bool has_parameters;
+    bool is_dispatched; /* DeepEP brings tokens to their experts in 8 bits, with scales of blocks */
 } step_low;
 
 /* How tokens come to the ranks of their experts, and back (Megatron-LM,
@@ -57,7 +58,7 @@ typedef struct {
 typedef enum {
     STEP_DISPATCH_ALL_TO_ALL, /* each token to the ranks of its experts */
     STEP_DISPATCH_ALL_GATHER, /* all tokens to all ranks, which take those of their experts */
-    STEP_DISPATCH_DEEPEP      /* each token once to each node, which hands it on (DeepEP) */
+    STEP_DISPATCH_DEEPEP      /* each token once to each node, which hands it on, once to each rank (DeepEP) */
 } step_dispatch;
 
 /* What becomes of tokens beyond a limit of each expert. */

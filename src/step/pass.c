@@ -19,10 +19,20 @@ typedef struct made {
     struct made *next;
 } made;
 
+/* What decides the items of a pass while parameters are sharded, as bytes, and what it leaves: of each unit
+ * whether its parameters are here, and near. */
+typedef struct told {
+    uint8_t kind, is_first, is_last, is_at_first;
+    bool *before, *after; /* is_here of all units, then is_near */
+    uint32_t pass;
+    struct told *next;
+} told;
+
 struct kind_of_stage {
     step_stage stage;
     bool overlaps;
     made *made;
+    told *told;
     /* by whether it is the first, the last; while parameters are not sharded */
     const made *latest[SCHED_KINDS][2][2];
     kind_of_stage *next;
@@ -416,6 +426,48 @@ static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage
     return p;
 }
 
+static bool *units_of(maker *m, const step_chunk *c)
+{
+    const uint32_t n = c->buckets.n;
+    bool *units = DSE_ARENA_RAW(m->arena, bool, 2 * n);
+
+    memcpy(units, c->is_here, n * sizeof *units);
+    memcpy(units + n, c->is_near, n * sizeof *units);
+    return units;
+}
+
+/* A pass of a chunk whose parameters are sharded. Micro-batches find the chunk in few states. */
+static uint32_t sharded_pass(maker *m, step_chunk *c, kind_of_stage *stage, sched_kind kind, bool is_first,
+                             bool is_last)
+{
+    const uint32_t n = c->buckets.n;
+    const bool is_at_first = step_chunk_is_at_first(c);
+    told *t = stage->told;
+
+    while (t && !(t->kind == kind && t->is_first == is_first && t->is_last == is_last &&
+                  t->is_at_first == is_at_first && !memcmp(t->before, c->is_here, n * sizeof *c->is_here) &&
+                  !memcmp(t->before + n, c->is_near, n * sizeof *c->is_near)))
+        t = t->next;
+    if (t) {
+        memcpy(c->is_here, t->after, n * sizeof *c->is_here);
+        memcpy(c->is_near, t->after + n, n * sizeof *c->is_near);
+        step_chunk_count(c, kind, is_last);
+        return t->pass;
+    }
+    t = DSE_ARENA_NEW(m->arena, told, 1);
+    *t = (told){.kind = (uint8_t)kind,
+                .is_first = is_first,
+                .is_last = is_last,
+                .is_at_first = is_at_first,
+                .before = units_of(m, c),
+                .next = stage->told};
+    step_chunk_pass(c, kind, is_last, &m->items);
+    t->after = units_of(m, c);
+    t->pass = find_pass(m, c, stage, kind)->pass;
+    stage->told = t;
+    return t->pass;
+}
+
 /* Unless parameters are sharded only the first and the last pass of a kind differ from the others, and those
  * behind which `reduced`, a chunk, is reduced; NULL: none is. */
 static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_last,
@@ -423,16 +475,15 @@ static uint32_t pass_of(maker *m, const sched_action *a, bool is_first, bool is_
 {
     kind_of_stage *stage = m->kind[a->stage];
     const made **latest = &stage->latest[a->kind][is_first][is_last], *pass;
-    bool varies = m->options->zero == 3;
     step_chunk *c = &m->chunk[a->stage];
 
-    if (!varies && !reduced && *latest)
-        return (*latest)->pass;
     c->n_passes = is_first ? 0 : 1;
-    if (!varies) { /* passes in between have not been asked for */
-        c->n_open = c->n_recorded = a->kind == SCHED_F ? 0 : 1;
-        c->open[0] = 0;
-    }
+    if (m->options->zero == 3) /* whose gradients are never reduced behind a pass (step_aligns) */
+        return sharded_pass(m, c, stage, (sched_kind)a->kind, is_first, is_last);
+    if (!reduced && *latest)
+        return (*latest)->pass;
+    c->n_open = c->n_recorded = a->kind == SCHED_F ? 0 : 1; /* passes in between have not been asked for */
+    c->open[0] = 0;
     step_chunk_pass(c, (sched_kind)a->kind, is_last, &m->items);
     if (reduced)
         step_chunk_reduce(reduced, &m->items);

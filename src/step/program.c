@@ -162,18 +162,25 @@ void step_join(step_builder *b, uint32_t operation)
         b->joined = operation; /* kinds of modules join one operation at a time */
 }
 
-void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
+static wl_kernel_class class_of_product(const step_builder *b)
 {
-    step_add_products(b, 1, m, n, k, 1);
+    return step_is_low(b->shape->options, b->module) ? b->shape->options->low.class : WL_KERNEL_MATMUL;
 }
 
-void step_add_products(step_builder *b, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, double mean)
+static wl_kernel_class class_of_experts(const step_builder *b)
+{
+    const wl_kernel_class c = class_of_product(b);
+
+    return c == WL_KERNEL_MATMUL ? WL_KERNEL_EXPERTS : c == WL_KERNEL_MATMUL_FP8 ? WL_KERNEL_EXPERTS_FP8 : c;
+}
+
+static void multiply(step_builder *b, wl_kernel_class class, uint64_t batch, uint64_t m, uint64_t n,
+                     uint64_t k)
 {
     const step_options *o = b->shape->options;
-    const bool is_low = step_is_low(o, b->module);
-    const double operand = is_low ? o->low.bytes : o->activation_bytes;
+    const double operand = step_is_low(o, b->module) ? o->low.bytes : o->activation_bytes;
     wl_kernel kernel = {
-        .class = is_low ? o->low.class : WL_KERNEL_MATMUL,
+        .class = class,
         .extent = {[WL_EXTENT_M] = m, [WL_EXTENT_N] = n, [WL_EXTENT_K] = k, [WL_EXTENT_BATCH] = batch},
         .element_bytes = operand};
     const wl_product_work work = wl_product_of(kernel.extent, operand, o->activation_bytes);
@@ -181,6 +188,16 @@ void step_add_products(step_builder *b, uint64_t batch, uint64_t m, uint64_t n, 
     kernel.operations = (uint64_t)work.operations;
     kernel.bytes = (uint64_t)work.bytes;
     step_add_kernel(b, &kernel);
+}
+
+void step_add_product(step_builder *b, uint64_t m, uint64_t n, uint64_t k)
+{
+    multiply(b, class_of_product(b), 1, m, n, k);
+}
+
+void step_add_products(step_builder *b, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, double mean)
+{
+    multiply(b, class_of_experts(b), batch, m, n, k);
     b->program->operation[b->ready].counted *= mean;
 }
 
@@ -286,8 +303,7 @@ static void drop_trailing_collective(step_builder *b, uint32_t first)
     uint32_t beside;
 
     while (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
-           p->operation[p->n - 1].kernel.class != WL_KERNEL_MATMUL &&
-           !wl_kernel_is_low(p->operation[p->n - 1].kernel.class))
+           !wl_kernel_is_product(p->operation[p->n - 1].kernel.class))
         p->n--;
     if (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
         p->n--;

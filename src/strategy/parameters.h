@@ -148,7 +148,7 @@ STRATEGY_PARAMETER(etp, .kind = STRATEGY_DEGREE, .min = 0, .fallback = 0, .order
 STRATEGY_PARAMETER(dispatch, .kind = STRATEGY_CHOICE, .order = 30, OF_EXPERTS,
                    .choices = (const char *const[]){"alltoall", "allgather", "deepep", NULL},
                    .help = "how tokens come to the ranks of their experts, and back; deepep: once to each "
-                           "node, which hands them on",
+                           "node, which hands them on, once to each rank",
                    .help_of_list = "how tokens come to their experts")
 STRATEGY_PARAMETER(capacity, .kind = STRATEGY_CHOICE, .order = 31, OF_EXPERTS,
                    .choices = (const char *const[]){"default", "none", "padded", "dropped", NULL},

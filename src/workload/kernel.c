@@ -21,6 +21,8 @@ const char *wl_kernel_class_name(wl_kernel_class c)
         [WL_KERNEL_MATMUL_NVFP4] = "matmul_nvfp4",
         [WL_KERNEL_ATTENTION_FLASH2] = "attention_flash2",
         [WL_KERNEL_ATTENTION_FLASH2_BACKWARD] = "attention_flash2_backward",
+        [WL_KERNEL_EXPERTS] = "experts",
+        [WL_KERNEL_EXPERTS_FP8] = "experts_fp8",
     };
 
     return names[c];

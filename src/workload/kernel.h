@@ -48,13 +48,24 @@ typedef enum {
      * fastest. */
     WL_KERNEL_ATTENTION_FLASH2,
     WL_KERNEL_ATTENTION_FLASH2_BACKWARD,
+    /* Products of the experts of a rank, one for each, in one kernel: of 16 bits, and of 8 with a scale for
+     * each tensor. In other types they are of the class of a product alone. */
+    WL_KERNEL_EXPERTS,
+    WL_KERNEL_EXPERTS_FP8,
     WL_N_KERNEL_CLASSES
 } wl_kernel_class;
 
 /* Whether it multiplies in fewer bits than 16. */
 static inline bool wl_kernel_is_low(wl_kernel_class c)
 {
-    return c == WL_KERNEL_MATMUL_FP8 || c == WL_KERNEL_MATMUL_FP8_BLOCK || c == WL_KERNEL_MATMUL_NVFP4;
+    return c == WL_KERNEL_MATMUL_FP8 || c == WL_KERNEL_MATMUL_FP8_BLOCK || c == WL_KERNEL_MATMUL_NVFP4 ||
+           c == WL_KERNEL_EXPERTS_FP8;
+}
+
+/* Whether it multiplies matrices, of one product or of several in one kernel. */
+static inline bool wl_kernel_is_product(wl_kernel_class c)
+{
+    return c == WL_KERNEL_MATMUL || c == WL_KERNEL_EXPERTS || wl_kernel_is_low(c);
 }
 
 /* Whether it is attention as one kernel. */
@@ -65,19 +76,20 @@ static inline bool wl_kernel_is_fused_attention(wl_kernel_class c)
 }
 
 /* The class whose law holds where a class has none of its own: FlashAttention-2 is the fastest on many
- * devices. */
+ * devices, and experts multiply as one matrix does. */
 static inline wl_kernel_class wl_kernel_general_class(wl_kernel_class c)
 {
     return c == WL_KERNEL_ATTENTION_FLASH2            ? WL_KERNEL_ATTENTION
            : c == WL_KERNEL_ATTENTION_FLASH2_BACKWARD ? WL_KERNEL_ATTENTION_BACKWARD
+           : c == WL_KERNEL_EXPERTS                   ? WL_KERNEL_MATMUL
+           : c == WL_KERNEL_EXPERTS_FP8               ? WL_KERNEL_MATMUL_FP8
                                                       : c;
 }
 
 /* Whether its operations count for the use of the hardware: products of matrices, and attention. */
 static inline bool wl_kernel_multiplies(wl_kernel_class c)
 {
-    return c == WL_KERNEL_MATMUL || wl_kernel_is_low(c) || wl_kernel_is_fused_attention(c) ||
-           c == WL_KERNEL_ATTENTION_PRODUCT;
+    return wl_kernel_is_product(c) || wl_kernel_is_fused_attention(c) || c == WL_KERNEL_ATTENTION_PRODUCT;
 }
 
 /* Dimensions of a matrix product. */

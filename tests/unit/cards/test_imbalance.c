@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static card_model model(const char *imbalance, int64_t experts, int64_t per_token)
 {
@@ -71,6 +72,50 @@ CLAIM(what_is_none_is_refused)
     assert_ok(card_imbalance_check("zipf:0.5:3", &err), &err);
 }
 
+static const char *file_of(const char *text)
+{
+    FILE *f = fopen("shares.csv", "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return "shares.csv";
+}
+
+/* Layer 1 of four experts on two ranks: 7 and 3 of 10 tokens; its sum is 1, whatever is counted. The name has the text's hash
+ * from then on, and another text is another file. */
+CLAIM(a_file_says_it_layer_by_layer)
+{
+    card_model m = model(file_of("# measured\nlayer,expert,share\r\n1,0,4\n1,3,1\n1,1,3\n1,2,2\n"), 4, 2);
+    const double *const *share;
+    dse_error err = DSE_ERROR_INIT;
+    dse_arena arena;
+
+    dse_arena_init(&arena);
+    m.layers = 3;
+    assert_ok(card_imbalance_check(m.imbalance, &err), &err);
+    assert_near(card_imbalance(&m, 2), 1); /* which is of no layer */
+    assert_ok(card_imbalance_read(&m, &arena, &share, &err), &err);
+    assert_null(share[0]);
+    assert_null(share[2]);
+    assert_near(share[1][1], 0.3);
+    assert_near(card_imbalance_of(share[1], 4, 2), 1.4);
+    assert_near(card_imbalance_of(share[1], 4, 4), 1.6);
+    assert_near(card_imbalance_of(share[1], 4, 1), 1);
+    assert_int_equal(strlen(m.imbalance), strlen("shares.csv#") + 16);
+    assert_ok(card_imbalance_check(m.imbalance, &err), &err);
+    assert_ok(card_imbalance_read(&m, &arena, &share, &err), &err);
+    file_of("layer,expert,share\n1,0,1\n1,1,1\n");
+    assert_int_equal(card_imbalance_read(&m, &arena, &share, &err), DSE_E_CONFIG);
+    assert_non_null(strstr(err.text, "this file has changed since the configuration was written"));
+    m = model("zipf:1", 4, 2);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(card_imbalance_read(&m, &arena, &share, &err), &err);
+    assert_null(share);
+    remove("shares.csv");
+    dse_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +124,7 @@ int main(void)
         cmocka_unit_test(no_expert_has_more_than_all_tokens),
         cmocka_unit_test(draws_are_those_of_their_seed),
         cmocka_unit_test(what_is_none_is_refused),
+        cmocka_unit_test(a_file_says_it_layer_by_layer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,8 @@ CLAIM(the_law_of_a_table_has_what_its_calls_do_besides)
     dse_arena_init(&arena);
     /* 2 x 8 x 4 x 2 = 128 ns, twice: 256; bytes: (16 + 8) x 1 + 2 x 32 = 88, half of them: 44; 3 an element
      * of 16: 48; 0.1 us. In all 448 ns. */
-    assert_ok(parse("class matmul\npeak_tflops 0.001\nbandwidth_gb_per_s 1\nflop_factor 2\nbyte_factor 0.5\ninput_bytes 3\n"
+    assert_ok(parse("class matmul\npeak_tflops 0.001\nbandwidth_gb_per_s 1\nflop_factor 2\nbyte_factor "
+                    "0.5\ninput_bytes 3\n"
                     "operand_bytes 1\noverhead_us 0.1\nm,n,k,time_us\n8,4,2,0.896\n",
                     &t),
               &err);
@@ -88,7 +89,8 @@ CLAIM(lines_may_end_as_on_windows)
     sim_table *t;
 
     dse_arena_init(&arena);
-    assert_ok(parse("# a remark\r\nclass matmul\r\npeak_tflops 0.001\r\nflop_factor 1\r\n\r\nm,n,k,time_us\r\n10,10,10,4\r\n",
+    assert_ok(parse("# a remark\r\nclass matmul\r\npeak_tflops 0.001\r\nflop_factor "
+                    "1\r\n\r\nm,n,k,time_us\r\n10,10,10,4\r\n",
                     &t),
               &err);
     assert_int_equal(t->class, WL_KERNEL_MATMUL);
@@ -153,17 +155,22 @@ static const shipped products[] = {
      13.3, 7.7, 1, 6.1, 3.4},
     {"nvidia_b200_matmul_nvfp4", "gemm_b200_sxm", "trtllm", "nvfp4", 9000, 8000, 1.836, 0.968, 0, 5.4, 7.6,
      0.5625, 7, 4.1},
-    {"nvidia_gb200_matmul_fp8", "gemm_gb200", "trtllm", "fp8", 5000, 8000, 1.387, 0.638, 0, 9.5, 14.8, 1, 4.5, 3.6},
-    {"nvidia_gb200_matmul_fp8_block", "gemm_gb200", "trtllm", "fp8_block", 5000, 8000, 1.421, 0.738, 0, 14, 7.6, 1, 4,
-     2.5},
-    {"nvidia_gb200_matmul_nvfp4", "gemm_gb200", "trtllm", "nvfp4", 10000, 8000, 1.775, 1, 0, 5.6, 7.5, 0.5625, 6.9, 4.8},
-    {"nvidia_gb300_matmul_fp8", "gemm_gb300", "trtllm", "fp8", 5000, 8000, 1.192, 0.625, 0, 9.2, 14.6, 1, 4, 2.9},
-    {"nvidia_gb300_matmul_fp8_block", "gemm_gb300", "trtllm", "fp8_block", 5000, 8000, 1.254, 0.71, 0, 12.9, 7.6, 1,
-     4.3, 2.1},
+    {"nvidia_gb200_matmul_fp8", "gemm_gb200", "trtllm", "fp8", 5000, 8000, 1.387, 0.638, 0, 9.5, 14.8, 1, 4.5,
+     3.6},
+    {"nvidia_gb200_matmul_fp8_block", "gemm_gb200", "trtllm", "fp8_block", 5000, 8000, 1.421, 0.738, 0, 14,
+     7.6, 1, 4, 2.5},
+    {"nvidia_gb200_matmul_nvfp4", "gemm_gb200", "trtllm", "nvfp4", 10000, 8000, 1.775, 1, 0, 5.6, 7.5, 0.5625,
+     6.9, 4.8},
+    {"nvidia_gb300_matmul_fp8", "gemm_gb300", "trtllm", "fp8", 5000, 8000, 1.192, 0.625, 0, 9.2, 14.6, 1, 4,
+     2.9},
+    {"nvidia_gb300_matmul_fp8_block", "gemm_gb300", "trtllm", "fp8_block", 5000, 8000, 1.254, 0.71, 0, 12.9,
+     7.6, 1, 4.3, 2.1},
     {"nvidia_gb300_matmul_nvfp4", "gemm_gb300", "trtllm", "nvfp4", 15000, 8000, 1.914, 1.711, 0, 4.9, 10.1,
      0.5625, 9.2, 5.1},
-    {"nvidia_l40s_matmul_fp8", "gemm_l40s", "trtllm", "fp8", 733, 864, 1.645, 0.519, 0, 4.7, 10.6, 1, 8.9, 4.9},
-    {"nvidia_l40s_matmul_fp8_block", "gemm_l40s", "trtllm", "fp8_block", 733, 864, 3.279, 0.271, 0, 4.5, 3.5, 1, 10.5, 4},
+    {"nvidia_l40s_matmul_fp8", "gemm_l40s", "trtllm", "fp8", 733, 864, 1.645, 0.519, 0, 4.7, 10.6, 1, 8.9,
+     4.9},
+    {"nvidia_l40s_matmul_fp8_block", "gemm_l40s", "trtllm", "fp8_block", 733, 864, 3.279, 0.271, 0, 4.5, 3.5,
+     1, 10.5, 4},
 };
 
 static const shipped attentions[] = {
@@ -173,8 +180,10 @@ static const shipped attentions[] = {
      3, 2, 18, 7},
     {"nvidia_b200_attention", "attention_forward_b200_sxm", "trtllm", "bfloat16", 2250, 0, 1.92, 0, 2200, 0,
      3, 2, 22, 7},
-    {"nvidia_gb200_attention", "attention_forward_gb200", "trtllm", "bfloat16", 2500, 0, 1.85, 0, 2480, 0, 3, 2, 22, 7},
-    {"nvidia_l40s_attention", "attention_forward_l40s", "trtllm", "bfloat16", 362.05, 0, 2.44, 0, 760, 0, 3, 2, 12, 8},
+    {"nvidia_gb200_attention", "attention_forward_gb200", "trtllm", "bfloat16", 2500, 0, 1.85, 0, 2480, 0, 3,
+     2, 22, 7},
+    {"nvidia_l40s_attention", "attention_forward_l40s", "trtllm", "bfloat16", 362.05, 0, 2.44, 0, 760, 0, 3,
+     2, 12, 8},
 };
 
 static sim_table *table_of(const shipped *s)
@@ -363,12 +372,10 @@ CLAIM(products_last_as_long_calls_do)
     static const struct {
         const char *device, *source, *software;
         double bandwidth; /* GB/s */
-    } laws[] = {{"nvidia_h100", "gemm_h100_sxm", "", 3350},
-                {"nvidia_h200", "gemm_h200_sxm", "trtllm", 4800},
-                {"nvidia_b200", "gemm_b200_sxm", "trtllm", 8000},
-                {"nvidia_gb200", "gemm_gb200", "trtllm", 8000},
-                {"nvidia_gb300", "gemm_gb300", "trtllm", 8000},
-                {"nvidia_l40s", "gemm_l40s", "trtllm", 864}};
+    } laws[] = {
+        {"nvidia_h100", "gemm_h100_sxm", "", 3350},       {"nvidia_h200", "gemm_h200_sxm", "trtllm", 4800},
+        {"nvidia_b200", "gemm_b200_sxm", "trtllm", 8000}, {"nvidia_gb200", "gemm_gb200", "trtllm", 8000},
+        {"nvidia_gb300", "gemm_gb300", "trtllm", 8000},   {"nvidia_l40s", "gemm_l40s", "trtllm", 864}};
 
     for (size_t i = 0; i < DSE_COUNT(laws); i++) {
         const shipped s = law_of(laws[i].device, laws[i].source, laws[i].software, laws[i].bandwidth);
@@ -385,7 +392,8 @@ CLAIM(products_last_as_long_calls_do)
             wl_kernel kernel;
 
             if (sscanf(line, "%63[^,],%31[^,],%u,%u,%u,%lf", software, type, &m, &n, &k, &us) != 6 ||
-                strncmp(software, s.software, strlen(s.software)) != 0 || strcmp(type, s.type) != 0 || us < 1e4)
+                strncmp(software, s.software, strlen(s.software)) != 0 || strcmp(type, s.type) != 0 ||
+                us < 1e4)
                 continue;
             kernel = (wl_kernel){.extent = {m, n, k, 1}};
             e = law_us(&s, &kernel) / us - 1;
@@ -398,6 +406,146 @@ CLAIM(products_last_as_long_calls_do)
                       100 * error / calls, 100 * bias / calls);
         assert_true(calls > 30);
         assert_true(error / calls < 0.05 && fabs(bias / calls) < 0.01);
+    }
+}
+
+/* ---- layers of experts ------------------------------------------------------------------------- */
+
+/* A measured layer of experts, forward: us. */
+typedef struct {
+    double width, ffn;     /* of an expert */
+    double product, bytes; /* of its products: operations over the peak, bytes over the bandwidth */
+    double rest;           /* elementwise kernels, and what the law adds for each kernel */
+    double us;
+} layer;
+
+#define MOST_LAYERS 512
+
+typedef struct {
+    const char *device, *source, *type, *peak_key, *class;
+    double bandwidth;     /* GB/s */
+    double operand_bytes; /* of an element */
+    double flop_factor;   /* at the clocks of the table: of the products of the largest experts */
+    double most;          /* error of sizes left out, percent */
+} measured_experts;
+
+/* Tokens are put into the experts' order, activated, and added up: each read and written once. */
+static double elementwise_bytes(double tokens, double rows, double width, double ffn, double matrices,
+                                double operand)
+{
+    return rows * width * (2 + operand) + rows * ffn * (2 * (matrices - 1) + operand) +
+           2 * (rows * width + tokens * width);
+}
+
+static size_t read_layers(FILE *f, const measured_experts *x, double peak, double overhead, layer *out)
+{
+    char line[256], software[64], kernel[64], type[32], spread[32];
+    size_t n = 0;
+
+    while (fgets(line, sizeof line, f)) {
+        unsigned tokens, width, ffn, top_k, experts, ep;
+        double us, rows, matrices, operations, weights, moved;
+
+        if (sscanf(line, "%63[^,],%63[^,],%31[^,],%31[^,],%u,%u,%u,%u,%u,%u,%lf", software, kernel, type,
+                   spread, &tokens, &width, &ffn, &top_k, &experts, &ep, &us) != 11 ||
+            strcmp(type, x->type) != 0 || strcmp(spread, "balanced") != 0)
+            continue;
+        matrices = strstr(kernel, "nongated") ? 2 : 3;
+        rows = (double)tokens * top_k / ep;
+        operations = 2 * rows * width * ffn * matrices;
+        if (operations < 1e12 || rows < 256.0 * (experts / ep))
+            continue;
+        weights = x->operand_bytes * (experts / ep) * width * ffn * matrices;
+        moved = x->operand_bytes * rows * (width + ffn) + 2 * rows * ((matrices - 1) * ffn + width);
+        assert_true(n < MOST_LAYERS);
+        out[n++] =
+            (layer){.width = width,
+                    .ffn = ffn,
+                    .product = operations / peak / 1e6,
+                    .bytes = (weights + moved) / x->bandwidth / 1e3,
+                    .rest = 1.25 * elementwise_bytes(tokens, rows, width, ffn, matrices, x->operand_bytes) /
+                                x->bandwidth / 1e3 +
+                            3 * 3 + 2 * overhead,
+                    .us = us};
+    }
+    return n;
+}
+
+static bool is_of_size(const layer *l, const layer *of)
+{
+    return (uint64_t)l->width == (uint64_t)of->width && (uint64_t)l->ffn == (uint64_t)of->ffn;
+}
+
+/* The factor of bytes by least squares of the relative error, without layers of one size (NULL: with all). */
+static double byte_factor(const layer *l, size_t n, double flop_factor, const layer *without)
+{
+    double above = 0, below = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const double rest = (l[i].us - l[i].rest - flop_factor * l[i].product) / l[i].us,
+                     bytes = l[i].bytes / l[i].us;
+
+        if (without && is_of_size(&l[i], without))
+            continue;
+        above += rest * bytes;
+        below += bytes * bytes;
+    }
+    return above / below;
+}
+
+/* The figures of configs/devices/README.md. Weights of the table's layers are memory that nobody wrote: little of it toggles,
+ * clocks stay high, and the largest layers outrun any product of the same table. So the factor of operations
+ * is of these layers, and that of bytes alone goes into the device's file. */
+CLAIM(the_bytes_of_experts_are_fitted_to_layers_that_were_measured)
+{
+    static const measured_experts rows[] = {
+        {"nvidia_h100", "moe_forward_h100_sxm", "bfloat16", "peak_perf:", "\n  experts:", 3350, 2, 1.067, 9},
+        {"nvidia_h100", "moe_forward_h100_sxm", "fp8", "peak_fp8:", "\n  experts_fp8:", 3350, 1, 1.122, 9.5},
+        {"nvidia_h200", "moe_forward_h200_sxm", "bfloat16", "peak_perf:", "\n  experts:", 4800, 2, 1.096,
+         7.9},
+        {"nvidia_h200", "moe_forward_h200_sxm", "fp8", "peak_fp8:", "\n  experts_fp8:", 4800, 1, 1.141, 9.3},
+        {"nvidia_b200", "moe_forward_b200_sxm", "bfloat16", "peak_perf:", "\n  experts:", 8000, 2, 1.106,
+         9.4},
+        {"nvidia_b200", "moe_forward_b200_sxm", "fp8", "peak_fp8:", "\n  experts_fp8:", 8000, 1, 1.186, 11.2},
+        {"nvidia_gb200", "moe_forward_gb200", "bfloat16", "peak_perf:", "\n  experts:", 8000, 2, 1.12, 10.3},
+        {"nvidia_gb200", "moe_forward_gb200", "fp8", "peak_fp8:", "\n  experts_fp8:", 8000, 1, 1.183, 10.9},
+    };
+    static layer layers[MOST_LAYERS];
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        const measured_experts *x = &rows[i];
+        const shipped s = {.source = x->source};
+        FILE *f = source_of(&s);
+        char path[512];
+        double shipped_factor, error = 0, bias = 0;
+        dse_strbuf text;
+        size_t n;
+
+        if (!f)
+            skip();
+        snprintf(path, sizeof path, DEVICES "%s.yaml", x->device);
+        dse_strbuf_init(&text);
+        assert_ok(dse_read_file(path, 0, &text, &err), &err);
+        shipped_factor = figure_of(text.data, x->class, "byte_factor:");
+        n = read_layers(f, x, figure_of(text.data, "compute:", x->peak_key),
+                        figure_of(text.data, x->class, "overhead:"), layers);
+        dse_strbuf_free(&text);
+        fclose(f);
+        for (size_t k = 0; k < n; k++) {
+            const double without = byte_factor(layers, n, x->flop_factor, &layers[k]),
+                         e = (x->flop_factor * layers[k].product + without * layers[k].bytes +
+                              layers[k].rest) /
+                                 layers[k].us -
+                             1;
+
+            error += fabs(e) / (double)n;
+            bias += e / (double)n;
+        }
+        print_message("| %s | %s | %u layers | %.3f | %.1f, %+.1f\n", x->device, x->class + 3, (unsigned)n,
+                      byte_factor(layers, n, x->flop_factor, NULL), 100 * error, 100 * bias);
+        assert_true(n > 100);
+        assert_true(fabs(byte_factor(layers, n, x->flop_factor, NULL) - shipped_factor) < 0.01);
+        assert_true(100 * error < x->most && fabs(bias) < 0.012);
     }
 }
 
@@ -509,6 +657,7 @@ int main(void)
         cmocka_unit_test(products_that_were_left_out_are_nearer_to_the_table_than_to_the_law),
         cmocka_unit_test(attention_that_was_left_out_is_nearer_to_the_table_than_to_the_law),
         cmocka_unit_test(products_last_as_long_calls_do),
+        cmocka_unit_test(the_bytes_of_experts_are_fitted_to_layers_that_were_measured),
         cmocka_unit_test(a_card_has_the_tables_of_its_device_and_their_hashes),
         cmocka_unit_test(a_table_is_a_factor_of_the_law),
         cmocka_unit_test(a_ratio_takes_tens_of_nanoseconds),

@@ -255,6 +255,27 @@ CLAIM(bits_that_were_not_measured_on_the_device_give_no_band)
     assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_NONE);
 }
 
+/* Models with experts err by themselves, and those without by theirs. */
+CLAIM(experts_are_evidence_for_experts_alone)
+{
+    static const char both[] =
+        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
+        "  - {table: t, device: a, program: megatron, framework: NeMo, model: 9x9, size: below 10e9, experts: true, "
+        "ratios: [2, 2, 2, 2, 3]}\n"
+        "  - {table: t, device: b, program: megatron, framework: NeMo, model: 9x9, size: below 10e9, "
+        "ratios: [2, 2, 2, 2, 3]}\n";
+    cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
+    cmp_bands b;
+
+    assert_int_equal(parse(both, &b, NULL), DSE_OK);
+    assert_int_equal(cmp_band_of(&b, &key, &arena).runs, 5);
+    assert_double(cmp_band_of(&b, &key, &arena).high, 1.3);
+    key.has_experts = true;
+    assert_double(cmp_band_of(&b, &key, &arena).low, 2);
+    assert_double(cmp_band_of(&b, &key, &arena).high, 3);
+    key.device = "b";
+    assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_NONE);
+}
 #define LONG(tokens, model, ratios)                                                                          \
     "  - {table: t, device: a, program: p, framework: f, model: " model ", size: below 10e9, sequence: " tokens  \
     ", ratios: " ratios "}\n"
@@ -330,6 +351,7 @@ int main(void)
         cmocka_unit_test(bits_that_were_not_measured_on_the_device_give_no_band),
         cmocka_unit_test(runs_with_other_sequences_count_within_a_factor),
         cmocka_unit_test(a_run_that_does_not_say_its_sequence_is_near_to_all),
+        cmocka_unit_test(experts_are_evidence_for_experts_alone),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
     };
 

@@ -614,6 +614,10 @@ CLAIM(what_a_step_cannot_have_is_read_nevertheless)
     assert_int_equal(row("\"cpu_offloading_num_layers\":4")->offloaded_layers, 4);
     assert_int_equal(row("\"recipe\":{\"preset\":\"A\",\"cpu_offloading_num_layers\":40}")->offloaded_layers, 40);
     assert_int_equal(row("\"recipe\":\"llama\"")->offloaded_layers, NONE);
+    assert_string_equal(row("\"recipe\":{\"moe_flex_dispatcher_backend\":\"hybridep\"}")->dispatch, "hybridep");
+    assert_null(row("\"recipe\":{\"moe_a2a_overlap\":true}")->dispatch);
+    assert_int_equal(row("\"etp\":2,\"recipe\":{\"expert_tensor_parallel_size\":2}")->etp, 2);
+    assert_int_equal(row("\"ep\":2")->etp, NONE);
     assert_int_equal(row("\"async_tp\":true,\"compile\":false")->n_notes, 1);
     assert_int_equal(jobs->tp_overlap, 1);
     assert_int_equal(row("\"tp_comm_overlap\":false")->tp_overlap, 0);

@@ -380,6 +380,34 @@ CLAIM(what_the_step_does_not_have_is_a_gap)
     GAP(j.rank_order = "dp,tp,cp,pp", MSR_GAP_RANK_ORDER, "the order of ranks is 'dp,tp,cp,pp'");
 }
 
+/* HybridEP is DeepEP's for larger NVLink domains. */
+CLAIM(tokens_travel_as_the_source_says)
+{
+    static const struct {
+        const char *said, *dispatch;
+    } rows[] = {{NULL, "alltoall"}, {"all-to-all", "alltoall"}, {"deepep", "deepep"}, {"hybridep", "deepep"}};
+    char seen[STRATEGY_VALUE_MAX];
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        msr_job j = terse("Megatron-LM");
+
+        j.family = "qwen3-30b-a3b";
+        j.moe = 1;
+        j.ep = 8;
+        j.dispatch = rows[i].said;
+        assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
+        assert_int_equal(plan.point.ep, 8);
+        assert_int_equal(plan.point.etp, 0); /* as the program has it */
+        strategy_print(&strategy_parameters[STRATEGY_dispatch], plan.point.dispatch, seen);
+        assert_string_equal(seen, rows[i].dispatch);
+        assert_int_equal(assumes("tokens exchanged by all-to-all"), !rows[i].said);
+        assert_true(assumes("tokens spread evenly over experts"));
+        j.etp = 1;
+        assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
+        assert_int_equal(plan.point.etp, 1);
+    }
+}
+
 CLAIM(arithmetic_in_8_bits_has_a_recipe)
 {
     const struct {
@@ -523,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_group_that_shares_an_optimizer_is_repeated),
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
+        cmocka_unit_test(tokens_travel_as_the_source_says),
         cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
         cmocka_unit_test(a_number_of_recomputed_layers_is_of_each_stage),

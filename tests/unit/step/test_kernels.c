@@ -88,11 +88,12 @@ CLAIM(gradients_are_added_to_those_of_the_micro_batches_before)
     o.gradient_bytes = 4;
     o.n_micro_batches = 2;
     o.adds_gradients = true;
-    assert_non_null(
-        strstr(kernels_of(&o, STEP_LAYER, true), "fc matmul 448, fc matmul 1216, fc elementwise 128, attention"));
-    o.adds_gradients = false;
     assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
-                           "fc matmul 448, fc matmul 448, fc elementwise 1280, fc elementwise 128, attention"));
+                           "fc matmul 448, fc matmul 1216, fc elementwise 128, attention"));
+    o.adds_gradients = false;
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, true),
+               "fc matmul 448, fc matmul 448, fc elementwise 1280, fc elementwise 128, attention"));
     /* A table of 40 x 8: set to 0, then 4 tokens of 8, then added. */
     assert_string_equal(kernels_of(&o, STEP_EMBEDDING, true),
                         "token elementwise 640, token lookup 192, token elementwise 3200");
@@ -175,21 +176,24 @@ CLAIM(a_layers_matrices_are_cast_and_multiplied_in_8_bits)
     step_options o = megatron();
 
     dse_arena_init(&arena);
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false};
     /* fc: a cast of 4 x 8 inputs at 2 bytes, then operands of 1 byte and a result of 2: 4 x 8 + 8 x 16 + 2 x 4 x 16 = 288. */
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
-                           "attention elementwise 128, fc elementwise 64, fc matmul_fp8 288, act elementwise 256"));
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, false),
+               "attention elementwise 128, fc elementwise 64, fc matmul_fp8 288, act elementwise 256"));
     /* The output's gradient, 4 x 16, at 4 bytes. That of the input: 4 x 16 + 16 x 8 + 2 x 4 x 8 = 256, of the weight: 4 x 16 +
      * 4 x 8 + 2 x 16 x 8 = 352. */
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
-                           "act elementwise 384, fc elementwise 256, fc matmul_fp8 256, fc matmul_fp8 352, fc "
-                           "elementwise 128, attention attention_backward 640"));
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, true),
+               "act elementwise 384, fc elementwise 256, fc matmul_fp8 256, fc matmul_fp8 352, fc "
+               "elementwise 128, attention attention_backward 640"));
     /* torchao casts the 8 x 16 weights in both passes, too. */
     o.low.casts_weights_in_passes = true;
     assert_non_null(strstr(kernels_of(&o, STEP_LAYER, false),
                            "fc elementwise 64, fc elementwise 512, fc matmul_fp8 288, act"));
-    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
-                           "fc elementwise 256, fc elementwise 512, fc matmul_fp8 256, fc matmul_fp8 352, fc"));
+    assert_non_null(
+        strstr(kernels_of(&o, STEP_LAYER, true),
+               "fc elementwise 256, fc elementwise 512, fc matmul_fp8 256, fc matmul_fp8 352, fc"));
     dse_arena_free(&arena);
 }
 
@@ -200,7 +204,7 @@ CLAIM(logits_stay_in_16_bits)
     const step_shape s = step_shape_of(&m, &o);
     step_program p;
 
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true, false};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true, false, false};
     step_program_forward(&m.block[STEP_HEAD], &s, &arena, &p);
     assert_int_equal(p.operation[1].kernel.class, WL_KERNEL_MATMUL);
     /* 2 (4 x 8 + 8 x 40 + 4 x 40). */
@@ -224,6 +228,47 @@ CLAIM(a_loss_goes_over_its_logits_several_times)
     dse_arena_free(&arena);
 }
 
+/* 4 tokens of 8 features that take two of 8 experts on 4 ranks, in 2 nodes. */
+static const char *messages_of(const char *groups, const step_options *o)
+{
+    const char *head = strstr(small_text, "  head:");
+    const char *text = dse_arena_printf(&arena, "%.*s    dispatch: {dispatch: H, experts: H, top_k: T%s}\n%s",
+                                        (int)(head - small_text), small_text, groups, head);
+    const step_model m = small_model_of(text, 1, &arena);
+    const step_shape s = step_shape_of(&m, o);
+    step_program p;
+    dse_strbuf said;
+
+    step_program_forward(&m.block[STEP_LAYER], &s, &arena, &p);
+    dse_strbuf_init(&said);
+    for (uint32_t i = 0; i < p.n; i++)
+        if (p.operation[i].unit == STEP_UNIT_LAYER)
+            dse_strbuf_addf(&said, "%s%s %llu", said.len ? ", " : "",
+                            p.operation[i].collective.group == STEP_GROUP_EP_FAR ? "far" : "near",
+                            (unsigned long long)p.operation[i].collective.in_bytes);
+    return dse_strbuf_take(&said, &arena);
+}
+
+/* A token's second expert is with the first on 1 of 7 places of its rank, and 3 of 7 of its node: it goes to 2 - 1/7 = 13/7 ranks
+ * and 2 - 3/7 = 11/7 nodes. So 4 x 8 x 11/7 = 50 elements go far, and 4 x 13/7 = 7.4, 8 tokens of 8 elements come to a rank.
+ * Of the best of two groups of 4 experts, one node, the second is with the first on 1 of 3 places: 5/3 ranks, 7 tokens. */
+CLAIM(deepep_brings_a_token_once_to_each_node_and_rank)
+{
+    step_options o = megatron();
+
+    dse_arena_init(&arena);
+    o.dp = o.ep = 4;
+    o.near_ranks = 2;
+    o.dispatch = STEP_DISPATCH_DEEPEP;
+    assert_string_equal(messages_of("", &o), "far 100, near 128");
+    assert_string_equal(messages_of(", expert_groups: T, top_groups: 1", &o), "far 64, near 112");
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, true};
+    assert_string_equal(messages_of("", &o), "far 51, near 66"); /* 1 + 4 / 128 bytes an element */
+    o.imbalance = 1.5; /* 4 x 13/7 x 1.5 = 11.1, 12 tokens come to the most loaded rank */
+    assert_string_equal(messages_of("", &o), "far 51, near 99");
+    dse_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),
         cmocka_unit_test(logits_stay_in_16_bits),
         cmocka_unit_test(a_loss_goes_over_its_logits_several_times),
+        cmocka_unit_test(deepep_brings_a_token_once_to_each_node_and_rank),
     };
     return RUN_TESTS(tests);
 }
