@@ -198,6 +198,14 @@ static const cfg_param rows[] = {
     {.key = "router_groups",
      NUMBER(router_groups, "groups of experts, of which a token takes the best first; 0: one")},
     {.key = "router_groups_per_token", NUMBER(router_groups_per_token, "groups that a token takes")},
+    {.key = "pipeline_layout",
+     .type = CFG_T_NAME,
+     FIELD(pipeline_layout),
+     .fallback = "",
+     .omit_default = true,
+     .help = "layers by stage of the pipeline, virtual stages too: 7,8x6,5; or as "
+             "--pipeline-model-parallel-layout of "
+             "Megatron-LM, Et*7|(t*8|)*6,t*5L; or as split points, layers.7,layers.15 (profile train)"},
     {.key = "mtp_layers",
      .type = CFG_T_INT,
      .min = 0,

@@ -35,6 +35,7 @@ typedef struct {
     int64_t experts, experts_per_token;       /* 0: none */
     int64_t d_ff_expert;                      /* 0: d_ff */
     int64_t first_dense_layers, expert_every; /* which layers have experts; 0: all */
+    cfg_name pipeline_layout;                 /* "": not given; step/layout.c */
     int64_t mtp_layers;                       /* behind the last one */
     int64_t shared_experts;
     int64_t d_ff_shared;                            /* 0: shared_experts times that of an expert */

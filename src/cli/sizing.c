@@ -18,6 +18,8 @@ static const option options[] = {
     {"--sequence", OPT_INT, "N", "", "tokens of a sequence", COUNT, FIELD(sequence)},
     {"--mtp", OPT_INT, "N", "", "layers that predict further tokens, behind the last one", .min = 0,
      .max = 16, FIELD(mtp)},
+    {"--pipeline-layout", OPT_STRING, "LAYOUT", "", "layers by stage: 7,8x6,5, or Megatron's letters",
+     FIELD(pipeline_layout)},
     {"--mfu-like", OPT_STRING, "WHICH", "", "by whose formula MFU is counted", .choices = card_mfu_words,
      FIELD(mfu_like)},
     {"--imbalance", OPT_STRING, "X", "",
@@ -36,7 +38,7 @@ const option *size_group(size_t *n)
 
 const option *run_size_group(size_t *n)
 {
-    *n = 5; /* and of the run */
+    *n = 6; /* and of the run */
     return options;
 }
 
@@ -89,6 +91,8 @@ dse_status sizing_settings(const sizing_options *o, const char *const *systems, 
                 {"--sequence", "sequence", number_text(o->sequence, a)},
                 {"--mfu-like", "mfu_like", o->mfu_like && *o->mfu_like ? o->mfu_like : NULL},
                 {"--mtp", "mtp_layers", number_text(o->mtp, a)},
+                {"--pipeline-layout", "pipeline_layout",
+                 o->pipeline_layout && *o->pipeline_layout ? o->pipeline_layout : NULL},
                 {"--imbalance", "imbalance", o->imbalance && *o->imbalance ? o->imbalance : NULL}};
     const char **item = DSE_ARENA_NEW(a, const char *, set->n + 1 + DSE_COUNT(keys));
     const char *size = NULL;

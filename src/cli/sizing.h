@@ -7,12 +7,13 @@
 
 typedef struct {
     int64_t nodes, npus, batch, sequence, mtp; /* 0: not given */
-    const char *mfu_like, *imbalance;     /* of MFU; of experts. "": not given */
+    const char *pipeline_layout;               /* these two likewise; "": not given */
+    const char *mfu_like, *imbalance;          /* of MFU; of experts */
 } sizing_options;
 
 option_group sizing_group;
 option_group size_group;     /* --nodes and --npus alone, for the same struct */
-option_group run_size_group; /* and --batch, --sequence and --mtp */
+option_group run_size_group; /* and --batch, --sequence, --mtp and --pipeline-layout */
 
 /* Appends to the settings of the command line; the result is in the arena. Nodes are counted by the last
  * dimension of a system's network; fewer NPUs are a part of it (cards/resize.h). DSE_E_USAGE; DSE_E_RANGE,

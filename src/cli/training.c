@@ -70,7 +70,7 @@ static void stages_text(const training_shown *s, dse_strbuf *out)
 {
     const uint32_t n = s->point->pp * s->point->vp;
 
-    if (s->study->training->model.n_layers % n == 0)
+    if (s->study->training->model.n_layers % n == 0 && !s->study->training->model.n_laid_out)
         return;
     dse_strbuf_addf(out, "  %-22s ", "stages");
     for (uint32_t i = 0, end; i < n; i = end) {

@@ -95,6 +95,8 @@ static void set_model(const drv_study *s, launch_job *j)
 
     j->layers = m->n_layers;
     j->mtp_layers = m->n_mtp;
+    j->n_laid_out = m->n_laid_out;
+    j->laid_out = m->laid_out;
     j->hidden = m->hidden;
     j->ffn = activation ? activation->in : (uint64_t)s->model.d_ff;
     j->heads = attention ? attention->heads : (uint64_t)s->model.heads;

@@ -178,6 +178,13 @@ static bool overlaps_what_is_made_again(const strategy *p)
     return overlaps_micro_batches(p) && p->recompute_granularity == STEP_RECOMPUTE_FULL;
 }
 
+/* torchtitan/distributed/dual_pipe_v.py, get_dual_pipe_v_flag. */
+static bool makes_overlapped_experts_again(const strategy *p)
+{
+    return p->pp > 1 && p->schedule == SCHEDULE_DUALPIPEV && p->ep > 1 &&
+           p->recompute_granularity != STEP_RECOMPUTE_NONE;
+}
+
 static const struct {
     unsigned programs;
     bool (*is_broken)(const strategy *p);
@@ -249,6 +256,8 @@ static const struct {
     {~0u, overlaps_what_is_made_again,
      "ep_overlap micro-batches excludes recomputation of whole layers (Megatron); take "
      "recompute_granularity none or selective"},
+    {BIT(DRV_TORCHTITAN), makes_overlapped_experts_again,
+     "TorchTitan's dualpipev with ep above 1 makes nothing again; take recompute_granularity none, or ep 1"},
     {~0u, pieces_of_whole_sequences,
      "tp_overlap on needs sequence parallelism; take sequence_parallel on, or tp_overlap default"},
     {MEGATRONS, waits_for_sums,

@@ -29,6 +29,14 @@ static dse_status check_precision(const drv_study *s, dse_error *err)
                             s->model_name);
 }
 
+/* What follows the layers, and how stages share them. */
+static dse_status end_model(const card_model *card, dse_arena *a, step_model *m, dse_error *err)
+{
+    if (card->mtp_layers)
+        step_model_add_mtp(m, (uint32_t)card->mtp_layers, a);
+    return *card->pipeline_layout ? step_model_lay_out(m, card->pipeline_layout, a, err) : DSE_OK;
+}
+
 dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
 {
     drv_training *t = DSE_ARENA_NEW(a, drv_training, 1);
@@ -49,12 +57,10 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
     t->model.is_tied = s->model.tied_embeddings;
     t->even = t->model;
     if ((st = card_imbalance_read(&s->model, a, &t->share, err)) != DSE_OK ||
-        (t->share && (st = step_model_spread(&t->model, t->share, a, err)) != DSE_OK))
+        (t->share && (st = step_model_spread(&t->model, t->share, a, err)) != DSE_OK) ||
+        (st = end_model(&s->model, a, &t->model, err)) != DSE_OK ||
+        (st = end_model(&s->model, a, &t->even, err)) != DSE_OK)
         return st;
-    if (s->model.mtp_layers) {
-        step_model_add_mtp(&t->model, (uint32_t)s->model.mtp_layers, a);
-        step_model_add_mtp(&t->even, (uint32_t)s->model.mtp_layers, a);
-    }
     t->clock = step_clock_new(&t->settings, &t->net, a);
     s->training = t;
     return DSE_OK;
@@ -384,12 +390,18 @@ static bool has_value(const design_axis *a, uint32_t value)
     return false;
 }
 
+/* What pp x vp divides: the layers, or the stages that were laid out. */
+static uint64_t stages_of(const drv_study *s)
+{
+    return s->training->model.n_laid_out ? s->training->model.n_laid_out : (uint64_t)s->model.layers;
+}
+
 /* Stages have equal numbers of layers; where the number of layers is odd, and no power of two divides it,
  * also those with which the first and the last stage alone differ (DeepSeek-V3's 61 layers on 16). */
 static void set_pipelines(design_axis *out, const drv_study *s, uint64_t npus)
 {
-    const uint64_t layers = (uint64_t)s->model.layers;
-    const bool is_given = out->n != 0;
+    const uint64_t layers = stages_of(s);
+    const bool is_given = out->n != 0 || s->training->model.n_laid_out;
 
     set_divisors(out, layers, layers, npus);
     for (uint32_t v = 2; !is_given && layers % 2 && v <= layers / 2 && out->n < DESIGN_MAX_VALUES; v *= 2)
@@ -419,7 +431,7 @@ static void join_recomputation(design_axis *recompute, design_axis *granularity)
 
 void drv_training_axes(const drv_study *s, design_axes *axes)
 {
-    const uint64_t npus = card_system_npus(&s->system), layers = (uint64_t)s->model.layers;
+    const uint64_t npus = card_system_npus(&s->system), layers = stages_of(s);
     const uint64_t node = (uint64_t)s->system.npus_count.v[0];
     const drv_program program = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : DRV_ANY;
     strategy usual = strategy_default();

@@ -28,9 +28,11 @@ static bool splits_experts_badly(const launch_job *j)
     return j->experts && (j->experts % j->ep || (uint64_t)j->point.dp * j->point.cp % j->ep);
 }
 
+static bool lays_out_stages(const launch_job *j) { return j->n_laid_out > 1; }
 static bool predicts_further(const launch_job *j) { return j->mtp_layers > 0; }
 
 static const launch_rule refused[] = {
+    {lays_out_stages, "layers by stage are written for Megatron alone; leave --pipeline-layout out"},
     {predicts_further, "DeepSpeed has no layers that predict further tokens; leave --mtp out"},
     {replicates_a_part, "DeepSpeed replicates shards (MiCS) with ZeRO 3 alone; take zero 3, or replicas 1"},
     {says_sync, "DeepSpeed has no choice of when gradients are reduced; take sync default"},

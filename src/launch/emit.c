@@ -39,10 +39,10 @@ static dse_status spelling(const launch_option *row, const launch_facts *f, cons
 
 /* ---- options ------------------------------------------------------------------------------------ */
 
-/* A word of a shell's command line; brackets of a list are no pattern of files. */
+/* A word of a shell's command line; brackets of a list are no pattern of files, and a layout is no pipe. */
 static void put_word(const char *word, const char *value, dse_strbuf *text)
 {
-    const char *quote = value && strchr(value, '[') ? "'" : "";
+    const char *quote = value && strpbrk(value, "[|*") ? "'" : "";
 
     if (!value)
         dse_strbuf_adds(text, word);

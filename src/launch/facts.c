@@ -109,6 +109,22 @@ static void set_batch(const launch_job *j, dse_arena *a, launch_facts *f)
     f->batch_tokens = number(a, j->batch * j->sequence);
 }
 
+/* "Et*7|t*8|t*5L" */
+static const char *letters_of(const launch_job *j, dse_arena *a)
+{
+    dse_strbuf text = dse_strbuf_in(a);
+
+    for (uint32_t i = 0; i < j->n_laid_out; i++) {
+        dse_strbuf_adds(&text, i ? "|" : "E");
+        if (j->laid_out[i])
+            dse_strbuf_addf(&text, j->laid_out[i] > 1 ? "t*%" PRIu32 : "t", j->laid_out[i]);
+    }
+    for (uint32_t i = 0; i < j->mtp_layers; i++)
+        dse_strbuf_addc(&text, 'm');
+    dse_strbuf_addc(&text, 'L');
+    return text.data;
+}
+
 static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
 {
     const strategy *p = &j->point;
@@ -135,6 +151,10 @@ static void set_degrees(const launch_job *j, dse_arena *a, launch_facts *f)
     f->ends_count = is_piped ? on_off(ends && !over) : NULL;
     f->end_layers = is_piped ? ends ? "1" : "0" : NULL;
     f->schedule = !is_piped ? NULL : !p->schedule && p->vp > 1 ? "interleaved" : choice(p, STRATEGY_schedule);
+    if (j->n_laid_out > 1) {
+        f->layout = letters_of(j, a);
+        f->stage_layers = f->first_layers = f->last_layers = f->chunk_layers = f->ends_count = NULL;
+    }
     f->group = number_if(a, p->group_size && p->group_size != p->pp, p->group_size);
     f->overlap_p2p = p->vp > 1 ? on_off(strcmp(choice(p, STRATEGY_overlap_p2p), "off") != 0) : NULL;
     f->one_stage = is_piped ? NULL : "on";

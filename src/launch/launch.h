@@ -37,6 +37,8 @@ typedef struct {
     /* widths: of an expert; of those together that all tokens take, 0: there are none; 0: not known */
     uint64_t expert_ffn, shared_ffn;
     uint32_t mtp_layers;                /* that predict further tokens */
+    uint32_t n_laid_out;                /* stages whose layers were said, 0: none; and these, borrowed */
+    const uint32_t *laid_out;
     uint32_t first_dense, expert_every; /* layers before those with experts; of so many the last has them,
                                      0: all */
     uint32_t groups, top_groups;        /* of experts, and how many of these a token takes; 0: one */

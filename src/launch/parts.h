@@ -48,6 +48,7 @@ typedef struct {
     const char *stage_layers; /* with pp above 1: layers of a chunk, the ends counted if they count */
     const char *chunk_layers; /* the same with vp above 1 */
     const char *first_layers, *last_layers; /* of the first and the last stage, where these alone differ */
+    const char *layout;       /* where layers were said by stage: Megatron-LM's letters; then none of these */
     const char *ends_count;   /* with pp above 1, switch: the embedding and the head count as a layer each */
     const char *end_layers;   /* "1" or "0" for this */
     const char *schedule;     /* with pp above 1; "interleaved": 1f1b with vp above 1 */

@@ -24,6 +24,8 @@ static bool ends_differ(const step_model *m, uint32_t n_stages)
 
 bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual)
 {
+    if (m->n_laid_out)
+        return n_stages == m->n_laid_out;
     return m->n_layers % n_stages == 0 || (is_virtual ? ends_count(m, n_stages) : ends_differ(m, n_stages));
 }
 
@@ -34,7 +36,12 @@ step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages
         .n_layers = each + (number < more), .has_embedding = number == 0, .has_head = number + 1 == n_stages};
     uint32_t first = number * each + (number < more ? number : more);
 
-    if (ends_differ(m, n_stages)) {
+    if (m->n_laid_out == n_stages) {
+        s.n_layers = m->laid_out[number];
+        first = 0;
+        for (uint32_t i = 0; i < number; i++)
+            first += m->laid_out[i];
+    } else if (ends_differ(m, n_stages)) {
         const uint32_t blocks = (m->n_layers + 2) / n_stages, over = (m->n_layers + 2) % n_stages;
 
         s.n_layers = blocks + (number < over) - (s.has_embedding ? 1 : 0) - (s.has_head ? 1 : 0);

@@ -24,9 +24,10 @@ typedef struct {
     uint32_t n_blocks;
 } step_stage;
 
-/* Whether the layers can be cut into so many stages: into equal ones, or so that the first and the last have
- * one layer fewer than the others; and if they are not virtual, so that these two alone differ from the rest
- * where embedding and head count as a layer each. */
+/* Whether the layers can be cut into so many stages: those that were laid out (step_model_lay_out), and no
+ * others; else into equal ones, or so that the first and the last have one layer fewer than the others; and
+ * if they are not virtual, so that these two alone differ from the rest where embedding and head count as a
+ * layer each. */
 bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual);
 
 /* Of stages that do not fit, the first ones have a layer more. */

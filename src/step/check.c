@@ -45,6 +45,11 @@ static dse_status check_stages(const step_model *m, const step_options *o, dse_e
 
     if (n_stages <= m->n_layers + 2 && step_stages_fit(m, (uint32_t)n_stages, o->vp > 1))
         return DSE_OK;
+    if (m->n_laid_out)
+        return dse_fail(err, DSE_E_RANGE,
+                        "pipeline_layout has %" PRIu32 " stages, but pp %" PRIu32 " x vp %" PRIu32
+                        " = %" PRIu64 "; take a product of %" PRIu32,
+                        m->n_laid_out, o->pp, o->vp, n_stages, m->n_laid_out);
     return check_split("pp x vp", n_stages, "layers", m->n_layers, err);
 }
 

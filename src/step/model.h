@@ -93,6 +93,9 @@ typedef struct {
     bool is_tied;      /* the output embedding is the input embedding */
     uint32_t n_mtp;    /* layers behind the last one that predict further tokens, each */
     uint8_t mtp_block; /* this block, and then the head once more */
+    /* layers of each stage in the order of the forward pass, if it was said; 0, NULL: as buckets.h cuts */
+    uint32_t n_laid_out;
+    const uint32_t *laid_out;
 } step_model;
 
 /* `symbols` has a value for each symbol of the file. Everything lives in the arena. DSE_E_CONFIG with the
@@ -111,6 +114,10 @@ void step_model_add_mtp(step_model *m, uint32_t n, dse_arena *a);
 /* Gives each layer for which `share` has a list, of as many numbers as it has experts, a kind of its own, in
  * which tokens are spread so. Lists are borrowed, the kinds in the arena. DSE_E_RANGE: too many layers. */
 dse_status step_model_spread(step_model *m, const double *const *share, dse_arena *a, dse_error *err);
+
+/* Says how many layers each stage has, in one of the spellings of layout.c; after step_model_add_mtp.
+ * DSE_E_CONFIG: it is none, or its layers are not the model's. */
+dse_status step_model_lay_out(step_model *m, const char *text, dse_arena *a, dse_error *err);
 
 /* How many of the layers are of a kind; of another block 1. */
 uint32_t step_block_times(const step_model *m, step_block_kind block);

@@ -179,6 +179,18 @@ static dse_status draw_model(rng *r, const tester *t, dse_arena *a, uint32_t n_l
     c->model.is_tied = rng_percent(r, 20);
     if (rng_percent(r, 20))
         step_model_add_mtp(&c->model, rng_range(r, 1, 2), a);
+    if (rng_percent(r, 15)) { /* the last stage has the layers of the one before it as well, but for one */
+        const uint32_t n_stages = c->options.pp * c->options.vp, each = n_layers / n_stages;
+        const char *text = dse_arena_printf(a, "%" PRIu32, n_layers);
+
+        if (n_stages > 2)
+            text = dse_arena_printf(a, "%" PRIu32 "x%" PRIu32 ",1,%" PRIu32, each, n_stages - 2, 2 * each - 1);
+        else if (n_stages == 2)
+            text = dse_arena_printf(a, "1,%" PRIu32, 2 * each - 1);
+        if (step_model_lay_out(&c->model, text, a, err) != DSE_OK)
+            return err->status;
+        ADD(c, "# layers by stage %s\n", text);
+    }
     ADD(c, "# %s, %" PRIu32 " layers that predict further tokens\n", c->model.is_tied ? "tied" : "not tied", c->model.n_mtp);
     return DSE_OK;
 }

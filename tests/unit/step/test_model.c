@@ -92,11 +92,73 @@ CLAIM(a_pattern_names_the_layers_of_the_file)
            "small:3:10: lists of layers are expected here: first, repeat");
 }
 
+/* Of a model of so many layers: the layers of each stage, "2 3", or what is wrong. */
+static const char *laid_out(const char *text, uint32_t n_layers, uint32_t n_mtp)
+{
+    step_model m = small_model(n_layers, &arena);
+    dse_strbuf out = dse_strbuf_in(&arena);
+    dse_error err = DSE_ERROR_INIT;
+
+    if (n_mtp)
+        step_model_add_mtp(&m, n_mtp, &arena);
+    if (step_model_lay_out(&m, text, &arena, &err) != DSE_OK)
+        return dse_arena_strdup(&arena, err.text);
+    for (uint32_t i = 0, first = 0; i < m.n_laid_out; first += m.laid_out[i++]) {
+        const step_stage s = step_stage_of(&m, i, m.n_laid_out);
+
+        dse_strbuf_addf(&out, "%s%u", i ? " " : "", m.laid_out[i]);
+        assert_int_equal(s.n_layers, m.laid_out[i]);
+        assert_true(s.has_embedding == !i && s.has_head == (i + 1 == m.n_laid_out));
+    }
+    return out.data;
+}
+
+CLAIM(layers_by_stage_have_three_spellings)
+{
+    (void)state;
+    assert_string_equal(laid_out("2,3", 5, 0), "2 3");
+    assert_string_equal(laid_out("1,2x3,0", 7, 0), "1 2 2 2 0");
+    assert_string_equal(laid_out("layers.2,layers.3", 5, 0), "2 1 2");
+    assert_string_equal(laid_out("Ett|tttL", 5, 0), "2 3");
+    assert_string_equal(laid_out("Et*3|(tt|)*3,tm|L", 10, 0),
+                        "pipeline_layout 'Et*3|(tt|)*3,tm|L': layers that predict further tokens (m) are simulated in the "
+                        "last stage alone, behind its others");
+    assert_string_equal(laid_out("Et*3|(tt|)*3,tmL", 10, 1), "3 2 2 2 1");
+    assert_string_equal(laid_out("E|((t|)*2,tt|)*2,L", 8, 0), "0 1 1 2 1 1 2 0");
+    assert_string_equal(laid_out("2,2", 5, 0), "pipeline_layout '2,2': 4 layers in 2 stages, but the model has 5; the stages' "
+                                               "layers must add up to these");
+    assert_string_equal(laid_out("2,x", 5, 0), "pipeline_layout '2,x': numbers of layers by stage are expected, as 7,8x6,5");
+    assert_string_equal(laid_out("Et*99999999999999999999L", 5, 0),
+                        "pipeline_layout 'Et*99999999999999999999L': E, t, m, L and | are expected, with *n and groups in "
+                        "brackets, as Et*3|(tt|)*6,tL");
+    assert_string_equal(laid_out("((((((((((t))))))))))", 5, 0),
+                        "pipeline_layout '((((((((((t))))))))))': E, t, m, L and | are expected, with *n and groups in "
+                        "brackets, as Et*3|(tt|)*6,tL");
+}
+
+/* Each stage has the blocks of its own layers: of layer, wide, wide, layer the first has one. */
+CLAIM(a_stage_has_the_kinds_of_its_layers)
+{
+    step_model m = small_mixed_model("{first: [layer, wide, wide, layer]}", 4, &arena);
+    step_stage s;
+
+    (void)state;
+    assert_int_equal(step_model_lay_out(&m, "1,3", &arena, NULL), DSE_OK);
+    assert_true(step_stages_fit(&m, 2, false) && !step_stages_fit(&m, 4, false));
+    s = step_stage_of(&m, 1, 2);
+    assert_int_equal(s.n_blocks, 4);
+    assert_int_equal(step_stage_block(&s, 0), STEP_LAYER + 1);
+    assert_int_equal(step_stage_block(&s, 2), STEP_LAYER);
+    assert_int_equal(step_stage_block(&s, 3), STEP_HEAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_pattern_says_of_which_kind_each_layer_is, begin, end),
         cmocka_unit_test_setup_teardown(a_pattern_names_the_layers_of_the_file, begin, end),
+        cmocka_unit_test_setup_teardown(layers_by_stage_have_three_spellings, begin, end),
+        cmocka_unit_test_setup_teardown(a_stage_has_the_kinds_of_its_layers, begin, end),
         cmocka_unit_test_setup_teardown(unknown_keys_are_refused_wherever_they_stand, begin, end),
         cmocka_unit_test_setup_teardown(what_is_missing_or_of_another_kind_is_refused, begin, end),
     };
