@@ -243,9 +243,8 @@ static const cfg_param rows[] = {
      .choices = wl_stage_versions,
      .omit_default = true,
      .help = "STAGE whose step profile stage has: its branch recomp (0b44904), or its branch main (9ec6c02), "
-             "which has "
-             "the operators dense (transformer, too), gpt, llama, moe, debug; --ep of them are dp ranks, and "
-             "--sequence-parallel is its tpsp"},
+             "which has the operators dense (transformer, too), gpt, llama, moe, debug; its ep is --ep, of "
+             "the dp ranks, and its tpsp --sequence-parallel"},
     {.key = "stage.micro_batch",
      .type = CFG_T_INT,
      .min = 0,

@@ -40,8 +40,8 @@ typedef struct {
     cfg_double_list measured_sizes, measured[NET_N_KINDS]; /* bytes; ns, by size */
     cfg_name version;                                      /* of ASTRA-sim: sim_version_row.name */
     cfg_name_list all, collective[SIM_N_COLLECTIVES];      /* implementations by dimension */
-    /* Algorithms as Chakra files, of versions that have them: a prefix of paths; a YAML file that maps ids of nodes to
-     * prefixes. "": none. And the hash of what all the files say, which a study fills in. */
+    /* Algorithms as Chakra files, of versions that have them: a prefix of paths; a YAML file that maps ids
+     * of nodes to prefixes. "": none. And the hash of what all the files say, which a study fills in. */
     char custom[SIM_N_COLLECTIVES][CARD_PATH_MAX];
     char custom_by_node[CARD_PATH_MAX];
     cfg_name custom_hash;

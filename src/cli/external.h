@@ -24,8 +24,8 @@ extern const char *const external_engines[]; /* native, astrasim, NULL */
     }
 option_group external_group;
 
-/* The rows that say the versions of ASTRA-sim, which is a setting of the system, and of STAGE, one of the model; and
- * the settings of the command line with them. */
+/* The rows that say the versions of ASTRA-sim, which is a setting of the system, and of STAGE, one of the
+ * model; and the settings of the command line with them. */
 #define OPTION_ASTRASIM_VERSION                                                                              \
     {                                                                                                        \
         "--astrasim-version", OPT_STRING, "NAME", "", "ASTRA-sim's branch, if not the card's",               \

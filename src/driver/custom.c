@@ -82,7 +82,7 @@ static void count_places(const wl_workload *w, uint32_t rank, const sim_customs 
     }
 }
 
-/* ---- their contents ------------------------------------------------------------------------------------- */
+/* ---- their contents -------------------------------------------------------------------------- */
 
 /* Adds a file's text to a hash. False: there is no such file. */
 static bool add_file(const char *path, uint64_t *hash, dse_arena *a, dse_error *err)
@@ -141,7 +141,7 @@ dse_status drv_custom_settle(card_system *s, dse_error *err)
     return DSE_OK;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 dse_status drv_custom_load(const card_system *s, const wl_workload *w, dse_arena *a, sim_settings *set,
                            dse_error *err)

@@ -5,8 +5,8 @@
 #include "cards/system.h"
 #include "sim/custom.h"
 
-/* Fills in collectives.custom_hash, by what the files say that are there; nothing without algorithms as Chakra files.
- * DSE_E_CONFIG if the system was read with another hash, or the map of nodes is wrong. */
+/* Fills in collectives.custom_hash, by what the files say that are there; nothing without algorithms as
+ * Chakra files. DSE_E_CONFIG if the system was read with another hash, or the map of nodes is wrong. */
 dse_status drv_custom_settle(card_system *s, dse_error *err);
 
 /* Reads those that the workload's collectives need, into set->customs; NULL if they need none. Paths are

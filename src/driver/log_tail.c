@@ -113,8 +113,8 @@ void drv_log_tail_add(const char *path, const char *name, dse_strbuf *out)
 #define OTHER_STAGE                                                                                          \
     "STAGE is of another branch than the model's stage.version; 'ccldse doctor --stage-cmd' says of which"
 
-/* Messages of STAGE's command line, and of ASTRA-sim (af2492b: LocalMemUsageTracker.cc, HardwareResource.cc). The
- * first one found is the cause. */
+/* Messages of STAGE's command line, and of ASTRA-sim (af2492b: LocalMemUsageTracker.cc,
+ * HardwareResource.cc). The first one found is the cause. */
 static const struct {
     const char *sentence, *meaning;
 } known[] = {

@@ -102,8 +102,8 @@ static bool may_have_rules(const drv_space *s)
     return false;
 }
 
-/* Whether the number of strategies may depend on the value of an axis. Rules refuse points by all that a model card
- * says. */
+/* Whether the number of strategies may depend on the value of an axis. Rules refuse points by all that a
+ * model card says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
     static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
@@ -275,10 +275,10 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
     *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
-/* Whether rules beyond that of the stages refuse points. Keeps the first refusal, for a space without points; the
- * others are not even told. */
+/* Whether rules beyond that of the stages refuse points. */
 static bool has_rules(const drv_study *s) { return s->training || card_model_is_main(&s->model); }
 
+/* Keeps the first refusal, for a space without points; the others are not even told. */
 static bool passes(walk *w, const drv_study *study, const strategy *p)
 {
     if (drv_point_check(study, p, w->n_refused ? NULL : &w->refusal) == DSE_OK)

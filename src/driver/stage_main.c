@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- what cannot be expressed --------------------------------------------------------------------------- */
+/* ---- what cannot be expressed ---------------------------------------------------------------- */
 
 /* Keys of a model card that main has nothing for, where they say more than 0, and what to say instead. */
 static dse_status check_model(const card_model *m, dse_error *err)
@@ -112,7 +112,7 @@ static dse_status check_strategy(const strategy *p, const wl_main_options *o, ds
     return strategy_check(p, STRATEGY_PROFILE_STAGE | STRATEGY_PROFILE_MAIN, err);
 }
 
-/* ---- options -------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 dse_status drv_stage_main_options(const drv_study *s, const strategy *p, wl_main_options *out, dse_error *err)
 {
@@ -182,7 +182,7 @@ size_t drv_stage_main_words(const wl_main_options *o, dse_arena *a, const char *
     return n;
 }
 
-/* ---- the workload --------------------------------------------------------------------------------------- */
+/* ---- the workload ---------------------------------------------------------------------------- */
 
 /* dp counts fastest, then tp, sp, ep; then the stages. */
 static mesh mesh_of(const wl_main_options *o, const strategy *p, dse_arena *a)

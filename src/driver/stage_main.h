@@ -1,4 +1,5 @@
-/* The points of STAGE's branch main (stage.version: main of the model card, profile stage): what its options are.
+/* The points of STAGE's branch main (stage.version: main of the model card, profile stage): what its options
+ * are.
  *
  * | STAGE | here |
  * |---|---|

@@ -5,8 +5,8 @@
 #include "store/store.h"
 #include "workload/chakra.h"
 
-/* Of each the default before the newest, which --stage-version and --astrasim-version select; the last two are
- * ASTRA-sim's submodules. */
+/* Of each the default before the newest, which --stage-version and --astrasim-version select; the last two
+ * are ASTRA-sim's submodules. */
 static const drv_upstream upstreams[] = {
     {"STAGE", "0b44904", "recomp"},
     {"STAGE", "9ec6c02", "main"},

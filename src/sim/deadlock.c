@@ -81,8 +81,8 @@ static const wl_group *group_of(const sim_engine *e, uint32_t rank, const wl_nod
     return n->slot == DSE_NONE ? NULL : &e->w->group[e->w->rank[rank].group[n->slot]];
 }
 
-/* The first other member that is in another collective meanwhile, what a different order looks like, and its node;
- * DSE_NONE: there is none. */
+/* The first other member that is in another collective meanwhile, what a different order looks like, and its
+ * node; DSE_NONE: there is none. */
 static uint32_t find_other_order(const sim_engine *e, uint32_t rank, const wl_node *n, uint32_t *node)
 {
     const wl_group *g = group_of(e, rank, n);
@@ -174,7 +174,8 @@ static void describe_rank(const sim_engine *e, uint32_t rank, bool full, dse_str
                         sim_where(e, rank, node).text);
 }
 
-/* Whether the rank waits in a collective while another member is in another one: a cause, which holds up others. */
+/* Whether the rank waits in a collective while another member is in another one: a cause, which holds up
+ * others. */
 static bool is_cause(const sim_engine *e, uint32_t rank)
 {
     bool issued;

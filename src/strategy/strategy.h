@@ -43,8 +43,8 @@ typedef enum {
     STRATEGY_SWEEP_ALL       /* every value */
 } strategy_sweep;
 
-/* Which profiles have a parameter, as bits: STAGE's exact step, the step that training programs run. Profile stage
- * with STAGE's branch main is STAGE and MAIN, as it has some parameters more. */
+/* Which profiles have a parameter, as bits: STAGE's exact step, the step that training programs run. Profile
+ * stage with STAGE's branch main is STAGE and MAIN, as it has some parameters more. */
 enum { STRATEGY_PROFILE_STAGE = 1, STRATEGY_PROFILE_TRAIN = 2, STRATEGY_PROFILE_MAIN = 4 };
 
 typedef struct {

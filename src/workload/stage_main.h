@@ -47,16 +47,16 @@ typedef struct {
     bool copies_nodes, whole_views, merges_collectives;
 } wl_main_options;
 
-/* DSE_E_CONFIG where STAGE fails by an assertion: the batch is no multiple of the micro-batch, experts of ep; a
- * stage gets no tensor; moe without tpsp or with copied nodes, debug with a pipeline. */
+/* DSE_E_CONFIG where STAGE fails by an assertion: the batch is no multiple of the micro-batch, experts of
+ * ep; a stage gets no tensor; moe without tpsp or with copied nodes, debug with a pipeline. */
 dse_status wl_stage_main_check(const wl_main_options *o, dse_error *err);
 
-/* Whether the model has the template llama, with grouped heads and three matrices, or moe's, with grouped heads:
- * dense and llama have that of gpt unless their precision is mixed. */
+/* Whether the model has the template llama, with grouped heads and three matrices, or moe's, with grouped
+ * heads: dense and llama have that of gpt unless their precision is mixed. */
 bool wl_stage_main_groups_heads(const wl_main_options *o);
 
-/* Fills in *out, without a mesh; everything in it belongs to the arena. As wl_stage_main_check; DSE_E_RANGE: too
- * many ranks, or a size that 63 bits do not hold.
+/* Fills in *out, without a mesh; everything in it belongs to the arena. As wl_stage_main_check; DSE_E_RANGE:
+ * too many ranks, or a size that 63 bits do not hold.
  *
  * `memory` (NULL: not asked for) gets the lines of --print_gpu_vram, one a rank; of debug there are none. */
 dse_status wl_stage_main_generate(const wl_main_options *o, dse_arena *a, wl_workload *out,

@@ -1,4 +1,5 @@
-/* The templates of STAGE's main branch as tables of rows: what its files list, no more. Private to stage_main*.
+/* The templates of STAGE's main branch as tables of rows: what its files list, no more. Private to
+ * stage_main*.
  *
  * Rows restate the branch's tables (sharding_spreadsheets/module3: tpsp_gpt, tp_gpt, tpsp, tpsp_moe, and
  * models/stage1) in letters: a shape is "b t d", a letter for each dimension. What has no split of its own in
@@ -51,9 +52,9 @@ typedef struct {
     size_t n;
 } sm_rows;
 
-/* Of the embeddings (by SM_EMB_.. of stage_main_parts.h) and the loss (SM_LOSS_..); of a layer up to its second
- * norm; of the FFN behind ffn.x0; of what routes tokens; of an expert, in front of its FFN, whose ffn.x0 and
- * ffn.dxdown take from there, and whose names get its prefix; of a layer's end. */
+/* Of the embeddings (by SM_EMB_.. of stage_main_parts.h) and the loss (SM_LOSS_..); of a layer up to its
+ * second norm; of the FFN behind ffn.x0; of what routes tokens; of an expert, in front of its FFN, whose
+ * ffn.x0 and ffn.dxdown take from there, and whose names get its prefix; of a layer's end. */
 extern const sm_rows sm_embedding_rows, sm_loss_rows, sm_layer_rows, sm_ffn_rows, sm_router_rows,
     sm_expert_rows, sm_end_rows;
 

@@ -1,4 +1,4 @@
-/* What the rows of STAGE's main branch make: shapes, operations, texts, and which of them stand for weights. */
+/* What the rows of STAGE's main branch make: shapes, operations, texts, and which of them are of weights. */
 #include "workload/stage_main_rows.h"
 
 #include <assert.h>
