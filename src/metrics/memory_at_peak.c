@@ -1,10 +1,11 @@
 /* In what the memory was allocated that tensors hold at the peak: in the calls of modules, in the backward
  * pass, in the optimizer's step, or elsewhere (where a program makes its model and loads its data).
  *
- * A snapshot does not say what a tensor is for, but its allocations have stacks, which say what the program was
- * doing (trace_caller). What an optimizer's step allocates and is held outside of it is its state; a backward
- * pass makes gradients and temporary tensors, modules activations (of FSDP gathered parameters, too). What was
- * allocated before the history is told by its block, if that is still held at the snapshot, and else not.
+ * A snapshot does not say what a tensor is for, but its allocations have stacks, which say what the program
+ * was doing (trace_caller). What an optimizer's step allocates and is held outside of it is its state; a
+ * backward pass makes gradients and temporary tensors, modules activations (of FSDP gathered parameters,
+ * too). What was allocated before the history is told by its block, if that is still held at the snapshot,
+ * and else not.
  *
  * The peak is that of what tensors requested (peak_memory), of the device with the largest one. */
 #include "metrics/metric.h"
@@ -25,8 +26,8 @@ static void add(callers_sum *s, uint8_t caller, int64_t bytes)
     s->sum += bytes;
 }
 
-/* Walks through a history; what is held at its end stays in *live, and the peak's sums go to *peak. Memory that
- * is freed but not in *live was there before. */
+/* Walks through a history; what is held at its end stays in *live, and the peak's sums go to *peak. Memory
+ * that is freed but not in *live was there before. */
 static void walk(const trace_history *h, callers_sum now, trace_pairs *live, callers_sum *peak)
 {
     *peak = now;

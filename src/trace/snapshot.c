@@ -1,8 +1,8 @@
 /* A complete dictionary is recognised by its keys: an entry of a history has an action, a block a state, a
  * segment a total_size, the root segments or device_traces. Until then it is a draft. All other dictionaries
- * are settings, except stack frames and annotations, which have keys of their own and are dropped; of a stack
- * its list keeps in what it is (trace_caller). Once the file is read, the root's parts become the allocator of
- * a rank.
+ * are settings, except stack frames and annotations, which have keys of their own and are dropped; of a
+ * stack its list keeps in what it is (trace_caller). Once the file is read, the root's parts become the
+ * allocator of a rank.
  *
  * Functions that return bool return false once the error is set. */
 #include "trace/snapshot.h"
@@ -151,8 +151,8 @@ static bool is(const trace_plain *v, unsigned what)
     return trace_plain_is_container(v) && v->id != DSE_NONE && v->id >> INDEX_BITS == what;
 }
 
-/* Drops entries with unknown actions, and of frames keeps what they are. Empty lists within lists are kept, as their places are
- * device numbers. */
+/* Drops entries with unknown actions, and of frames keeps what they are. Empty lists within lists are kept,
+ * as their places are device numbers. */
 static void add_to_list(snapshot *s, trace_plain_kind kind, uint32_t *mine, const trace_plain *value)
 {
     list *l;
