@@ -3,6 +3,7 @@
 #include "cli/exit.h"
 #include "cli/metrics.h"
 #include "driver/other_system.h"
+#include "report/prose.h"
 #include "report/tree.h"
 #include "whatif/compat.h"
 #include "whatif/emit.h"
@@ -329,6 +330,14 @@ static dse_status answer(job *j, report_node *root, dse_error *err)
     return DSE_OK;
 }
 
+/* "- ..." in lines of the width of reports. */
+static void print_note(const char *text, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, "- ");
+    dse_strbuf_add_wrapped(out, text, 2, REPORT_WIDTH);
+    dse_strbuf_addc(out, '\n');
+}
+
 static void print(const job *j, report_tree *t)
 {
     const report_node *v;
@@ -350,7 +359,7 @@ static void print(const job *j, report_tree *t)
             dse_strbuf_adds(out, v->next->first ? "\n" : "");
         } else
             for (const report_node *n = v->first; n; n = n->next)
-                dse_strbuf_addf(out, "%s\n", n->value.text);
+                print_note(n->value.text, out);
     }
 }
 
@@ -478,13 +487,17 @@ static dse_status emit(job *j, dse_error *err)
     for (const report_node *n = t.root.first; n; n = n->next)
         if (n->value.kind == REPORT_LIST && n != notes)
             report_rows_table(n, out);
+    dse_strbuf_adds(out, v.n_notes || v.n_dropped ? "\n" : "");
     for (uint32_t i = 0; i < v.n_notes; i++)
-        dse_strbuf_addf(out, "%s%s\n", i ? "" : "\n", v.note[i]);
+        print_note(v.note[i], out);
     if (v.n_dropped)
-        dse_strbuf_addf(out, "\n%u collectives are %s\n", v.n_dropped,
-                        mode
-                            ? "left out: not all ranks of their group have them alike"
-                            : "computation as long as recorded: their size, or a rank of theirs, is unknown");
+        print_note(report_format("%u collectives are %s", v.n_dropped,
+                                 mode
+                                     ? "left out: not all ranks of their group have them alike"
+                                     : "computation as long as recorded: their size, or a rank of theirs, is "
+                                       "unknown")
+                       .text,
+                   out);
     report_tree_free(&t);
     return DSE_OK;
 }

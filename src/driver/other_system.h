@@ -5,10 +5,10 @@
  * the same system gives the recorded step back, and what a model is off in both alike cancels.
  *
  *   kernels      by the laws of both devices (sim/kernel_time.h). Where the operator that launched a kernel
- *                says its sizes, of that shape; else of large kernels of its class: products and attention by
- *                the share of the peak, all others by that of the bandwidth of memory. A class for which one of the
- *                devices has no law goes by the roofline on both. Types of elements other than 8 bits go by the
- *                peak of 16 bits.
+ *                says its sizes, of that shape; else of large kernels of its class: products and attention
+ *                by the share of the peak, all others by that of the bandwidth of memory. A class for which
+ *                one of the devices has no law goes by the roofline on both. Types of elements of more than
+ *                8 bits go by the peak of 16 bits.
  *   collectives  alone, on both networks, rank i on NPU i; of a size that is not recorded, by the size that
  *                takes as long as recorded on the recorded system's network.
  *

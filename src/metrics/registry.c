@@ -28,6 +28,7 @@
     X(later_straggler)                                                                                       \
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
+    X(memory_at_peak)                                                                                        \
     X(mfu)                                                                                                   \
     X(overlap)                                                                                               \
     X(sm)                                                                                                    \

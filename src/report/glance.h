@@ -20,9 +20,9 @@ typedef struct {
     unsigned parts;
     glance run;
     glance_rows operators; /* with REPORT_GLANCE_OPERATORS */
-    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, coll_call_num,
+    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, memory_at_peak, coll_call_num,
      * achieved_flops_from_trace_json; NULL: absent. */
-    const metric_value *steps, *mfu, *shapes, *memory, *calls, *flops;
+    const metric_value *steps, *mfu, *shapes, *memory, *at_peak, *calls, *flops;
 } report_glance;
 
 /* Fills a tree: of the first page texts under "run" and "look_first", then lists of rows, each with the key

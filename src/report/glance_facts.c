@@ -186,6 +186,29 @@ static const char *say_idle(const report_glance *g, dse_arena *a)
     return s.data;
 }
 
+/* By what allocated it; nothing if that is not told. */
+static void add_at_peak(const metric_value *v, dse_strbuf *s, dse_arena *a)
+{
+    static const struct {
+        const char *key, *text;
+    } parts[] = {{"modules_bytes", "calls of modules"},
+                 {"backward_bytes", "the backward pass"},
+                 {"optimizer_bytes", "the optimizer's step"},
+                 {"elsewhere_bytes", "elsewhere"},
+                 {"untold_bytes", "what is not told"}};
+    const double all = metric_number(metric_get(v, "memory_at_peak"));
+    const char *between = "; at the peak allocated in ";
+
+    for (size_t i = 0; i < DSE_COUNT(parts) && all > 0; i++) {
+        double bytes = metric_number(metric_get(v, parts[i].key));
+
+        if (!(bytes >= 0.005 * all))
+            continue;
+        dse_strbuf_addf(s, "%s%s %s", between, parts[i].text, glance_percent(bytes, all, a));
+        between = ", ";
+    }
+}
+
 static const char *say_memory(const report_glance *g, dse_arena *a)
 {
     const double reserved = metric_number(metric_get(g->memory, "peak_reserved_bytes")),
@@ -202,6 +225,8 @@ static const char *say_memory(const report_glance *g, dse_arena *a)
         return NULL;
     dse_strbuf_addf(&s, "peak %s%s reserved, %s allocated, %s in use", lower ? "of at least " : "",
                     report_size(reserved).text, report_size(requested).text, report_size(active).text);
+    if (g->at_peak)
+        add_at_peak(g->at_peak, &s, a);
     if (reserved_last >= in_use)
         dse_strbuf_addf(&s, "; at the end %s reserved: %s in use, %s cached", report_size(reserved_last).text,
                         report_size(in_use).text, report_size(reserved_last - in_use).text);

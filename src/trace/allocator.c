@@ -25,6 +25,7 @@ void trace_allocator_free(trace_allocator *a)
         dse_free(a->history[i].entry);
     dse_free(a->history);
     dse_free(a->segment);
+    dse_free(a->held);
     dse_free(a->setting);
     dse_free(a);
 }

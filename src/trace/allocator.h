@@ -24,13 +24,33 @@ typedef enum {
 /* As PyTorch spells it: "free_requested". */
 const char *trace_action_name(trace_action a);
 
+/* In what an allocation was made, by its stack: in an optimizer's step (a function of torch/optim), in a
+ * backward pass (autograd's engine is below it, torch.autograd runs it), in the call of a module, or in
+ * anything else; the first of these that holds. Untold: it has no stack. */
+typedef enum {
+    TRACE_BY_UNTOLD,
+    TRACE_BY_OPTIMIZER,
+    TRACE_BY_BACKWARD,
+    TRACE_BY_MODULE,
+    TRACE_BY_OTHER,
+    TRACE_CALLERS
+} trace_caller;
+
 /* An entry of a history. `size` is the requested size, not the size of the block. */
 typedef struct {
     uint64_t address; /* TRACE_OOM: free bytes of the device */
     uint64_t size;
     int64_t time_us; /* INT64_MIN: not given */
     uint8_t action;  /* trace_action */
+    uint8_t caller;  /* trace_caller; of an allocation */
 } trace_allocation;
+
+/* A block that is allocated at the moment of the snapshot, of versions that write its address. */
+typedef struct {
+    uint64_t address, requested;
+    uint32_t device;
+    uint8_t caller; /* trace_caller */
+} trace_held;
 
 typedef enum {
     TRACE_ACTIVE_ALLOCATED,
@@ -80,6 +100,8 @@ typedef struct {
     trace_segment *segment;
     size_t n_histories, cap_histories;
     trace_history *history; /* one per device, in the order of the file */
+    size_t n_held, cap_held;
+    trace_held *held;
     size_t n_settings, cap_settings;
     trace_setting *setting;
     uint64_t n_unknown_actions; /* entries with an unknown action; they are in no history */

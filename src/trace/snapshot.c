@@ -1,7 +1,8 @@
 /* A complete dictionary is recognised by its keys: an entry of a history has an action, a block a state, a
  * segment a total_size, the root segments or device_traces. Until then it is a draft. All other dictionaries
- * are settings, except stack frames and annotations, which have keys of their own and are dropped. Once the
- * file is read, the root's parts become the allocator of a rank.
+ * are settings, except stack frames and annotations, which have keys of their own and are dropped; of a
+ * stack its list keeps in what it is (trace_caller). Once the file is read, the root's parts become the
+ * allocator of a rank.
  *
  * Functions that return bool return false once the error is set. */
 #include "trace/snapshot.h"
@@ -16,7 +17,7 @@
 #define MAX_DEPTH    16
 
 /* The kind of a complete dictionary or list, in the high bits of its id; the low bits are an index. */
-enum { IS_ENTRY, IS_BLOCK, IS_SEGMENT, IS_ROOT, IS_SETTINGS, IS_LIST };
+enum { IS_ENTRY, IS_BLOCK, IS_SEGMENT, IS_ROOT, IS_SETTINGS, IS_LIST, IS_FRAME };
 #define INDEX_BITS 28
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 
@@ -41,21 +42,25 @@ enum {
     W_FILENAME = N_FIELDS, /* of a stack frame */
     W_STAGE,               /* of an annotation */
     W_FRAMES,              /* of an entry, a block, a segment */
+    W_NAME,                /* of a frame: the function */
+    W_BLOCK_ADDRESS,
     W_ACTIONS,
     W_STATES = W_ACTIONS + TRACE_ACTIONS,
     N_WORDS = W_STATES + TRACE_BLOCK_STATES
 };
 
 static const char *const fields[W_ACTIONS] = {
-    "action",   "addr",          "device_free",        "size",        "time_us",        "state",
-    "device",   "total_size",    "allocated_size",     "active_size", "requested_size", "blocks",
-    "segments", "device_traces", "allocator_settings", "filename",    "stage",          "frames"};
+    "action",         "addr",   "device_free", "size",           "time_us",
+    "state",          "device", "total_size",  "allocated_size", "active_size",
+    "requested_size", "blocks", "segments",    "device_traces",  "allocator_settings",
+    "filename",       "stage",  "frames",      "name",           "address"};
 
 /* A dictionary that is not complete yet. */
 typedef struct {
-    uint32_t link; /* next free draft */
-    uint32_t has;  /* a bit for each field */
-    bool forget;   /* a frame or an annotation */
+    uint32_t link;                               /* next free draft */
+    uint32_t has;                                /* a bit for each field */
+    bool forget;                                 /* a frame or an annotation */
+    trace_plain file, function, frames, address; /* of a frame; of what has a stack; of a block */
     trace_plain field[N_FIELDS];
     uint32_t first, last; /* of the other items, in items */
 } draft;
@@ -67,12 +72,15 @@ typedef struct {
 
 typedef struct {
     uint32_t first, last, n;
-    bool used; /* each list may be used once, which bounds the work on crafted files */
+    bool used;       /* each list may be used once, which bounds the work on crafted files */
+    uint8_t callers; /* of a list of frames: a bit for each trace_caller that one of them is */
 } list;
 
 typedef struct {
     uint64_t requested;
-    uint8_t state; /* TRACE_BLOCK_STATES: unknown */
+    uint64_t address; /* 0: not given */
+    uint8_t state;    /* TRACE_BLOCK_STATES: unknown */
+    uint8_t caller;
     bool has_requested;
 } block;
 
@@ -106,6 +114,8 @@ typedef struct {
     size_t n_roots, cap_roots;
     uint32_t *settings; /* first items */
     size_t n_settings, cap_settings;
+    uint8_t *of_name; /* by name: what a frame of this function or file is, and 1; 0: not looked at yet */
+    size_t cap_of_name, n_of_name;
     uint64_t n_unknown_actions, n_unknown_states;
 } snapshot;
 
@@ -136,8 +146,13 @@ static void add_item(snapshot *s, uint32_t *first, uint32_t *last, uint32_t key,
     *last = id;
 }
 
-/* Drops frames and entries with unknown actions. Empty lists within lists are kept, as their places are
- * device numbers. */
+static bool is(const trace_plain *v, unsigned what)
+{
+    return trace_plain_is_container(v) && v->id != DSE_NONE && v->id >> INDEX_BITS == what;
+}
+
+/* Drops entries with unknown actions, and of frames keeps what they are. Empty lists within lists are kept,
+ * as their places are device numbers. */
 static void add_to_list(snapshot *s, trace_plain_kind kind, uint32_t *mine, const trace_plain *value)
 {
     list *l;
@@ -146,8 +161,12 @@ static void add_to_list(snapshot *s, trace_plain_kind kind, uint32_t *mine, cons
         (kind == TRACE_PLAIN_TUPLE && !trace_plain_is_container(value)))
         return;
     if (*mine == DSE_NONE)
-        *mine = (uint32_t)APPEND(s, lists, (list){DSE_NONE, DSE_NONE, 0, false});
+        *mine = (uint32_t)APPEND(s, lists, (list){DSE_NONE, DSE_NONE, 0, false, 0});
     l = &s->lists[*mine];
+    if (is(value, IS_FRAME)) {
+        l->callers |= (uint8_t)(1u << (value->id & INDEX_MASK));
+        return;
+    }
     add_item(s, &l->first, &l->last, DSE_NONE, value);
     l->n++;
 }
@@ -163,14 +182,20 @@ static void add_to_draft(snapshot *s, uint32_t *mine, const trace_plain *key, co
         d->has = 0;
         d->forget = false;
         d->first = d->last = DSE_NONE;
+        d->file = d->function = d->frames = d->address = (trace_plain){.kind = TRACE_PLAIN_NONE};
     }
     d = &s->drafts[*mine];
+    if (word == W_NAME)
+        d->function = *value;
     if (word < N_FIELDS) {
         d->has |= 1u << word;
         d->field[word] = *value;
     } else if (word == W_FILENAME || word == W_STAGE) {
         d->forget = true;
-    } else if (word != W_FRAMES) {
+        d->file = word == W_FILENAME ? *value : d->file;
+    } else if (word == W_FRAMES || word == W_BLOCK_ADDRESS) {
+        *(word == W_FRAMES ? &d->frames : &d->address) = *value;
+    } else {
         add_item(s, &d->first, &d->last, word, value);
     }
 }
@@ -216,6 +241,59 @@ static uint32_t new_id(snapshot *s, unsigned is, size_t index)
     return DSE_NONE;
 }
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+/* What a function or a file says; TRACE_BY_OTHER: nothing. */
+static trace_caller caller_of_name(snapshot *s, const trace_plain *v)
+{
+    static const struct {
+        const char *part;
+        trace_caller caller;
+    } parts[] = {{"torch/optim/", TRACE_BY_OPTIMIZER},
+                 {"torch/autograd/__init__.py", TRACE_BY_BACKWARD},
+                 {"torch::autograd::Engine::", TRACE_BY_BACKWARD},
+                 {"_engine_run_backward", TRACE_BY_BACKWARD},
+                 {"torch/nn/modules/module.py", TRACE_BY_MODULE}};
+    uint8_t *known;
+
+    if (v->kind != TRACE_PLAIN_TEXT || v->id == DSE_NONE)
+        return TRACE_BY_OTHER;
+    DSE_GROW(s->of_name, s->cap_of_name, (size_t)v->id + 1);
+    if (s->n_of_name <= v->id) {
+        memset(s->of_name + s->n_of_name, 0, s->cap_of_name - s->n_of_name);
+        s->n_of_name = s->cap_of_name;
+    }
+    known = &s->of_name[v->id];
+    if (!*known) {
+        *known = 1 + TRACE_BY_OTHER;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && *known == 1 + TRACE_BY_OTHER; i++)
+            if (strstr(s->names.text[v->id], parts[i].part))
+                *known = (uint8_t)(1 + parts[i].caller);
+    }
+    return (trace_caller)(*known - 1);
+}
+
+/* A caller in the place of an index. */
+static uint32_t close_frame(snapshot *s, const draft *d)
+{
+    trace_caller file = caller_of_name(s, &d->file), function = caller_of_name(s, &d->function);
+
+    return IS_FRAME << INDEX_BITS | (uint32_t)(file < function ? file : function);
+}
+
+/* Of the stack of an entry or a block. */
+static uint8_t caller_of(const snapshot *s, const draft *d)
+{
+    const list *l = is(&d->frames, IS_LIST) ? &s->lists[d->frames.id & INDEX_MASK] : NULL;
+
+    for (uint8_t c = TRACE_BY_OPTIMIZER; l && c < TRACE_CALLERS; c++)
+        if (l->callers >> c & 1)
+            return c;
+    return TRACE_BY_UNTOLD;
+}
+
+/* ---- what a snapshot consists of ---------------------------------------------------------------- */
+
 static uint32_t close_entry(snapshot *s, const draft *d)
 {
     static const char of[] = "an entry of a history";
@@ -236,13 +314,14 @@ static uint32_t close_entry(snapshot *s, const draft *d)
         return DSE_NONE;
     if (has(d, W_TIME) && time->kind == TRACE_PLAIN_INT)
         e.time_us = time->v.integer;
+    e.caller = caller_of(s, d);
     return new_id(s, IS_ENTRY, APPEND(s, entries, e));
 }
 
 static uint32_t close_block(snapshot *s, const draft *d)
 {
     const trace_plain *state = &d->field[W_STATE];
-    block b = {.state = TRACE_BLOCK_STATES, .has_requested = has(d, W_REQUESTED)};
+    block b = {.state = TRACE_BLOCK_STATES, .has_requested = has(d, W_REQUESTED), .caller = caller_of(s, d)};
 
     if (state->kind != TRACE_PLAIN_TEXT) {
         fail(s, "'state' of a block is to be a text");
@@ -252,6 +331,8 @@ static uint32_t close_block(snapshot *s, const draft *d)
         b.state = (uint8_t)(state->id - W_STATES);
     else
         s->n_unknown_states++;
+    if (d->address.kind == TRACE_PLAIN_INT)
+        b.address = (uint64_t)d->address.v.integer;
     return take_optional(s, d, W_REQUESTED, "a block", &b.requested)
                ? new_id(s, IS_BLOCK, APPEND(s, blocks, b))
                : DSE_NONE;
@@ -314,6 +395,7 @@ static uint32_t close_draft(snapshot *s, uint32_t at)
                   : has(d, W_STATE)                        ? close_block(s, d)
                   : has(d, W_TOTAL)                        ? close_segment(s, d)
                   : has(d, W_SEGMENTS) || has(d, W_TRACES) ? close_root(s, d)
+                  : d->file.kind == TRACE_PLAIN_TEXT       ? close_frame(s, d)
                   : d->forget                              ? DSE_NONE
                                                            : close_settings(s, d);
 
@@ -338,11 +420,6 @@ static dse_status on_close(void *to, trace_plain_kind kind, uint32_t *mine, dse_
 
 /* ---- the allocator --------------------------------------------------------------------------- */
 
-static bool is(const trace_plain *v, unsigned what)
-{
-    return trace_plain_is_container(v) && v->id != DSE_NONE && v->id >> INDEX_BITS == what;
-}
-
 /* Sets *n and *first to the items of a list, which may be used once. */
 static bool use_list(snapshot *s, const trace_plain *v, const char *what, uint32_t *n, uint32_t *first)
 {
@@ -363,7 +440,7 @@ static bool use_list(snapshot *s, const trace_plain *v, const char *what, uint32
     return true;
 }
 
-static bool sum_blocks(snapshot *s, const segment *g, trace_segment *to)
+static bool sum_blocks(snapshot *s, const segment *g, trace_segment *to, trace_allocator *a)
 {
     const trace_plain v = {.kind = TRACE_PLAIN_LIST, .id = g->blocks};
     uint32_t n, i;
@@ -384,6 +461,10 @@ static bool sum_blocks(snapshot *s, const segment *g, trace_segment *to)
         }
         to->n_blocks[b->state]++;
         to->requested[b->state] += b->requested;
+        if (b->state != TRACE_ACTIVE_ALLOCATED || !b->address)
+            continue;
+        DSE_GROW(a->held, a->cap_held, a->n_held + 1);
+        a->held[a->n_held++] = (trace_held){b->address, b->requested, to->device, b->caller};
     }
     return true;
 }
@@ -403,7 +484,7 @@ static bool take_segments(snapshot *s, const root *r, trace_allocator *a)
             return fail(s, "'segments' holds something else, without 'total_size'");
         g = &s->segments[v->id & INDEX_MASK];
         a->segment[a->n_segments] = g->s;
-        if (!sum_blocks(s, g, &a->segment[a->n_segments++]))
+        if (!sum_blocks(s, g, &a->segment[a->n_segments++], a))
             return false;
     }
     return true;
@@ -561,6 +642,7 @@ dse_status trace_snapshot_parse(trace_snapshot_reader *read, trace_source *sourc
     dse_free(s.segments);
     dse_free(s.roots);
     dse_free(s.settings);
+    dse_free(s.of_name);
     return s.status;
 }
 

@@ -255,7 +255,7 @@ static void remove_alone(whatif_et *et, dse_arena *a)
             et->node[i].type = WL_NODE_INVALID;
 }
 
-/* Takes out the references to nodes that are not there, with which no simulator runs; returns their number. */
+/* Takes out the references to nodes that are not there, with which no simulator runs; their number. */
 static uint32_t remove_references(whatif_et *et)
 {
     uint32_t n_removed = 0;

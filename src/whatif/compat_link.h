@@ -1,5 +1,6 @@
-/* A rank's execution trace (what the host ran, with the sizes of tensors) and its Kineto trace (when, and what
- * the GPU ran) as one: which event each operator is, and which kernels it launched. Private to compat_*.c.
+/* A rank's execution trace (what the host ran, with the sizes of tensors) and its Kineto trace (when, and
+ * what the GPU ran) as one: which event each operator is, and which kernels it launched. Private to
+ * compat_*.c.
  *
  * Source: mlcommons/chakra 21585d8, trace_link; spec of what-if, section 4. What the original finds of
  * synchronisation never reaches a converted trace, so nothing of it is sought here. */

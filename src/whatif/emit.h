@@ -7,8 +7,8 @@
 
 #define WHATIF_NO_COLLECTIVE UINT8_MAX
 
-/* A collective as the workload has it: wl_coll_type, WHATIF_NO_COLLECTIVE for others (send and receive); bytes
- * as ASTRA-sim takes them: what a rank gives to an all-gather, the whole of all others; 0: unknown. */
+/* A collective as the workload has it: wl_coll_type, WHATIF_NO_COLLECTIVE for others (send and receive);
+ * bytes as ASTRA-sim takes them: what a rank gives to an all-gather, the whole of all others; 0: unknown. */
 uint8_t whatif_collective_type(const whatif_collective *c);
 uint64_t whatif_collective_bytes(const whatif_graph *g, const whatif_recording *from,
                                  const whatif_collective *c);

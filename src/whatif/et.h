@@ -46,7 +46,7 @@ void whatif_et_depend_on_data(whatif_et *et, dse_arena *a, uint32_t node, uint32
 
 void whatif_et_set_attrs(whatif_node *n, dse_arena *a, const whatif_attr *attr, uint32_t n_attrs);
 
-/* Appends the file: GlobalMetadata with this version, or with what there is about the file; then the nodes. */
+/* Appends the file: GlobalMetadata with this version, or with what there is about the file; then nodes. */
 void whatif_et_write(const whatif_et *et, const char *version, dse_strbuf *out);
 
 typedef struct {

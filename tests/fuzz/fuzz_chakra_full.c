@@ -1,5 +1,5 @@
-/* An execution trace and behind a NUL a Kineto trace, linked and converted as Chakra does: dependencies are on
- * nodes that are there, and what is written can be read. */
+/* An execution trace and behind a NUL a Kineto trace, linked and converted as Chakra does: dependencies are
+ * on nodes that are there, and what is written can be read. */
 #include "fuzz/fuzz.h"
 #include "whatif/compat.h"
 

@@ -17,8 +17,9 @@ static trace_rank *simulated(uint32_t number, uint64_t peak)
 static void snapshot(uint32_t number)
 {
     static const trace_allocation history[] = {
-        {1, 200, 0, TRACE_SEGMENT_ALLOC}, {1, 60, 1, TRACE_ALLOC},          {2, 40, 2, TRACE_ALLOC},
-        {3, 30, 3, TRACE_ALLOC},          {3, 30, 4, TRACE_FREE_REQUESTED}, {3, 30, 5, TRACE_FREE_COMPLETED}};
+        {1, 200, 0, TRACE_SEGMENT_ALLOC, 0}, {1, 60, 1, TRACE_ALLOC, 0},
+        {2, 40, 2, TRACE_ALLOC, 0},          {3, 30, 3, TRACE_ALLOC, 0},
+        {3, 30, 4, TRACE_FREE_REQUESTED, 0}, {3, 30, 5, TRACE_FREE_COMPLETED, 0}};
     trace_rank *rank = run_rank(&r, number);
     trace_allocator *a = rank->allocator = dse_calloc(1, sizeof *a);
     size_t n = sizeof history / sizeof history[0];
