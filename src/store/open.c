@@ -26,6 +26,9 @@ static dse_status fail_code(const store *s, int code, const char *words, const c
     if (code == SQLITE_IOERR && sqlite3_system_errno(s->db) == EFBIG)
         return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: no file may be larger here (ulimit -f)",
                            doing);
+    if (code == SQLITE_IOERR && sqlite3_system_errno(s->db) == ENOSPC)
+        return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: no space is left there, or no file (inode)",
+                           doing);
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_FULL)
         return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: %s", doing, words);
     return dse_fail_at(err, DSE_E_STORE, s->path, "cannot %s: %s", doing, words);

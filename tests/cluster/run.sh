@@ -64,7 +64,7 @@ trap 'exit 1' HUP INT TERM
 # ---- the cluster -----------------------------------------------------------------------------
 
 host=$(hostname -s)
-port=$((20000 + $$ % 10000))
+port=$((10000 + $$ % 5000)) # three of them, below those that the system gives to others
 mkdir "$top/etc" "$top/log" "$top/run" "$top/state" "$top/spool" "$top/spool/node1" "$top/spool/node2" "$top/munge" "$top/work"
 chmod 700 "$top/munge"
 dd if=/dev/urandom of="$top/munge/key" bs=1024 count=1 2>/dev/null
@@ -104,8 +104,8 @@ InactiveLimit=0
 KillWait=2
 MinJobAge=300
 MaxArraySize=1001
-NodeName=node1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 10001)) CPUs=2 CoresPerSocket=2 RealMemory=20000
-NodeName=node2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 20001)) CPUs=2 CoresPerSocket=2 RealMemory=20000
+NodeName=node1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 5001)) CPUs=2 CoresPerSocket=2 RealMemory=20000
+NodeName=node2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 10001)) CPUs=2 CoresPerSocket=2 RealMemory=20000
 PartitionName=main Nodes=node1,node2 Default=YES MaxTime=INFINITE State=UP
 PartitionName=short Nodes=node1 MaxTime=10 State=UP
 END
