@@ -147,6 +147,17 @@ static void defined_gpu(const metric_context *x, uint32_t i, comm_calls *out)
     }
 }
 
+/* Members of an operation's group: its replica group, else chips. */
+static uint32_t members_of(const tpu_op *op, uint32_t chips) { return op->group ? op->group : chips; }
+
+/* Bytes of the whole buffer, of a reduce-scatter all members' shares; NaN if the shape does not say. */
+static double buffer_bytes(const tpu_op *op, uint32_t members)
+{
+    if (op->bytes == TRACE_UNKNOWN)
+        return (double)NAN;
+    return (double)op->bytes * (op->comm == TPU_REDUCE_SCATTER ? members : 1);
+}
+
 static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, comm_calls *out)
 {
     const tpu_rank *t = &x->view[i].tpu;
@@ -158,12 +169,12 @@ static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, com
     for (uint32_t d = 0; d < t->n; d++)
         for (size_t k = 0; k < t->device[d].n; k++) {
             const tpu_op *op = &t->device[d].op[k];
-            uint32_t n = tpu_members(op, chips);
+            uint32_t n = members_of(op, chips);
             double bytes;
 
             if (op->work != TPU_COMMUNICATION)
                 continue;
-            bytes = tpu_buffer_bytes(op, n);
+            bytes = buffer_bytes(op, n);
             out->call[out->n++] = (comm_call){tpu_comm_type(op->comm), bytes > 0 ? bytes : 0,
                                               (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
                                               metric_bus_factor(tpu_comm_type(op->comm), n), n};

@@ -5,7 +5,8 @@
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
 
-void metric_sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t n, unsigned bits)
+/* Radix sort by the low `bits` of the keys, stable. The result is in `item`; `other` is as long. */
+static void sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t n, unsigned bits)
 {
     metric_sort_item *from = item, *to = other, *swap;
 
@@ -53,7 +54,7 @@ void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *s
     }
     while (bits < 64 && span >> bits)
         bits++;
-    metric_sort_items(item, item + e->n, e->n, bits);
+    sort_items(item, item + e->n, e->n, bits);
     for (uint32_t i = 0; i < e->n; i++)
         e->event[i] = item[i].event;
 }

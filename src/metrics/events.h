@@ -51,7 +51,4 @@ typedef struct {
     uint32_t event;
 } metric_sort_item;
 
-/* Radix sort by the low `bits` of the keys, stable. The result is in `item`; `other` is as long. */
-void metric_sort_items(metric_sort_item *item, metric_sort_item *other, uint32_t n, unsigned bits);
-
 #endif

@@ -117,8 +117,7 @@ static void layers_add(layers *l, const char *name, int64_t time_ps)
 
 typedef struct {
     uint32_t id;
-    bool numbered;
-    unsigned long long number;
+    uint64_t number; /* GUIDE_NO_LAYER comes last */
     const char *text;
 } sort_key;
 
@@ -126,26 +125,11 @@ static int by_key(const void *a, const void *b)
 {
     const sort_key *x = a, *y = b;
 
-    if (x->numbered != y->numbered)
-        return x->numbered ? -1 : 1;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
-    if (!x->numbered && strcmp(x->text, y->text) != 0)
+    if (x->number == GUIDE_NO_LAYER && strcmp(x->text, y->text) != 0)
         return strcmp(x->text, y->text);
     return (x->id > y->id) - (x->id < y->id);
-}
-
-static sort_key key_of(uint32_t id, const char *text)
-{
-    static const char word[] = "layers.";
-    sort_key k = {.id = id, .text = text};
-
-    for (const char *at = strstr(text, word); at && !k.numbered; at = strstr(at + 1, word))
-        if (at[sizeof word - 1] >= '0' && at[sizeof word - 1] <= '9') {
-            k.numbered = true;
-            k.number = strtoull(at + sizeof word - 1, NULL, 10);
-        }
-    return k;
 }
 
 /* In the order of reports: layers.<n> by number, then the others by text; times of a step. */
@@ -154,7 +138,7 @@ static void put_layers(const layers *l, bool compat, uint32_t n_steps, dse_arena
     sort_key *key = DSE_ARENA_NEW(a, sort_key, (size_t)l->names.n + 1);
 
     for (uint32_t i = 0; i < l->names.n; i++)
-        key[i] = key_of(i, l->names.text[i]);
+        key[i] = (sort_key){i, guide_layer_of(l->names.text[i]), l->names.text[i]};
     qsort(key, l->names.n, sizeof *key, by_key);
     for (uint32_t i = 0; i < l->names.n; i++) {
         const metric_sums *s = &l->of[key[i].id];

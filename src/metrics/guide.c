@@ -73,6 +73,23 @@ double guide_recording_us(const trace_rank *r)
     return r->any_last_ps > r->any_first_ps ? guide_us(r->any_last_ps - r->any_first_ps) : 0;
 }
 
+uint64_t guide_layer_of(const char *name)
+{
+    static const char word[] = "layers.";
+    uint64_t layer;
+
+    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
+        const char *digit = name + sizeof word - 1;
+
+        if (*digit < '0' || *digit > '9')
+            continue;
+        for (layer = 0; *digit >= '0' && *digit <= '9' && layer < 1000000000; digit++)
+            layer = layer * 10 + (uint64_t)(*digit - '0');
+        return layer;
+    }
+    return GUIDE_NO_LAYER;
+}
+
 /* ---- figures ------------------------------------------------------------------------------- */
 
 static double figure(const guide_rank *r, const char *key)

@@ -47,6 +47,10 @@ void guide_put_ranks(const guide_ranks *ranks, const char *compat_key, metric_va
 /* From the first start to the last end of all events, in microseconds; 0 if there are none. */
 double guide_recording_us(const trace_rank *r);
 
+/* The number behind the first "layers." in a name that has one: 26 of "FSDP::all_gather (layers.26)". */
+#define GUIDE_NO_LAYER UINT64_MAX
+uint64_t guide_layer_of(const char *name);
+
 static inline double guide_us(int64_t ps) { return (double)ps / TRACE_PS_PER_US; }
 
 /* ---- figures -------------------------------------------------------------------------------- */

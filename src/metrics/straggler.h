@@ -1,4 +1,4 @@
-/* straggler_lag: its definition and needs, which the guide's straggler reports too, and the original rule. */
+/* straggler_lag, which the guide's straggler reports too: its definition and needs. */
 #ifndef DSE_METRICS_STRAGGLER_H
 #define DSE_METRICS_STRAGGLER_H
 
@@ -7,6 +7,5 @@
 #define METRIC_LAG_NEEDS (METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM)
 
 metric_fn metric_straggler_lag;
-metric_put_fn metric_straggler_compat;
 
 #endif

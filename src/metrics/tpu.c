@@ -9,6 +9,8 @@
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
+#include <math.h>
+
 static double length_s(const metric_spans *s) { return metric_seconds(metric_spans_length(s)); }
 
 /* ---- of one device ------------------------------------------------------------------------- */

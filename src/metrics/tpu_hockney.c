@@ -6,6 +6,8 @@
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
+#include <math.h>
+
 static double inverse(double beta) { return beta > 0 ? 1 / beta : (double)NAN; }
 
 /* ---- definition ---------------------------------------------------------------------------- */

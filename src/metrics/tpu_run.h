@@ -4,8 +4,6 @@
 
 #include "metrics/context.h"
 
-#include <math.h>
-
 /* The original tools accept any Chrome trace; of the kinds of metric.h. */
 #define TPU_ON_CHROME (METRIC_ON(TRACE_XLA) | METRIC_ON_HOST)
 
@@ -28,16 +26,5 @@ dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err);
 
 /* --n_chips, as the original tools demand it. */
 dse_status tpu_upstream_chips(const metric_context *x, uint32_t *n, dse_error *err);
-
-/* Members of an operation's group: its replica group, else chips. */
-static inline uint32_t tpu_members(const tpu_op *op, uint32_t chips) { return op->group ? op->group : chips; }
-
-/* Bytes of the whole buffer, of a reduce-scatter all members' shares; NaN if the shape does not say. */
-static inline double tpu_buffer_bytes(const tpu_op *op, uint32_t members)
-{
-    if (op->bytes == TRACE_UNKNOWN)
-        return (double)NAN;
-    return (double)op->bytes * (op->comm == TPU_REDUCE_SCATTER ? members : 1);
-}
 
 #endif

@@ -146,8 +146,6 @@ static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, in
 
 /* ---- layers -------------------------------------------------------------------------------- */
 
-#define NO_LAYER UINT64_MAX
-
 typedef struct {
     uint64_t layer;
     metric_span span;
@@ -158,25 +156,7 @@ typedef struct {
     double ms;
 } layer_time;
 
-/* The number behind the first "layers." that has one. */
-static uint64_t layer_of(const char *name)
-{
-    static const char word[] = "layers.";
-    uint64_t layer;
-
-    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
-        const char *digit = name + sizeof word - 1;
-
-        if (*digit < '0' || *digit > '9')
-            continue;
-        for (layer = 0; *digit >= '0' && *digit <= '9' && layer < 1000000000; digit++)
-            layer = layer * 10 + (uint64_t)(*digit - '0');
-        return layer;
-    }
-    return NO_LAYER;
-}
-
-static bool names_layer(const char *name) { return layer_of(name) != NO_LAYER; }
+static bool names_layer(const char *name) { return guide_layer_of(name) != GUIDE_NO_LAYER; }
 
 static const metric_pick layer_ranges =
                              METRIC_PICK(METRIC_LASTING, {.categories = ON_HOST, .is = names_layer}),
@@ -212,7 +192,7 @@ static layer_range *ranges_of(const trace_rank *r, bool compat, dse_arena *a, si
     for (uint32_t i = 0; i < p.list.n; i++) {
         const trace_event *e = metric_picked_at(&p, i);
 
-        range[i] = (layer_range){layer_of(METRIC_TEXT_OF(r, e)), {metric_start(e), metric_end(e)}};
+        range[i] = (layer_range){guide_layer_of(METRIC_TEXT_OF(r, e)), {metric_start(e), metric_end(e)}};
     }
     if (*n)
         qsort(range, *n, sizeof *range, by_layer);

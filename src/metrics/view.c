@@ -129,22 +129,15 @@ static void lists_init(metric_view *v, const metric_sieve *s)
 /* A file without a communication kernel may still have its annotations. */
 static void comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena *scratch)
 {
-    static const struct {
-        int pick;
-        metric_layer layer;
-    } layers[] = {{PICK_GPU_COMM, METRIC_LAYER_GPU_ANNOTATION}, {PICK_HOST_COMM, METRIC_LAYER_ANNOTATION}};
+    const bool gpu = s->list[PICK_GPU_COMM].n > 0;
+    const metric_events *picked = &s->list[gpu ? PICK_GPU_COMM : PICK_HOST_COMM];
 
     v->comm_at = NULL;
-    for (size_t l = 0; l < 2; l++) {
-        const metric_events *picked = &s->list[layers[l].pick];
-
-        if (!picked->n)
-            continue;
-        v->comm_layer = layers[l].layer;
-        metric_keep(picked, &v->arena, &v->comm);
-        metric_sort_by_start(v->rank, &v->comm, scratch);
+    if (!picked->n)
         return;
-    }
+    v->comm_layer = gpu ? METRIC_LAYER_GPU_ANNOTATION : METRIC_LAYER_ANNOTATION;
+    metric_keep(picked, &v->arena, &v->comm);
+    metric_sort_by_start(v->rank, &v->comm, scratch);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
