@@ -395,8 +395,7 @@ static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
     return drv_external_run(s->sweep->tools, jobs, &calls, err);
 }
 
-/* What tools cannot simulate, or bounds do not hold for, is told before anything runs, and not stored as a
- * failure of each point. */
+/* What tools cannot simulate is told before anything runs, and not stored as a failure of each point. */
 static dse_status check_studies(state *s, dse_error *err)
 {
     const drv_sweep *sweep = s->sweep;
@@ -406,10 +405,8 @@ static dse_status check_studies(state *s, dse_error *err)
         if (i && s->points->point[i].variant == s->points->point[i - 1].variant)
             continue;
         st = drv_tasks_enter_variant(&s->tasks, s->points->point[i].variant, err);
-        if (st == DSE_OK && sweep->tools)
+        if (st == DSE_OK)
             st = drv_external_check(sweep->tools, &s->tasks.at->study, err);
-        if (st == DSE_OK && sweep->prune)
-            st = drv_need_workload(&s->tasks.at->study, "--prune", err);
     }
     return st;
 }
@@ -527,7 +524,7 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
     s.progress.total = s.points->n;
     drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL);
     s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen);
-    st = sweep->tools || sweep->prune ? check_studies(&s, err) : DSE_OK;
+    st = sweep->tools ? check_studies(&s, err) : DSE_OK;
     if (sweep->prune)
         s.pruner = drv_pruner_make(sweep->prune);
     if (st == DSE_OK)
