@@ -94,6 +94,8 @@ static void note_result(state *s, size_t task, const store_brief *b, const char 
     const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
 
     note_best(s, task, b->wall_time, b->peak_memory);
+    if (s->sweep->result)
+        s->sweep->result(s->sweep->user, task, b->wall_time, b->peak_memory);
     report_traps_add(&s->progress.traps, b->undercharged_messages, b->flat_ring_collectives);
     s->progress.fallbacks[sim_fallback_find(fallback)]++;
     report_sizes_add(&s->progress.sizes, &sizes);
