@@ -115,6 +115,12 @@ static dse_status bound_training(drv_bounds *b, const drv_study *s, const strate
     return DSE_OK;
 }
 
+dse_status drv_bounds_of_point(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                               dse_error *err)
+{
+    return s->training ? bound_training(b, s, p, STEP_UNITS, out, err) : drv_bounds_of(b, s, p, out, err);
+}
+
 dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                                      dse_error *err)
 {

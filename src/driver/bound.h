@@ -37,6 +37,11 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                          dse_error *err);
 
+/* The same of a point alone, on no other system: of profile train it takes no longer, and is the point's own
+ * time. */
+dse_status drv_bounds_of_point(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                               dse_error *err);
+
 /* The same time whatever the network is; the memory does not depend on it. */
 dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                                      dse_error *err);

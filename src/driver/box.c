@@ -426,10 +426,13 @@ static dse_status enter(drv_boxes *b, const drv_box_corner *c, dse_error *err)
     return st;
 }
 
+typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                            dse_error *err);
+
 dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error *err)
 {
     const drv_box_corner *c;
-    const bool any_network = find_open(b, box, DRV_AXIS_NETWORK) != DSE_NONE;
+    bounding *bound_by;
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
     bool may_hold;
@@ -454,8 +457,11 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     if (!may_hold || !box->has_strategy || !c->is_built)
         return DSE_OK;
     b->n_bounds++;
-    if (enter(b, c, &why) != DSE_OK || (any_network ? drv_bounds_of_any_network : drv_bounds_of)(
-                                           &b->bounds, &c->study, &box->strategy, &bound, &why) != DSE_OK) {
+    bound_by = is_variant(b, box)                                ? drv_bounds_of_point
+               : find_open(b, box, DRV_AXIS_NETWORK) != DSE_NONE ? drv_bounds_of_any_network
+                                                                 : drv_bounds_of;
+    if (enter(b, c, &why) != DSE_OK ||
+        bound_by(&b->bounds, &c->study, &box->strategy, &bound, &why) != DSE_OK) {
         note_refusal(b, &why);
         *is_empty = true;
         return DSE_OK;
