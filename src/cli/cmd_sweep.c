@@ -4,6 +4,7 @@
 #include "cli/external.h"
 #include "cli/points.h"
 #include "cli/progress.h"
+#include "cli/search.h"
 #include "cli/shortcuts.h"
 #include "cli/slurm.h"
 #include "driver/points_file.h"
@@ -23,6 +24,7 @@ typedef struct {
     external_options external;
     shortcuts_options shortcuts;
     slurm_options slurm;
+    search_options search;
     const char *db, *shard;
     int64_t jobs, top;
     double hbm_bytes, point_timeout;
@@ -54,10 +56,13 @@ static const option options[] = {
     {"--prune", OPT_FLAG, NULL, "false",
      "skip points that cannot be among the --top best that fit: lower bounds of their time and memory say so",
      FIELD(prune)},
-    {"--top", OPT_INT, "N", DEFAULT_TOP, "with --prune: so many per model and system; 0: all that fit",
+    OPTION_GROUP(search_group, search),
+    {"--top", OPT_INT, "N", DEFAULT_TOP,
+     "with --prune, --search: so many per model and system; with --prune 0: all that fit",
      .min = 0, .max = 1e9, FIELD(top)},
     {"--hbm", OPT_SIZE, "SIZE", "",
-     "with --prune: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not given",
+     "with --prune, --search: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not "
+     "given",
      FIELD(hbm_bytes)},
     {"--jobs", OPT_INT, "N", "0",
      "worker processes, or points side by side; 0: one per core (of a task of Slurm: one)", .min = 0,
@@ -387,11 +392,29 @@ static dse_status check_train(const sweep_options *o, const drv_points *points, 
                  : DSE_OK;
 }
 
+/* Options that --search excludes, and options that need it. */
+static dse_status check_search(const sweep_options *o, const drv_sweep *sweep, dse_error *err)
+{
+    const char *other = o->prune       ? "--prune"
+                        : o->shard     ? "--shard"
+                        : o->dry_run   ? "--dry-run"
+                        : sweep->tools ? "--engine astrasim"
+                        : sweep->slurm ? "--executor slurm"
+                                       : NULL;
+
+    if (o->search.on && other)
+        return dse_fail(err, DSE_E_USAGE, "give either --search or %s, not both", other);
+    if (o->search.on && !o->top)
+        return dse_fail(err, DSE_E_USAGE, "--search needs a --top of at least 1");
+    return search_check(&o->search, err);
+}
+
 /* Options that --prune excludes, and options that need it. */
 static dse_status check_prune(const sweep_options *o, const drv_external *tools, dse_error *err)
 {
-    if (!o->prune && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm_bytes)))
-        return dse_fail(err, DSE_E_USAGE, "%s needs --prune", isnan(o->hbm_bytes) ? "--top" : "--hbm");
+    if (!o->prune && !o->search.on && (o->top != strtoll(DEFAULT_TOP, NULL, 10) || !isnan(o->hbm_bytes)))
+        return dse_fail(err, DSE_E_USAGE, "%s needs --prune or --search",
+                        isnan(o->hbm_bytes) ? "--top" : "--hbm");
     if (o->prune && o->dry_run)
         return dse_fail(err, DSE_E_USAGE,
                         "give either --prune or --dry-run, not both: what is skipped depends on results");
@@ -457,8 +480,21 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = choose_slurm(o, &sweep, r->arena, err)) != DSE_OK ||
-        (st = exec_self(self, sizeof self, err)) != DSE_OK ||
-        (st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
+        (st = check_search(o, &sweep, err)) != DSE_OK ||
+        (st = exec_self(self, sizeof self, err)) != DSE_OK)
+        return st;
+    if (o->search.on) {
+        if ((st = points_space(&which, r->arena, &space, err)) != DSE_OK)
+            return st;
+        warn_of_cards(&space);
+        return search_run(&o->search,
+                          &(drv_search){.space = &space,
+                                        .sweep = sweep,
+                                        .top = (uint64_t)o->top,
+                                        .hbm_bytes = o->hbm_bytes},
+                          o->json, r, err);
+    }
+    if ((st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
         (st = check_train(o, &points, err)) != DSE_OK)
         return st;
     if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
@@ -504,7 +540,9 @@ const command command_sweep = {
         "command finishes the rest. Points that failed are tried again; one that takes longer than "
         "--point-timeout has failed, and holds up no other. With --prune points are skipped "
         "that cannot be among the --top fastest that fit into --hbm; 'best' with the same --top and --hbm "
-        "then ranks the same. configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
+        "then ranks the same. With --search nothing is enumerated: the --top best of a space of any size are "
+        "found by branch and bound, with a certificate of how much better an unknown point may be. "
+        "configs/spaces/links.yaml shows and explains a space. Exit code 1 if some "
         "points failed. With --engine astrasim STAGE and ASTRA-sim themselves generate and simulate each "
         "point; their logs stay in results/astrasim.",
     .example = "ccldse sweep --model llama70b --system system1.yaml\n"

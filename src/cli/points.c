@@ -156,9 +156,24 @@ static dse_status check_size(const drv_space *space, dse_error *err)
 
     if (st != DSE_OK || size.n <= sizes[size.what].max)
         return st;
-    return dse_fail(err, DSE_E_RANGE, "the space has %s%" PRIu64 "%s; --force goes on all the same",
-                    size.n == UINT64_MAX ? "more than " : sizes[size.what].before, size.n,
-                    sizes[size.what].behind);
+    return dse_fail(
+        err, DSE_E_RANGE,
+        "the space has %s%" PRIu64 "%s; 'ccldse sweep --search' finds its best, --force goes on all the same",
+        size.n == UINT64_MAX ? "more than " : sizes[size.what].before, size.n, sizes[size.what].behind);
+}
+
+dse_status points_space(const points_options *o, dse_arena *a, drv_space *space, dse_error *err)
+{
+    request q;
+    dse_status st;
+
+    if (o->points || o->sample)
+        return dse_fail(err, DSE_E_USAGE, "--search looks for the best of a space; leave out %s",
+                        o->points ? "--points" : "--sample");
+    if ((st = read_request(o, a, &q, err)) != DSE_OK)
+        return st;
+    *space = q.space;
+    return drv_space_load(q.model, q.n_models, q.system, q.n_systems, &q.settings, a, space, err);
 }
 
 dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,

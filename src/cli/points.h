@@ -17,6 +17,9 @@ typedef struct {
 
 option_group points_group;
 
+/* The space alone, of any size: without --points and --sample, which are refused. */
+dse_status points_space(const points_options *o, dse_arena *a, drv_space *space, dse_error *err);
+
 /* The points, and the space they are of; everything belongs to the arena. Every refusal comes from here,
  * before anything runs. */
 dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,

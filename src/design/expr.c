@@ -456,3 +456,120 @@ dse_status design_expr_holds(const design_expr *e, const design_value *value, bo
         *out = holds;
     return v.status;
 }
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+/* The values that a node may have: the numbers from `low` to `high`, of which truth values are those from 0
+ * to 1; a text; or anything. */
+typedef struct {
+    bool is_any;
+    const char *text; /* NULL: numbers */
+    double low, high;
+} span;
+
+/* Integers above it are not all doubles: nothing is claimed of them. */
+#define MOST_EXACT 0x1p53
+
+static span anything(void) { return (span){.is_any = true}; }
+
+static span numbers(double low, double high)
+{
+    return low >= -MOST_EXACT && high <= MOST_EXACT ? (span){.low = low, .high = high} : anything();
+}
+
+static span span_of(const design_range *r)
+{
+    if (!r->is_known)
+        return anything();
+    return r->low.kind == DESIGN_TEXT ? (span){.text = r->low.text}
+                                      : numbers(as_real(r->low), as_real(r->high));
+}
+
+static bool may_be_true(span x) { return x.is_any || x.text || x.low < 0 || x.high > 0; }
+static bool may_be_false(span x) { return x.is_any || x.text || (x.low <= 0 && x.high >= 0); }
+static span truth(bool may_be, bool may_not) { return numbers(may_not ? 0 : 1, may_be ? 1 : 0); }
+static bool is_one(span x) { return !(x.low < x.high); }
+
+static span compare_spans(op o, span a, span b)
+{
+    const bool apart = a.high < b.low || b.high < a.low, same = is_one(a) && is_one(b) && !apart;
+
+    if (a.is_any || b.is_any || !a.text != !b.text)
+        return truth(true, true);
+    if (a.text)
+        return truth(!strcmp(a.text, b.text) == (o == OP_EQ), !strcmp(a.text, b.text) != (o == OP_EQ));
+    switch (o) {
+    case OP_EQ: return truth(!apart, !same);
+    case OP_NE: return truth(!same, !apart);
+    case OP_LE: return truth(a.low <= b.high, a.high > b.low);
+    case OP_GE: return truth(a.high >= b.low, a.low < b.high);
+    case OP_LT: return truth(a.low < b.high, a.high >= b.low);
+    default: return truth(a.high > b.low, a.low <= b.high);
+    }
+}
+
+/* Of what is monotone in both: the extremes are among the corners. */
+static span corners(double a, double b, double c, double d)
+{
+    return numbers(fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)));
+}
+
+/* What a quotient is rounded down to may be one less than that of its double (divide_real). */
+static span divide_spans(op o, span a, span b)
+{
+    span q;
+
+    if (b.low <= 0 && b.high >= 0)
+        return anything();
+    if (o == OP_MODULO && !(is_one(a) && is_one(b)))
+        return b.low > 0 ? numbers(0, b.high) : numbers(b.low, 0);
+    if (o == OP_MODULO) {
+        divide_real(a.low, b.low, &q.low);
+        return numbers(q.low, q.low);
+    }
+    q = corners(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high);
+    return o == OP_DIVIDE || q.is_any ? q : numbers(floor(q.low) - 1, floor(q.high));
+}
+
+static span calculate_span(op o, span a, span b)
+{
+    if (a.is_any || b.is_any || a.text || b.text)
+        return anything();
+    switch (o) {
+    case OP_ADD: return numbers(a.low + b.low, a.high + b.high);
+    case OP_SUBTRACT: return numbers(a.low - b.high, a.high - b.low);
+    case OP_MULTIPLY: return corners(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high);
+    default: return divide_spans(o, a, b);
+    }
+}
+
+static span evaluate_span(const design_expr *e, uint32_t i, const design_range *range, uint32_t *steps)
+{
+    const design_expr_node *n = &e->node[i];
+    span a, b;
+
+    if ((*steps)++ >= MAX_STEPS)
+        return anything();
+    if (n->op == OP_CONSTANT)
+        return span_of(&(design_range){true, n->constant, n->constant});
+    if (n->op == OP_NAME)
+        return span_of(&range[n->left]);
+    a = evaluate_span(e, n->left, range, steps);
+    if (n->op == OP_NOT)
+        return truth(may_be_false(a), may_be_true(a));
+    if (n->op == OP_NEGATE)
+        return calculate_span(OP_SUBTRACT, numbers(0, 0), a);
+    b = evaluate_span(e, n->right, range, steps);
+    switch (n->op) {
+    case OP_AND: return truth(may_be_true(a) && may_be_true(b), may_be_false(a) || may_be_false(b));
+    case OP_OR: return truth(may_be_true(a) || may_be_true(b), may_be_false(a) && may_be_false(b));
+    default: return n->op <= OP_GT ? compare_spans(n->op, a, b) : calculate_span(n->op, a, b);
+    }
+}
+
+bool design_expr_may_hold(const design_expr *e, const design_range *range)
+{
+    uint32_t steps = 0;
+
+    return may_be_true(evaluate_span(e, e->whole, range, &steps));
+}

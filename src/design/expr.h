@@ -40,4 +40,16 @@ dse_status design_expr_parse(const char *text, dse_arena *a, design_expr *out, d
  * large, or too many steps, which takes chains of comparisons a dozen deep within each other. */
 dse_status design_expr_holds(const design_expr *e, const design_value *value, bool *out, dse_error *err);
 
+/* What a name may stand for: the numbers from `low` to `high`, or one value, of whatever kind, that is both;
+ * or anything. */
+typedef struct {
+    bool is_known;
+    design_value low, high;
+} design_range;
+
+/* False if the expression is true for no values within the ranges, of which there is one for each name. True
+ * if it may be, as far as ranges tell: what is computed twice counts as independent, and what
+ * design_expr_holds refuses as anything. */
+bool design_expr_may_hold(const design_expr *e, const design_range *range);
+
 #endif

@@ -21,6 +21,7 @@ void drv_bounds_init(drv_bounds *b)
 void drv_bounds_free(drv_bounds *b)
 {
     sim_bounds_free(b->bounds);
+    sched_keeper_free(b->orders);
     dse_free(b->outline);
     dse_arena_free(&b->outlines);
     dse_arena_free(&b->system);
@@ -63,7 +64,7 @@ dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err
             "%s of %s: there are no bounds of the steps of STAGE's branch main; leave it out, or give "
             "--stage-version recomp",
             what, s->model_name);
-    return drv_need_workload(s, what, err);
+    return DSE_OK;
 }
 
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
@@ -73,8 +74,9 @@ dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err)
     sim_bounds_free(b->bounds);
     b->bounds = NULL;
     dse_arena_reset(&b->system);
-    if ((st = drv_bounds_check(s, "a bound", err)) != DSE_OK ||
-        (st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
+    if ((st = drv_bounds_check(s, "a bound", err)) != DSE_OK || s->training)
+        return st;
+    if ((st = card_system_build(&s->system, &b->net, &b->settings, err)) != DSE_OK ||
         (st = keep_operators(b, s, err)) != DSE_OK ||
         (st = card_model_symbols(&s->model, &b->operators, &b->symbols, err)) != DSE_OK)
         return st;
@@ -104,6 +106,45 @@ static dse_status find_outline(drv_bounds *b, const drv_study *s, wl_passes pass
     return DSE_OK;
 }
 
+static dse_status bound_training(drv_bounds *b, const drv_study *s, const strategy *p, step_machine machine,
+                                 sim_bound *out, dse_error *err)
+{
+    drv_study with_orders = *s;
+    step_result step;
+    dse_status st;
+
+    if (!b->orders)
+        b->orders = sched_keeper_new();
+    with_orders.orders = b->orders;
+    dse_arena_reset(&b->point);
+    if ((st = drv_training_on(&with_orders, p, machine, &b->point, &step, err)) != DSE_OK)
+        return st;
+    *out = (sim_bound){.part[SIM_BOUND_CHAIN] = step.step,
+                       .wall = step.step,
+                       .by = SIM_BOUND_CHAIN,
+                       .held = step.memory[step.largest].peak};
+    return DSE_OK;
+}
+
+dse_status drv_bounds_of_point(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                               dse_error *err)
+{
+    return s->training ? bound_training(b, s, p, STEP_UNITS, out, err) : drv_bounds_of(b, s, p, out, err);
+}
+
+dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                                     dse_error *err)
+{
+    dse_status st = s->training ? bound_training(b, s, p, STEP_BOUND_WITHOUT_NETWORK, out, err)
+                                : drv_bounds_of(b, s, p, out, err);
+
+    if (st == DSE_OK && !s->training) {
+        out->wall = out->part[SIM_BOUND_COMPUTE];
+        out->by = SIM_BOUND_COMPUTE;
+    }
+    return st;
+}
+
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out, dse_error *err)
 {
     const wl_strategy request = drv_point_request(s, p);
@@ -111,6 +152,8 @@ dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, s
     wl_totals totals;
     dse_status st;
 
+    if (s->training)
+        return bound_training(b, s, p, STEP_BOUND, out, err);
     dse_arena_reset(&b->point);
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");

@@ -1,8 +1,13 @@
-/* drv_bounds -- what the points of a sweep take at least: sim/bound.h for a study and a point. */
+/* drv_bounds -- what the points of a sweep take at least: of profile stage sim/bound.h for a study and a point;
+ * of profile train the step itself, but that collectives take nothing of the compute (STEP_BOUND): which takes
+ * as long as the point, and is met by it exactly where the network's card has no compute_share.
+ *
+ * A bound holds for every system on which nothing is faster, too: links, memory and compute as fast at most,
+ * latencies and fixed times as long at least. */
 #ifndef DSE_DRIVER_BOUND_H
 #define DSE_DRIVER_BOUND_H
 
-#include "driver/study.h"
+#include "driver/training.h"
 #include "sim/bound.h"
 
 /* The outlines of models that were needed, by operators, layers and passes; and the system of one study, and
@@ -16,13 +21,14 @@ typedef struct {
     wl_symbols symbols;
     struct drv_outline *outline;
     size_t n_outlines, cap_outlines;
+    sched_keeper *orders; /* of pipelines */
     dse_arena outlines, system, point;
 } drv_bounds;
 
 void drv_bounds_init(drv_bounds *b);
 void drv_bounds_free(drv_bounds *b);
 
-/* Refuses a study whose points have no bounds, of profile train or STAGE's branch main: `what` needs them.
+/* Refuses a study whose points have no bounds, as those of STAGE's branch main: `what` needs them.
  * DSE_E_CONFIG. */
 dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err);
 
@@ -30,8 +36,18 @@ dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err
  * DSE_E_CONFIG if the operator file has changed; then its points have no bound. */
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 
-/* Of a point of that study, which is given again. Fails for what the generator refuses. */
+/* Of a point of that study, which is given again. Fails for what the generator refuses. Of profile train all is
+ * one chain, and the memory is the point's own. */
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                          dse_error *err);
+
+/* The same of a point alone, on no other system: of profile train it takes no longer, and is the point's own
+ * time. */
+dse_status drv_bounds_of_point(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                               dse_error *err);
+
+/* The same time whatever the network is; the memory does not depend on it. */
+dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                                     dse_error *err);
 
 #endif

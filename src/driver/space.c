@@ -65,7 +65,7 @@ static dse_status unknown_name(const drv_constraint *c, const char *name, dse_er
         c->expr.text, strategy_names());
 }
 
-static dse_status check_names(const drv_space *s, dse_error *err)
+dse_status drv_space_check(const drv_space *s, dse_error *err)
 {
     for (uint32_t i = 0; i < s->n_constraints; i++) {
         const drv_constraint *c = &s->constraint[i];
@@ -83,8 +83,7 @@ static dse_status check_names(const drv_space *s, dse_error *err)
     return DSE_OK;
 }
 
-/* Whether an axis may change the value of a name. */
-static bool changes(const drv_axis *axis, const char *name)
+bool drv_axis_changes(const drv_axis *axis, const char *name)
 {
     return drv_path_covers(axis->path, name) || drv_path_covers(name, axis->path);
 }
@@ -96,9 +95,24 @@ static bool may_have_rules(const drv_space *s)
         if (card_model_profile(&s->study[i].model) != STRATEGY_PROFILE_STAGE)
             return true;
     for (uint32_t i = 0; i < s->n_axes; i++)
-        if (changes(&s->axis[i], "profile") || changes(&s->axis[i], "operators") ||
-            changes(&s->axis[i], "stage.version"))
+        if (drv_axis_changes(&s->axis[i], "profile") || drv_axis_changes(&s->axis[i], "operators") ||
+            drv_axis_changes(&s->axis[i], "stage.version"))
             return true;
+    return false;
+}
+
+bool drv_axis_shapes(const drv_space *s, const drv_axis *axis)
+{
+    static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
+                                        "network.height", "network.depth"};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (drv_axis_changes(axis, sizes[i]))
+            return true;
+    if (drv_axis_changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)
+        return true;
+    if (cfg_table_has(&card_model_table, axis->path) && may_have_rules(s))
+        return true;
     return false;
 }
 
@@ -106,21 +120,11 @@ static bool may_have_rules(const drv_space *s)
  * model card says. */
 static bool matters(const drv_space *s, const drv_axis *axis)
 {
-    static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
-                                        "network.height", "network.depth"};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (changes(axis, sizes[i]))
-            return true;
-    if (changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)
-        return true;
-    if (cfg_table_has(&card_model_table, axis->path) && may_have_rules(s))
-        return true;
     for (uint32_t i = 0; i < s->n_constraints; i++)
         for (uint32_t k = 0; k < s->constraint[i].expr.n_names; k++)
-            if (changes(axis, s->constraint[i].expr.name[k]))
+            if (drv_axis_changes(axis, s->constraint[i].expr.name[k]))
                 return true;
-    return false;
+    return drv_axis_shapes(s, axis);
 }
 
 /* ---- constraints --------------------------------------------------------------------------- */
@@ -223,6 +227,25 @@ static design_value parameter_value(uint32_t parameter, const strategy *s, char 
                : (design_value){.kind = DESIGN_TEXT, .text = strategy_print(p, value, text)};
 }
 
+dse_status drv_constraint_value(const drv_constraint *c, uint32_t k, const drv_study *study,
+                                const strategy *p, dse_arena *a, design_value *out, bool *is_known,
+                                dse_error *err)
+{
+    const uint32_t own = find_own(c->expr.name[k]);
+    strategy said;
+
+    *is_known = own >= STRATEGY_N || p;
+    if (own >= STRATEGY_N)
+        return bind_name(c, c->expr.name[k], own, study, out, err);
+    if (p) {
+        said = *p;
+        if (study->training)
+            said.recompute = p->recompute_granularity == STEP_RECOMPUTE_FULL;
+        *out = parameter_value(own, &said, DSE_ARENA_RAW(a, char, STRATEGY_VALUE_MAX));
+    }
+    return DSE_OK;
+}
+
 /* Whether constraint i holds at a point. */
 static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, dse_error *err)
 {
@@ -318,8 +341,7 @@ static dse_status filter(walk *w, const drv_study *study, strategy *points, size
     return st;
 }
 
-/* The variant of a study in which each axis has the value of that number. */
-static dse_status settings_of(const drv_space *s, const uint32_t *number, dse_arena *a, cfg_settings *out,
+dse_status drv_space_settings(const drv_space *s, const uint32_t *number, dse_arena *a, cfg_settings *out,
                               dse_error *err)
 {
     cfg_setting *items = DSE_ARENA_NEW(a, cfg_setting, s->n_axes);
@@ -409,17 +431,14 @@ static dse_status training_strategies(walk *w, const drv_study *s, const strateg
     return DSE_OK;
 }
 
-/* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone
- * drops it: a mesh of 8 by 8 where width * height must be 16. A model that lacks something has no values to
- * decide by. */
-static bool is_dropped(walk *w, const drv_study *varied)
+bool drv_space_drops(const drv_space *s, const drv_study *varied, dse_arena *a)
 {
     if (cfg_table_check(&card_model_table, "", &varied->model, NULL) != DSE_OK ||
         card_system_check(&varied->system, NULL, NULL) == DSE_OK)
         return false;
-    for (uint32_t i = 0; i < w->s->n_constraints; i++) {
-        const drv_constraint *c = &w->s->constraint[i];
-        design_value *value = DSE_ARENA_NEW(&w->scratch, design_value, c->expr.n_names);
+    for (uint32_t i = 0; i < s->n_constraints; i++) {
+        const drv_constraint *c = &s->constraint[i];
+        design_value *value = DSE_ARENA_NEW(a, design_value, c->expr.n_names);
         bool known = true, holds = true;
 
         for (uint32_t k = 0; known && k < c->expr.n_names; k++) {
@@ -434,28 +453,31 @@ static bool is_dropped(walk *w, const drv_study *varied)
     return false;
 }
 
+static dse_status list_points(walk *w, const drv_study *varied, strategy **points, size_t *n, dse_error *err)
+{
+    const uint64_t npus = card_system_npus(&varied->system);
+    const strategy base = card_model_strategy(&varied->model);
+    dse_status st = varied->training ? training_strategies(w, varied, &base, npus, points, n, err)
+                                     : strategies(w, &base, npus, points, n, err);
+
+    if (st == DSE_OK && w->s->every_value)
+        st = design_check_values(&w->s->strategy, card_model_profile(&varied->model), npus,
+                                 (uint32_t)varied->model.layers, *points, *n, err);
+    return st == DSE_OK ? filter(w, varied, *points, n, err) : st;
+}
+
 /* The points of one variant. */
 static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
 {
     drv_study varied;
     strategy *points;
-    strategy base;
-    uint64_t npus;
     size_t n = 0;
     dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
 
     /* The values are set before they are checked. */
     if (st != DSE_OK)
-        return is_dropped(w, &varied) ? DSE_OK : st;
-    npus = card_system_npus(&varied.system);
-    base = card_model_strategy(&varied.model);
-    st = varied.training ? training_strategies(w, &varied, &base, npus, &points, &n, err)
-                         : strategies(w, &base, npus, &points, &n, err);
-    if (st == DSE_OK && w->s->every_value)
-        st = design_check_values(&w->s->strategy, card_model_profile(&varied.model), npus,
-                                 (uint32_t)varied.model.layers, points, n, err);
-    if (st == DSE_OK)
-        st = filter(w, &varied, points, &n, err);
+        return drv_space_drops(w->s, &varied, &w->scratch) ? DSE_OK : st;
+    st = list_points(w, &varied, &points, &n, err);
     if (st == DSE_OK && w->take)
         w->take(w->user,
                 &(drv_variant){study, *settings,
@@ -464,9 +486,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
     return st;
 }
 
-/* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own
- * place. */
-static dse_status fail_variant(const drv_study *study, const cfg_settings *settings, const dse_error *why,
+dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, const dse_error *why,
                                dse_arena *a, dse_error *err)
 {
     dse_strbuf text = dse_strbuf_in(a);
@@ -487,10 +507,10 @@ static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_err
     dse_status st;
 
     dse_arena_reset(&w->scratch);
-    if ((st = settings_of(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
+    if ((st = drv_space_settings(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
         return st;
     st = visit_variant(w, study, &settings, &why);
-    return st == DSE_OK ? st : fail_variant(&w->s->study[study], &settings, &why, &w->scratch, err);
+    return st == DSE_OK ? st : drv_space_fail(&w->s->study[study], &settings, &why, &w->scratch, err);
 }
 
 /* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value
@@ -528,6 +548,28 @@ static dse_status walk_all(walk *w, const bool *held, dse_error *err)
         st = walk_study(w, i, held, err);
     dse_arena_free(&w->scratch);
     dse_arena_free(&w->enumerated);
+    return st;
+}
+
+dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse_arena *a, strategy **points,
+                                size_t *n, dse_error *err)
+{
+    drv_space all = *s;
+    walk w = {.s = &all, .each = 1, .refusal = DSE_ERROR_INIT};
+    strategy *found = NULL;
+    dse_status st;
+
+    all.n_constraints = 0;
+    dse_arena_init(&w.scratch);
+    dse_arena_init(&w.enumerated);
+    w.survivors = dse_calloc(N_RULES, sizeof *w.survivors);
+    *n = 0;
+    st = list_points(&w, varied, &found, n, err);
+    if (st == DSE_OK)
+        *points = dse_arena_copy(a, found, *n, sizeof *found);
+    dse_free(w.survivors);
+    dse_arena_free(&w.scratch);
+    dse_arena_free(&w.enumerated);
     return st;
 }
 
@@ -579,7 +621,7 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     walk w = {.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
-    dse_status st = check_names(s, err);
+    dse_status st = drv_space_check(s, err);
 
     if (st == DSE_OK) {
         count_visits(s, held);
@@ -601,7 +643,7 @@ dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
 {
     drv_size size = {DRV_SIZE_POINTS, s->n_studies};
     drv_space all = *s;
-    dse_status st = check_names(s, err);
+    dse_status st = drv_space_check(s, err);
 
     all.n_constraints = 0;
     if (st != DSE_OK)
@@ -652,7 +694,7 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
 {
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c, .refusal = DSE_ERROR_INIT};
-    dse_status st = check_names(s, err);
+    dse_status st = drv_space_check(s, err);
 
     if (st == DSE_OK)
         st = walk_all(&w, NULL, err);

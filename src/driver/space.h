@@ -86,6 +86,41 @@ dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
  * drv_space_count does. */
 dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err);
 
+/* ---- a space that is too large for a list (box.h) ---- */
+
+/* Fails for names that no card has, and axes that vary one value. DSE_E_CONFIG. */
+dse_status drv_space_check(const drv_space *s, dse_error *err);
+
+/* Whether an axis may change the value of a name of a constraint. */
+bool drv_axis_changes(const drv_axis *axis, const char *name);
+
+/* Whether the strategies before all constraints may depend on the value of an axis. */
+bool drv_axis_shapes(const drv_space *s, const drv_axis *axis);
+
+/* What the axes set if each has the value of that number; for drv_study_vary. */
+dse_status drv_space_settings(const drv_space *s, const uint32_t *number, dse_arena *a, cfg_settings *out,
+                              dse_error *err);
+
+/* Says of which variant a failure is: "llama70b on system1 with layers=4: ...". A constraint has its own
+ * place. */
+dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, const dse_error *why,
+                          dse_arena *a, dse_error *err);
+
+/* Whether a variant has failed for its system, which cannot be built, and a constraint on the cards alone
+ * drops it: a mesh of 8 by 8 where width * height must be 16. A model that lacks something has no values to
+ * decide by. */
+bool drv_space_drops(const drv_space *s, const drv_study *varied, dse_arena *a);
+
+/* The strategies of a variant before all constraints, in their order. */
+dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse_arena *a, strategy **points,
+                                size_t *n, dse_error *err);
+
+/* The value of name k of a constraint at a point of a variant; *is_known is false for a parameter of the
+ * strategy where the point is NULL. Text is in the arena, or the study's. */
+dse_status drv_constraint_value(const drv_constraint *c, uint32_t k, const drv_study *study,
+                                const strategy *p, dse_arena *a, design_value *out, bool *is_known,
+                                dse_error *err);
+
 /* The study of a variant; what is new of it belongs to the arena. */
 dse_status drv_points_study(const drv_points *p, uint32_t variant, dse_arena *a, drv_study *out,
                             dse_error *err);

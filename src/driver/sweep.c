@@ -93,6 +93,8 @@ static void note_result(state *s, size_t task, const store_brief *b, const char 
     const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
 
     note_best(s, task, b->wall_time, b->peak_memory);
+    if (s->sweep->result)
+        s->sweep->result(s->sweep->user, task, b->wall_time, b->peak_memory);
     report_traps_add(&s->progress.traps, b->undercharged_messages, b->flat_ring_collectives);
     s->progress.fallbacks[sim_fallback_find(fallback)]++;
     report_sizes_add(&s->progress.sizes, &sizes);
@@ -414,8 +416,7 @@ static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
     return drv_external_run(s->sweep->tools, jobs, &calls, err);
 }
 
-/* What tools cannot simulate, or bounds do not hold for, is told before anything runs, and not stored as a
- * failure of each point. */
+/* What tools cannot simulate is told before anything runs, and not stored as a failure of each point. */
 static dse_status check_studies(state *s, dse_error *err)
 {
     const drv_sweep *sweep = s->sweep;

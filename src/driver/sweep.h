@@ -46,6 +46,8 @@ typedef struct {
     const drv_prune *prune;    /* skip what cannot be among the best; NULL: run all. Not with tools */
     void (*begin)(void *user, const drv_progress *p);    /* once, before anything runs; may be NULL */
     void (*progress)(void *user, const drv_progress *p); /* often; may be NULL */
+    /* Each result, as it comes or is found in the database: step time and memory; may be NULL. */
+    void (*result)(void *user, size_t task, uint64_t wall_time, uint64_t peak_memory);
     void *user;
 } drv_sweep;
 

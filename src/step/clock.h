@@ -19,6 +19,10 @@ step_clock *step_clock_new(const sim_settings *set, const net_network *net, dse_
  * was. */
 step_clock *step_clock_of_links(step_clock *c);
 
+/* The clock of the same system with a network that takes no time: of a collective only what the program adds
+ * remains. Nothing takes longer by it than by the clock, whatever the network is. */
+step_clock *step_clock_without_network(step_clock *c);
+
 /* The ranks of a point: its mesh, and the axes of each group. Borrowed. */
 typedef struct {
     mesh mesh;

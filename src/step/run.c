@@ -51,6 +51,7 @@ typedef struct {
     dse_status status;
     step_passes *passes;
     bool one_unit;      /* communication is one unit, else each of its kinds is one */
+    bool is_bound;      /* collectives take nothing of the compute */
     known_pass *known;  /* per pass */
     dse_time *end;      /* per operation of the pass at hand */
     step_group *waited; /* per operation: the group whose collective is the reason for its end */
@@ -91,7 +92,7 @@ static void add_span(runner *r, uint32_t unit, dse_time begin, dse_time end, dou
 {
     spans *s = &r->spans[unit];
 
-    if (share > 0 && end > begin) {
+    if (share > 0 && end > begin && !r->is_bound) {
         s->at[s->n++] = (span){begin, end, share};
         r->has_spans = true;
     }
@@ -179,7 +180,8 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, d
         } else {
             *unit = begin + op->ticks;
             add_span(r, op->unit, begin, *unit, op->compute_share);
-            out->share_until = unit == &free_at[shard] ? op->compute_share : out->share_until;
+            out->share_until =
+                unit == &free_at[shard] && !r->is_bound ? op->compute_share : out->share_until;
         }
         r->end[i] = *unit;
         r->waited[i] = op->kernel ? STEP_GROUP_NONE : op->collective->group;
@@ -492,14 +494,19 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
                     dse_arena *a, step_result *out, dse_error *err)
 {
     const bool one_unit = machine == STEP_ONE_UNIT;
-    runner r = {
-        .clock = one_unit ? step_clock_of_links(clock) : clock, .arena = a, .err = err, .one_unit = one_unit};
+    runner r = {.clock = clock,
+                .arena = a,
+                .err = err,
+                .one_unit = one_unit,
+                .is_bound = machine == STEP_BOUND || machine == STEP_BOUND_WITHOUT_NETWORK};
     sched_ordered *own = DSE_ARENA_NEW(a, sched_ordered, 1);
     const sched_ordered *ordered = own;
     dse_status st;
 
     *out = (step_result){0};
     r.passes = &out->passes;
+    if (one_unit || machine == STEP_BOUND_WITHOUT_NETWORK)
+        r.clock = one_unit ? step_clock_of_links(clock) : step_clock_without_network(clock);
     st = keeper ? sched_keeper_find(keeper, schedule, order, &ordered, err)
                 : sched_ordered_make(schedule, order, a, own, err);
     if (st != DSE_OK || (st = step_passes_make(m, o, ordered, r.clock, a, &out->passes, err)) != DSE_OK)
@@ -509,8 +516,10 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     prepare(&r, out);
     run_schedule(&r, out);
     run_ending(&r, out);
-    add_parts(&r, out);
-    split_pairs(&out->passes, &out->times);
+    if (!r.is_bound) {
+        add_parts(&r, out);
+        split_pairs(&out->passes, &out->times);
+    }
     measure_memory(m, o, a, out);
     count_work(m, o, &out->passes.work, out);
     return r.status;

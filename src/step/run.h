@@ -45,10 +45,15 @@ typedef struct {
 
 /* Which communication of a rank runs beside each other. */
 typedef enum {
-    STEP_UNITS,   /* each unit of program.h does its own; a transfer to another stage keeps none busy */
-    STEP_ONE_UNIT /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and
+    STEP_UNITS,    /* each unit of program.h does its own; a transfer to another stage keeps none busy */
+    STEP_ONE_UNIT, /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and
                      messages take the network's links as they are, without what was measured
                      (step_clock_of_links) */
+    /* As STEP_UNITS, but collectives take nothing of the compute. Then each time in the step is a sum or the
+     * latest of others, so that no shorter kernel, collective or transfer makes the step longer: it is a
+     * lower bound of the step with STEP_UNITS of every system on which nothing is faster. Without parts. */
+    STEP_BOUND,
+    STEP_BOUND_WITHOUT_NETWORK /* the same of every network: step_clock_without_network */
 } step_machine;
 
 /* Refuses what does not divide or cannot be run: DSE_E_RANGE, with the rule and the nearest values that work.

@@ -48,7 +48,7 @@ sweep() {
     without_progress sweep.stderr >&2
     return $code
 }
-without_progress() { sed -E '/^[0-9]+[^ ]* points?, |^[0-9]+ of [0-9]+ (perturbed systems|files of traces read), /d' "$@"; }
+without_progress() { sed -E '/^[0-9]+[^ ]* points?, |^[0-9]+ boxes split, |^[0-9]+ of [0-9]+ (perturbed systems|files of traces read), /d' "$@"; }
 
 # best OPTION...: ccldse best, without the lines of progress that --robust prints when it takes long
 best() {

@@ -4,8 +4,9 @@
  *
  * Shipped models on shipped systems, with any value of each parameter of a strategy. In profile stage 9 to 20 % of such
  * points of a space ended in a deadlock, as ranks entered collectives of several groups in different orders. Here they
- * have one order, so that of COUNT accepted points none may fail, and the figures of each must agree with each other. */
-#include "driver/training.h"
+ * have one order, so that of COUNT accepted points none may fail, and the figures of each must agree with each other. Its bounds
+ * (driver/bound.h) are not above its time, and equal to it where collectives take nothing of the compute. */
+#include "driver/bound.h"
 #include "shortcuts/random.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ static const struct {
 typedef struct {
     dse_arena studies, point;
     drv_study study[N_STUDIES];
+    drv_bounds bounds;
     uint64_t accepted, refused;
 } tester;
 
@@ -87,6 +89,23 @@ static const char *problem_of(const drv_study *s, const store_metrics *m)
                                                                  : NULL;
 }
 
+/* The same of its bounds. */
+static const char *problem_of_bounds(tester *t, const drv_study *s, const strategy *p, const store_metrics *m)
+{
+    bool shares = false;
+    sim_bound bound, any;
+
+    for (uint32_t d = 0; d < s->system.compute_share.n; d++)
+        shares |= s->system.compute_share.v[d] > 0;
+    if (drv_bounds_enter(&t->bounds, s, NULL) != DSE_OK || drv_bounds_of(&t->bounds, s, p, &bound, NULL) != DSE_OK ||
+        drv_bounds_of_any_network(&t->bounds, s, p, &any, NULL) != DSE_OK)
+        return "it has no bound";
+    return bound.wall > m->wall_time || any.wall > bound.wall ? "its bounds are above its time"
+           : !shares && bound.wall != m->wall_time           ? "its bound is not its time"
+           : bound.held != m->peak_memory                    ? "its memory is not that of its bound"
+                                                             : NULL;
+}
+
 /* False, with the point on stdout, if it fails. */
 static bool run_point(tester *t, rng *r)
 {
@@ -104,6 +123,7 @@ static bool run_point(tester *t, rng *r)
     t->accepted++;
     dse_arena_reset(&t->point);
     problem = drv_training_run(s, &p, &t->point, &metrics, &err) == DSE_OK ? problem_of(s, &metrics) : err.text;
+    problem = problem ? problem : problem_of_bounds(t, s, &p, &metrics);
     if (!problem)
         return true;
     strategy_name(&p, NULL, name);
@@ -139,6 +159,7 @@ int main(int argc, char **argv)
     }
     dse_arena_init(&t.studies);
     dse_arena_init(&t.point);
+    drv_bounds_init(&t.bounds);
     ok = load(&t, &err) == DSE_OK;
     if (!ok)
         printf("%s: %s\n", err.where, err.text);
@@ -148,6 +169,7 @@ int main(int argc, char **argv)
         ok = run_point(&t, &r);
     }
     printf("%" PRIu64 " points run, %" PRIu64 " refused\n", t.accepted, t.refused);
+    drv_bounds_free(&t.bounds);
     dse_arena_free(&t.studies);
     dse_arena_free(&t.point);
     return ok ? 0 : 1;

@@ -327,6 +327,72 @@ CLAIM(chains_within_chains_end)
     assert_says(holds(repeat("0<=(", 40, "1", ")<=1"), &out), &err, DSE_E_CONFIG, "it takes too many steps");
 }
 
+/* ---- ranges ---------------------------------------------------------------------------- */
+
+static bool may_hold(const char *text, const design_range *range)
+{
+    design_expr e;
+
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(design_expr_parse(text, &arena, &e, &err), &err);
+    return design_expr_may_hold(&e, range);
+}
+
+static design_range between(double low, double high)
+{
+    return (design_range){true, {.kind = DESIGN_REAL, .real = low}, {.kind = DESIGN_REAL, .real = high}};
+}
+
+static void a_range_excludes_what_none_of_its_values_can_make_true(void **state)
+{
+    const design_range ab[] = {between(1, 4), between(2, 3)};
+    const design_range texts[] = {{true, {.kind = DESIGN_TEXT, .text = "Ring"}, {.kind = DESIGN_TEXT, .text = "Ring"}}};
+
+    (void)state;
+    assert_true(may_hold("a + b <= 3", ab));
+    assert_false(may_hold("a + b < 3", ab));
+    assert_false(may_hold("a * b > 12", ab));
+    assert_false(may_hold("a / b > 2 or a - b > 2", ab));
+    assert_true(may_hold("a // b == 2", ab));
+    assert_false(may_hold("a % b >= 3.5", ab));
+    assert_false(may_hold("not (a >= 1 and b != 7)", ab));
+    assert_false(may_hold("1 > a or -b > 0", ab));
+    assert_true(may_hold("x == 'Ring'", texts));
+    assert_false(may_hold("x != 'Ring'", texts));
+    assert_true(may_hold("x == 'Ring'", &(design_range){0}));
+    assert_true(may_hold("1 / a > 5", (design_range[]){between(-1, 1)})); /* a division by 0 is left to the point */
+}
+
+/* What holds at some values may hold in each range with them. */
+static void no_range_excludes_a_value_with_which_it_holds(void **state)
+{
+    static const char *const texts[] = {"a * b - c <= 7",  "a // b > c",       "a % b == c or a < b",   "(a + b) / c >= 2",
+                                        "-a < b % c",      "not (a <= b < c)", "a * 2 != b and c > -3", "a % c + b // c == 1",
+                                        "(a > b) + c > 1", "a % 2.5 > b % -2"};
+    uint64_t seed = 3;
+
+    (void)state;
+    err = (dse_error)DSE_ERROR_INIT;
+    for (uint32_t i = 0; i < 20000; i++) {
+        design_range range[3];
+        design_value value[3];
+        design_expr e;
+        bool holds = false;
+
+        for (int k = 0; k < 3; k++) {
+            const int64_t low = (int64_t)(unit_random(&seed) % 21) - 10, high = low + (int64_t)(unit_random(&seed) % 6);
+
+            value[k] = (design_value){DESIGN_INT, {low + (int64_t)(unit_random(&seed) % (uint64_t)(high - low + 1))}};
+            range[k] = (design_range){true, {DESIGN_INT, {low}}, {DESIGN_INT, {high}}};
+        }
+        dse_arena_reset(&arena);
+        assert_ok(design_expr_parse(texts[i % 10], &arena, &e, &err), &err);
+        if (design_expr_holds(&e, value, &holds, NULL) == DSE_OK && holds)
+            assert_true(design_expr_may_hold(&e, range));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +408,8 @@ int main(void)
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(length_is_limited_and_a_long_sum_is_not_deep),
         cmocka_unit_test(chains_within_chains_end),
+        cmocka_unit_test(a_range_excludes_what_none_of_its_values_can_make_true),
+        cmocka_unit_test(no_range_excludes_a_value_with_which_it_holds),
     };
     int failures;
 

@@ -1,0 +1,611 @@
+#include "driver/box.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- axes ---------------------------------------------------------------------------------- */
+
+/* Keys of systems of which no step gets longer as they get better: more of it (1), or less (-1). */
+static const struct {
+    const char *key;
+    int better;
+} rates[] = {
+    {"compute.peak_perf", 1},     {"compute.peak_fp8", 1},       {"compute.peak_nvfp4", 1},
+    {"compute.clock", 1},         {"memory.bandwidth", 1},       {"memory.capacity", 1},
+    {"network.bandwidth", 1},     {"network.latency", -1},       {"network.collective_latency", -1},
+    {"network.step_latency", -1}, {"network.compute_share", -1}, {"overheads.per_kernel", -1},
+    {"overheads.per_step", -1},   {"overheads.per_layer", -1},   {"overheads.per_collective", -1},
+};
+
+static bool starts_with(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
+
+/* Its index in a list of values aside: network.bandwidth[1]. False: it is no rate. */
+static bool find_rate(const char *path, int *better)
+{
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        const size_t n = strlen(rates[i].key);
+
+        if (strncmp(path, rates[i].key, n) != 0 || (path[n] && path[n] != '['))
+            continue;
+        *better = rates[i].better;
+        return true;
+    }
+    return false;
+}
+
+/* The number that a card has for a value; false: it has none. */
+static bool read_value(const drv_study *s, const char *path, const char *text, design_value *out)
+{
+    const cfg_setting setting = {path, text};
+    card_model model = s->model;
+    card_system system = s->system;
+    cfg_value v;
+
+    if (cfg_table_has(&card_model_table, path)) {
+        if (cfg_table_set(&card_model_table, &setting, &model, NULL) != DSE_OK ||
+            !cfg_table_get(&card_model_table, &model, path, &v))
+            return false;
+    } else if (cfg_table_set(&card_system_table, &setting, &system, NULL) != DSE_OK ||
+               !cfg_table_get(&card_system_table, &system, path, &v)) {
+        return false;
+    }
+    if (v.type == CFG_T_INT)
+        *out = (design_value){DESIGN_INT, {v.integer}};
+    else if (v.type == CFG_T_DOUBLE)
+        *out = (design_value){.kind = DESIGN_REAL, .real = v.number};
+    return v.type == CFG_T_INT || v.type == CFG_T_DOUBLE;
+}
+
+typedef struct {
+    design_value value;
+    double key; /* smaller is better */
+    uint32_t number;
+} valued;
+
+static int by_key(const void *a, const void *b)
+{
+    const valued *x = a, *y = b;
+
+    if (x->key < y->key || x->key > y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool read_values(const drv_study *s, const drv_axis *axis, int better, valued *out)
+{
+    for (uint32_t i = 0; i < axis->n; i++) {
+        design_value *v = &out[i].value;
+
+        if (!read_value(s, axis->path, axis->value[i], v))
+            return false;
+        out[i].number = i;
+        out[i].key = (v->kind == DESIGN_INT ? (double)v->integer : v->real) * -better;
+    }
+    return true;
+}
+
+static bool are_ordered(const uint32_t *number, uint32_t n)
+{
+    for (uint32_t i = 2; i < n; i++)
+        if ((number[i] > number[i - 1]) != (number[1] > number[0]))
+            return false;
+    return true;
+}
+
+static drv_axis_kind kind_of(const drv_space *s, const drv_axis *axis, bool has_values, bool is_rate)
+{
+    if (drv_axis_shapes(s, axis) || cfg_table_has(&card_model_table, axis->path))
+        return DRV_AXIS_SHAPE;
+    if (is_rate && has_values)
+        return DRV_AXIS_RATE;
+    return starts_with(axis->path, "network.") || starts_with(axis->path, "collectives.") ? DRV_AXIS_NETWORK
+                                                                                          : DRV_AXIS_SHAPE;
+}
+
+static void make_axis(drv_boxes *b, uint32_t i)
+{
+    const drv_axis *axis = &b->space->axis[i];
+    drv_box_axis *out = &b->axis[i];
+    valued *v = dse_calloc(axis->n, sizeof *v);
+    int better = 0;
+    const bool is_rate = find_rate(axis->path, &better);
+    const bool has_values = read_values(&b->space->study[b->study], axis, better, v);
+
+    *out = (drv_box_axis){.kind = kind_of(b->space, axis, has_values, is_rate),
+                          .n = axis->n,
+                          .number = DSE_ARENA_NEW(&b->arena, uint32_t, axis->n)};
+    if (has_values && out->kind == DRV_AXIS_RATE) {
+        out->value = DSE_ARENA_NEW(&b->arena, design_value, axis->n);
+        qsort(v, axis->n, sizeof *v, by_key);
+    }
+    for (uint32_t k = 0; k < axis->n; k++) {
+        out->number[k] = out->value ? v[k].number : k;
+        if (out->value)
+            out->value[k] = v[k].value;
+    }
+    out->is_ordered = are_ordered(out->number, axis->n);
+    dse_free(v);
+}
+
+/* ---- boxes --------------------------------------------------------------------------------- */
+
+void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm_bytes)
+{
+    memset(b, 0, sizeof *b);
+    b->space = s;
+    b->study = study;
+    b->hbm_bytes = hbm_bytes;
+    dse_arena_init(&b->arena);
+    dse_arena_init(&b->scratch);
+    drv_bounds_init(&b->bounds);
+    for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
+        dse_arena_init(&b->corner[i].arena);
+    b->number = DSE_ARENA_NEW(&b->arena, uint32_t, s->n_axes + 1);
+    b->axis = DSE_ARENA_NEW(&b->arena, drv_box_axis, s->n_axes + 1);
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        make_axis(b, i);
+    b->axis_of = DSE_ARENA_NEW(&b->arena, uint32_t *, s->n_constraints + 1);
+    for (uint32_t c = 0; c < s->n_constraints; c++) {
+        const design_expr *e = &s->constraint[c].expr;
+
+        b->axis_of[c] = DSE_ARENA_NEW(&b->arena, uint32_t, e->n_names + 1);
+        for (uint32_t k = 0; k < e->n_names; k++) {
+            b->axis_of[c][k] = DSE_NONE;
+            for (uint32_t i = 0; i < s->n_axes; i++)
+                if (!strcmp(s->axis[i].path, e->name[k]))
+                    b->axis_of[c][k] = i;
+        }
+    }
+}
+
+void drv_boxes_free(drv_boxes *b)
+{
+    drv_bounds_free(&b->bounds);
+    for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
+        dse_arena_free(&b->corner[i].arena);
+    dse_arena_free(&b->scratch);
+    dse_arena_free(&b->arena);
+}
+
+static size_t size_of(const drv_boxes *b)
+{
+    return sizeof(drv_box) + b->space->n_axes * sizeof(drv_box_range);
+}
+
+drv_box *drv_boxes_whole(const drv_boxes *b)
+{
+    drv_box *box = dse_calloc(1, size_of(b));
+
+    for (uint32_t i = 0; i < b->space->n_axes; i++)
+        box->range[i].high = b->axis[i].n;
+    return box;
+}
+
+drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box)
+{
+    return memcpy(dse_calloc(1, size_of(b)), box, size_of(b));
+}
+
+static bool is_open(const drv_box *box, uint32_t i) { return box->range[i].high - box->range[i].low > 1; }
+
+/* The longest open axis of a kind; DSE_NONE: none is open. */
+static uint32_t find_open(const drv_boxes *b, const drv_box *box, drv_axis_kind kind)
+{
+    uint32_t best = DSE_NONE, most = 1;
+
+    for (uint32_t i = 0; i < b->space->n_axes; i++) {
+        const uint32_t n = box->range[i].high - box->range[i].low;
+
+        if (b->axis[i].kind != kind || n <= most)
+            continue;
+        best = i;
+        most = n;
+    }
+    return best;
+}
+
+/* Whether one value of each axis is left. */
+static bool is_variant(const drv_boxes *b, const drv_box *box)
+{
+    for (uint32_t i = 0; i < b->space->n_axes; i++)
+        if (is_open(box, i))
+            return false;
+    return true;
+}
+
+bool drv_box_is_point(const drv_boxes *b, const drv_box *box)
+{
+    return box->has_strategy && is_variant(b, box);
+}
+
+static uint32_t first_number(const drv_box_axis *a, drv_box_range r)
+{
+    uint32_t first = a->number[r.low];
+
+    if (a->is_ordered)
+        return first < a->number[r.high - 1] ? first : a->number[r.high - 1];
+    for (uint32_t i = r.low; i < r.high; i++)
+        first = a->number[i] < first ? a->number[i] : first;
+    return first;
+}
+
+int drv_box_order(const drv_boxes *b, const drv_box *x, const drv_box *y)
+{
+    for (uint32_t i = 0; i < b->space->n_axes; i++) {
+        const uint32_t p = first_number(&b->axis[i], x->range[i]), q = first_number(&b->axis[i], y->range[i]);
+
+        if (p != q)
+            return p < q ? -1 : 1;
+    }
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* ---- corners ------------------------------------------------------------------------------- */
+
+static void build(drv_boxes *b, drv_box_corner *c)
+{
+    const drv_space *s = b->space;
+    dse_status st;
+
+    if (b->entered == c)
+        b->entered = NULL;
+    dse_arena_reset(&c->arena);
+    c->number = dse_arena_copy(&c->arena, b->number, s->n_axes + 1, sizeof *b->number);
+    c->why = (dse_error)DSE_ERROR_INIT;
+    c->is_dropped = false;
+    st = drv_space_settings(s, c->number, &c->arena, &c->settings, &c->why);
+    c->is_built = false;
+    if (st != DSE_OK)
+        return;
+    c->is_built = drv_study_vary(&s->study[b->study], &c->settings, &c->arena, &c->study, &c->why) == DSE_OK;
+    if (!c->is_built)
+        c->is_dropped = drv_space_drops(s, &c->study, &c->arena);
+}
+
+const drv_box_corner *drv_boxes_corner(drv_boxes *b, const drv_box *box)
+{
+    const size_t n = b->space->n_axes;
+    drv_box_corner *oldest = &b->corner[0];
+
+    for (uint32_t i = 0; i < n; i++)
+        b->number[i] = b->axis[i].number[box->range[i].low];
+    for (size_t i = 0; i < DRV_BOX_CORNERS; i++) {
+        drv_box_corner *c = &b->corner[i];
+
+        if (c->number && !memcmp(c->number, b->number, n * sizeof *b->number)) {
+            c->used = ++b->clock;
+            return c;
+        }
+        oldest = c->used < oldest->used ? c : oldest;
+    }
+    build(b, oldest);
+    oldest->used = ++b->clock;
+    return oldest;
+}
+
+/* ---- constraints --------------------------------------------------------------------------- */
+
+/* What name k of constraint c may be in a box. */
+static dse_status range_of(drv_boxes *b, const drv_box *box, uint32_t c, uint32_t k,
+                           const drv_box_corner *corner, design_range *out, dse_error *err)
+{
+    const drv_constraint *constraint = &b->space->constraint[c];
+    const char *name = constraint->expr.name[k];
+    const uint32_t own = b->axis_of[c][k];
+
+    *out = (design_range){0};
+    if (own != DSE_NONE && (is_open(box, own) || b->axis[own].value)) {
+        const design_value *value = b->axis[own].value;
+        const drv_box_range r = box->range[own];
+
+        out->is_known = value != NULL;
+        if (value) {
+            const design_value x = value[r.low], y = value[r.high - 1];
+            const bool ascends = x.kind == DESIGN_INT ? x.integer <= y.integer : x.real <= y.real;
+
+            out->low = ascends ? x : y;
+            out->high = ascends ? y : x;
+        }
+        return DSE_OK;
+    }
+    for (uint32_t i = 0; i < b->space->n_axes; i++)
+        if (is_open(box, i) && drv_axis_changes(&b->space->axis[i], name))
+            return DSE_OK;
+    if (!corner->is_built)
+        return DSE_OK;
+    if (drv_constraint_value(constraint, k, &corner->study, box->has_strategy ? &box->strategy : NULL,
+                             &b->scratch, &out->low, &out->is_known, err) != DSE_OK)
+        return err->status;
+    out->high = out->low;
+    return DSE_OK;
+}
+
+static dse_status check_constraint(drv_boxes *b, const drv_box *box, uint32_t c, const drv_box_corner *corner,
+                                   bool *may_hold, dse_error *err)
+{
+    const drv_constraint *constraint = &b->space->constraint[c];
+    const uint32_t n = constraint->expr.n_names;
+    design_range *range = DSE_ARENA_NEW(&b->scratch, design_range, n + 1);
+    design_value *value = DSE_ARENA_NEW(&b->scratch, design_value, n + 1);
+    dse_error why = DSE_ERROR_INIT;
+    dse_status st;
+
+    for (uint32_t k = 0; k < n; k++) {
+        if ((st = range_of(b, box, c, k, corner, &range[k], &why)) != DSE_OK)
+            return dse_fail_at(err, st, why.where, "%s", why.text);
+        value[k] = range[k].low;
+    }
+    if (!drv_box_is_point(b, box)) {
+        *may_hold = design_expr_may_hold(&constraint->expr, range);
+        return DSE_OK;
+    }
+    st = design_expr_holds(&constraint->expr, value, may_hold, &why);
+    return st == DSE_OK ? st : dse_fail_at(err, st, constraint->where, "%s", why.text);
+}
+
+static dse_status check_constraints(drv_boxes *b, const drv_box *box, const drv_box_corner *corner,
+                                    bool *may_hold, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *may_hold = true;
+    for (uint32_t c = 0; st == DSE_OK && *may_hold && c < b->space->n_constraints; c++)
+        st = check_constraint(b, box, c, corner, may_hold, err);
+    return st;
+}
+
+/* A variant that is built and differs from the corner in rates alone: what is neither a rate nor the
+ * strategy's has the same value in a constraint. */
+static const drv_box_corner *find_kin(drv_boxes *b, const drv_box *box)
+{
+    for (size_t i = 0; i < DRV_BOX_CORNERS; i++) {
+        const drv_box_corner *c = &b->corner[i];
+        bool is_kin = c->number && c->is_built;
+
+        for (uint32_t k = 0; is_kin && k < b->space->n_axes; k++)
+            is_kin = b->axis[k].kind == DRV_AXIS_RATE || c->number[k] == b->axis[k].number[box->range[k].low];
+        if (is_kin)
+            return c;
+    }
+    return drv_boxes_corner(b, box);
+}
+
+bool drv_boxes_may_hold(drv_boxes *b, const drv_box *box)
+{
+    bool may_hold;
+
+    dse_arena_reset(&b->scratch);
+    return check_constraints(b, box, find_kin(b, box), &may_hold, NULL) != DSE_OK || may_hold;
+}
+
+/* Leaves out the best places of a rate that no point of the box can have. */
+static void shave(drv_boxes *b, drv_box *box, uint32_t axis)
+{
+    drv_box_range *r = &box->range[axis];
+    const uint32_t high = r->high;
+    uint32_t step = 1;
+
+    while (2 * step < high - r->low)
+        step *= 2;
+    for (; step; step /= 2)
+        while (high - r->low > step) {
+            r->high = r->low + step;
+            if (drv_boxes_may_hold(b, box))
+                break;
+            r->low += step;
+        }
+    r->high = high;
+}
+
+static void shave_rates(drv_boxes *b, drv_box *box)
+{
+    for (uint32_t i = 0; b->space->n_constraints && i < b->space->n_axes; i++)
+        if (b->axis[i].kind == DRV_AXIS_RATE && is_open(box, i))
+            shave(b, box, i);
+}
+
+/* ---- bounds -------------------------------------------------------------------------------- */
+
+static bool fits(const drv_boxes *b, const drv_study *s, uint64_t held)
+{
+    return store_fits(held, isnan(b->hbm_bytes) ? s->system.hbm_bytes : b->hbm_bytes);
+}
+
+static void note_refusal(drv_boxes *b, const dse_error *why)
+{
+    if (!b->n_refused++)
+        b->refusal = *why;
+}
+
+static dse_status enter(drv_boxes *b, const drv_box_corner *c, dse_error *err)
+{
+    dse_status st = b->entered == c ? DSE_OK : drv_bounds_enter(&b->bounds, &c->study, err);
+
+    b->entered = st == DSE_OK ? c : NULL;
+    return st;
+}
+
+typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                            dse_error *err);
+
+dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error *err)
+{
+    const drv_box_corner *c;
+    bounding *bound_by;
+    dse_error why = DSE_ERROR_INIT;
+    sim_bound bound;
+    bool may_hold;
+    double tokens;
+    dse_status st;
+
+    *is_empty = !drv_boxes_may_hold(b, box);
+    if (*is_empty)
+        return DSE_OK;
+    shave_rates(b, box);
+    c = drv_boxes_corner(b, box);
+    dse_arena_reset(&b->scratch);
+    if (!c->is_built && is_variant(b, box)) {
+        *is_empty = c->is_dropped;
+        return c->is_dropped
+                   ? DSE_OK
+                   : drv_space_fail(&b->space->study[b->study], &c->settings, &c->why, &b->scratch, err);
+    }
+    if ((st = check_constraints(b, box, c, &may_hold, err)) != DSE_OK)
+        return st;
+    *is_empty = !may_hold;
+    if (!may_hold || !box->has_strategy || !c->is_built)
+        return DSE_OK;
+    b->n_bounds++;
+    bound_by = is_variant(b, box)                                ? drv_bounds_of_point
+               : find_open(b, box, DRV_AXIS_NETWORK) != DSE_NONE ? drv_bounds_of_any_network
+                                                                 : drv_bounds_of;
+    if (enter(b, c, &why) != DSE_OK ||
+        bound_by(&b->bounds, &c->study, &box->strategy, &bound, &why) != DSE_OK) {
+        note_refusal(b, &why);
+        *is_empty = true;
+        return DSE_OK;
+    }
+    tokens = c->study.training ? (double)(uint64_t)(c->study.model.batch * c->study.model.sequence) : 1;
+    box->bound = fmax(box->bound, (double)bound.wall / tokens);
+    box->held = bound.held > box->held ? bound.held : box->held;
+    *is_empty = !fits(b, &c->study, box->held);
+    return DSE_OK;
+}
+
+/* ---- splitting ----------------------------------------------------------------------------- */
+
+/* The halves of a box along an axis, each bounded; NULL: it is empty. */
+typedef struct {
+    drv_box *half[2];
+} halves;
+
+static void free_halves(halves *h)
+{
+    dse_free(h->half[0]);
+    dse_free(h->half[1]);
+}
+
+static dse_status halve(drv_boxes *b, const drv_box *box, uint32_t axis, halves *out, dse_error *err)
+{
+    const drv_box_range r = box->range[axis];
+    const uint32_t ends[] = {r.low, r.low + (r.high - r.low + 1) / 2, r.high};
+    dse_status st = DSE_OK;
+
+    *out = (halves){{NULL, NULL}};
+    for (int i = 0; i < 2 && st == DSE_OK; i++) {
+        drv_box *half = drv_box_copy(b, box);
+        bool is_empty;
+
+        half->range[axis] = (drv_box_range){ends[i], ends[i + 1]};
+        st = drv_boxes_bound(b, half, &is_empty, err);
+        if (st == DSE_OK && !is_empty)
+            out->half[i] = half;
+        else
+            dse_free(half);
+    }
+    if (st != DSE_OK)
+        free_halves(out);
+    return st;
+}
+
+/* The lesser bound of two halves, or the larger. */
+static double bound_of(const halves *h, bool larger)
+{
+    const double x = h->half[0] ? h->half[0]->bound : INFINITY, y = h->half[1] ? h->half[1]->bound : INFINITY;
+
+    return larger ? fmax(x, y) : fmin(x, y);
+}
+
+/* Whether a split moves the bound more than another one: of both halves, then of one. */
+static bool moves_more(const halves *h, uint32_t length, const halves *other, uint32_t other_length)
+{
+    for (int larger = 0; larger < 2; larger++) {
+        const double x = bound_of(h, larger), y = bound_of(other, larger);
+
+        if (x < y || x > y)
+            return x > y;
+    }
+    return length > other_length;
+}
+
+/* Along the open axis that moves the bound most. */
+static dse_status halve_best(drv_boxes *b, const drv_box *box, halves *out, dse_error *err)
+{
+    uint32_t length = 0;
+
+    *out = (halves){{NULL, NULL}};
+    for (uint32_t i = 0; i < b->space->n_axes; i++) {
+        const uint32_t n = box->range[i].high - box->range[i].low;
+        halves h;
+        dse_status st;
+
+        if (n < 2)
+            continue;
+        if ((st = halve(b, box, i, &h, err)) != DSE_OK) {
+            free_halves(out);
+            return st;
+        }
+        if (length && !moves_more(&h, n, out, length)) {
+            free_halves(&h);
+            continue;
+        }
+        free_halves(out);
+        *out = h;
+        length = n;
+    }
+    return DSE_OK;
+}
+
+/* One box for each strategy. */
+static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *study, drv_box_take *take,
+                         void *user, dse_error *err)
+{
+    dse_arena list;
+    strategy *point;
+    double each = 1;
+    size_t n;
+    dse_status st;
+
+    dse_arena_init(&list);
+    st = drv_space_strategies(b->space, study, &list, &point, &n, err);
+    for (uint32_t i = 0; i < b->space->n_axes; i++)
+        each *= b->axis[i].kind == DRV_AXIS_RATE ? b->axis[i].n : box->range[i].high - box->range[i].low;
+    b->n_points += st == DSE_OK ? each * (double)n : 0;
+    for (size_t i = 0; st == DSE_OK && i < n; i++) {
+        drv_box *part = drv_box_copy(b, box);
+        bool is_empty;
+
+        part->has_strategy = true;
+        part->place = (uint32_t)i;
+        part->strategy = point[i];
+        st = drv_boxes_bound(b, part, &is_empty, err);
+        if (st == DSE_OK && !is_empty)
+            take(user, part);
+        else
+            dse_free(part);
+    }
+    dse_arena_free(&list);
+    return st;
+}
+
+dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take, void *user, dse_error *err)
+{
+    uint32_t axis = find_open(b, box, DRV_AXIS_SHAPE);
+    const drv_box_corner *c;
+    dse_status st;
+    halves h;
+
+    if (axis == DSE_NONE && !box->has_strategy) {
+        c = drv_boxes_corner(b, box);
+        if (c->is_built)
+            return spread(b, box, &c->study, take, user, err);
+    }
+    if (axis == DSE_NONE)
+        axis = find_open(b, box, DRV_AXIS_NETWORK);
+    st = axis == DSE_NONE ? halve_best(b, box, &h, err) : halve(b, box, axis, &h, err);
+    for (int i = 0; i < 2 && st == DSE_OK; i++)
+        if (h.half[i])
+            take(user, h.half[i]);
+    return st;
+}

@@ -1,0 +1,110 @@
+/* drv_boxes -- boxes of a space: sets of points of one study, with the least time that one of them can take.
+ *
+ * A box has a range of values of each axis, and all strategies or one. Its corner is the point with its most
+ * favourable values. How an axis of the cards is bounded depends on its key:
+ *
+ *   rate     links, memory, compute, latencies, fixed times: no step is longer where one of them is better
+ *            (driver/bound.h), so the bound is that of the best value. The memory's capacity, which no
+ *            step depends on, is of this kind, too.
+ *   network  anything else of network.* and collectives.* that leaves the number of NPUs: while several values
+ *            are left, the bound is that of a network that takes no time.
+ *   shape    all else: models, numbers of NPUs, laws of kernels. Nothing is claimed until one value is left.
+ *
+ * A box is split in this order: shapes; then into one box for each strategy; then networks; then the rate
+ * whose halves have the largest bounds. A constraint that holds nowhere in a box, as far as intervals tell,
+ * removes it, and so does memory that no NPU of it has. No box is ever listed point by point: the work
+ * depends on the boxes that are looked at, not on the size of the space. */
+#ifndef DSE_DRIVER_BOX_H
+#define DSE_DRIVER_BOX_H
+
+#include "driver/bound.h"
+#include "driver/space.h"
+
+typedef enum { DRV_AXIS_SHAPE, DRV_AXIS_NETWORK, DRV_AXIS_RATE } drv_axis_kind;
+
+/* The values of an axis; those of a rate from the best on. */
+typedef struct {
+    drv_axis_kind kind;
+    uint32_t n;
+    uint32_t *number;    /* per place: of the value in the space */
+    design_value *value; /* per place; NULL: it has no number as its value */
+    bool is_ordered;     /* numbers ascend or descend */
+} drv_box_axis;
+
+typedef struct {
+    uint32_t low, high; /* places, `high` not among them */
+} drv_box_range;
+
+typedef struct {
+    double bound;          /* ns, of profile train by the tokens of a step, as points are compared */
+    uint64_t held;         /* bytes that its points need at least */
+    uint32_t has_strategy; /* else all of them: what follows is 0 */
+    uint32_t place;        /* of the strategy among those before the constraints */
+    strategy strategy;
+    drv_box_range range[]; /* per axis */
+} drv_box;
+
+#define DRV_BOX_CORNERS 128
+
+/* A variant in which a box has its corner. */
+typedef struct {
+    uint32_t *number; /* per axis; NULL: none */
+    uint64_t used;    /* when it was asked for last */
+    bool is_built, is_dropped;
+    dse_error why; /* it is not built */
+    dse_arena arena;
+    drv_study study;
+    cfg_settings settings;
+} drv_box_corner;
+
+typedef struct {
+    const drv_space *space;
+    uint32_t study;
+    double hbm_bytes; /* NaN: that of the system, if it has a limit */
+    drv_box_axis *axis;
+    uint32_t **axis_of; /* per constraint and name: the axis with its path; DSE_NONE: none */
+    drv_bounds bounds;
+    const drv_box_corner *entered; /* whose bounds they are */
+    drv_box_corner corner[DRV_BOX_CORNERS];
+    uint64_t clock;
+    uint32_t *number; /* scratch: per axis */
+    dse_arena arena, scratch;
+    uint64_t n_bounds;  /* computed so far */
+    uint64_t n_refused; /* boxes of a strategy that cannot be run, */
+    dse_error refusal;  /* and why, the first */
+    double n_points;    /* before the constraints, of the shapes whose strategies were listed */
+} drv_boxes;
+
+/* Of a study of the space, which is borrowed and has been checked (drv_space_check). */
+void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm_bytes);
+void drv_boxes_free(drv_boxes *b);
+
+/* The box of all points. Boxes are freed by dse_free. */
+drv_box *drv_boxes_whole(const drv_boxes *b);
+
+bool drv_box_is_point(const drv_boxes *b, const drv_box *box);
+
+/* Whether the point, or the corner, is in the order of the space before, at, or behind that of the other: <0,
+ * 0, >0. Of a box the first of its points counts. */
+int drv_box_order(const drv_boxes *b, const drv_box *x, const drv_box *y);
+
+/* The variant with the corner of a box, which may not be built. Good until drv_boxes_* is called again. */
+const drv_box_corner *drv_boxes_corner(drv_boxes *b, const drv_box *box);
+
+/* False: no point of the box satisfies the constraints, as far as intervals tell. */
+bool drv_boxes_may_hold(drv_boxes *b, const drv_box *box);
+
+/* Leaves out the best values of each rate with which the constraints hold nowhere in the box, and sets its
+ * bound, which stays at least what it was, if it has one strategy. *is_empty: none of its points can be run,
+ * satisfies the constraints, and fits. DSE_E_CONFIG: of a point, what the sweep would refuse. */
+dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error *err);
+
+/* The children of a box that is not a point, each bounded, the empty ones left out; they are the callee's.
+ * Each point of the box that counts is in one of them. */
+typedef void drv_box_take(void *user, drv_box *child);
+dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take, void *user, dse_error *err);
+
+/* A copy with other places of the axes. */
+drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box);
+
+#endif

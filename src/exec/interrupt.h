@@ -1,0 +1,15 @@
+/* Ctrl-C and SIGTERM for what computes in this process, without a pool: they set a flag. */
+#ifndef DSE_EXEC_INTERRUPT_H
+#define DSE_EXEC_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From now on; also after a pool has run, which leaves the signals to themselves. */
+void exec_watch_interrupts(void);
+
+/* The signals end the process again. */
+void exec_unwatch_interrupts(void);
+
+bool exec_was_interrupted(void);
+
+#endif
