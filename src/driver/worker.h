@@ -13,7 +13,8 @@
 
 #include <stdio.h>
 
-/* The words of a command line that starts a worker: its program, and the options for the shortcuts that it may take. */
+/* The words of a command line that starts a worker: its program, and the options for the shortcuts that it
+ * may take. */
 #define DRV_WORKER_WORDS 10
 typedef struct {
     const char *word[DRV_WORKER_WORDS]; /* NULL-terminated, with room for three more behind `n` */

@@ -18,8 +18,8 @@ typedef struct {
     /* The next line to be answered, without a newline, valid until the next call; NULL: there are no more.
      * *task is handed back with the answer. */
     const char *(*next)(void *user, uint64_t *task);
-    /* An answer, without its newline; borrowed. DSE_E_CHILD: it is none, as if the worker had died at this line.
-     * Anything else but DSE_OK stops the pool. */
+    /* An answer, without its newline; borrowed. DSE_E_CHILD: it is none, as if the worker had died at this
+     * line. Anything else but DSE_OK stops the pool. */
     dse_status (*answer)(void *user, uint64_t task, const char *line, dse_error *err);
     /* The line took longer than its limit, or its workers died twice; `words` says so, and quotes their last
      * words. */

@@ -4,8 +4,8 @@
 
 #include "exec/slurm.h"
 
-/* Runs a command of a shell; what it says, without the last newline, is appended to *out. Returns its exit code: 127 if
- * there is no such program, 128 if a signal has ended it. */
+/* Runs a command of a shell; what it says, without the last newline, is appended to *out. Returns its exit
+ * code: 127 if there is no such program, 128 if a signal has ended it. */
 int exec_slurm_command(const char *command, dse_strbuf *out);
 
 /* The last line that a command said, without its own name; in the buffer. */
@@ -14,8 +14,8 @@ const char *exec_slurm_last_line(const dse_strbuf *said, const char *name);
 /* A text as a word of a shell; appended. */
 void exec_slurm_quote(dse_strbuf *b, const char *text);
 
-/* Submits a script in a folder. DSE_E_CHILD: there is no sbatch, or it refuses the job. `job` gets the id, "" if it is
- * not told. */
+/* Submits a script in a folder. DSE_E_CHILD: there is no sbatch, or it refuses the job. `job` gets the id,
+ * and stays as it was if none is told. */
 dse_status exec_slurm_sbatch(const char *folder, const char *script, char job[24], dse_error *err);
 
 #endif
