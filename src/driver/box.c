@@ -469,6 +469,7 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     tokens = c->study.training ? (double)(uint64_t)(c->study.model.batch * c->study.model.sequence) : 1;
     box->bound = fmax(box->bound, (double)bound.wall / tokens);
     box->held = bound.held > box->held ? bound.held : box->held;
+    box->is_exact = c->study.training && is_variant(b, box);
     *is_empty = !fits(b, &c->study, box->held);
     return DSE_OK;
 }

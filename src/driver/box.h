@@ -36,10 +36,11 @@ typedef struct {
 } drv_box_range;
 
 typedef struct {
-    double bound;          /* ns, of profile train by the tokens of a step, as points are compared */
-    uint64_t held;         /* bytes that its points need at least */
-    uint32_t has_strategy; /* else all of them: what follows is 0 */
-    uint32_t place;        /* of the strategy among those before the constraints */
+    double bound;      /* ns, of profile train by the tokens of a step, as points are compared */
+    uint64_t held;     /* bytes that its points need at least */
+    bool is_exact;     /* a point, whose own time the bound is */
+    bool has_strategy; /* else all of them: what follows is 0 */
+    uint32_t place;    /* of the strategy among those before the constraints */
     strategy strategy;
     drv_box_range range[]; /* per axis */
 } drv_box;

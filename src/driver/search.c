@@ -524,6 +524,13 @@ static void take_child(void *user, drv_box *child)
     add(&s->child, child);
 }
 
+/* Whether a point is known to be better than the best: then it is simulated before its turn, so that others
+ * are compared with it. */
+static bool is_better(const state *s, const drv_box *box)
+{
+    return box->is_exact && (!s->n_best || box->bound < s->best[0].cost);
+}
+
 static dse_status split(state *s, drv_box *box, dse_error *err)
 {
     const bool had_strategy = box->has_strategy;
@@ -535,10 +542,12 @@ static dse_status split(state *s, drv_box *box, dse_error *err)
         s->n_shapes++ < MOST_SHAPES)
         st = seed(s, err);
     for (size_t i = 0; i < s->child.n; i++)
-        if (is_worth(s, s->child.box[i]))
-            push(s, s->child.box[i]);
-        else
+        if (!is_worth(s, s->child.box[i]))
             dse_free(s->child.box[i]);
+        else if (is_better(s, s->child.box[i]))
+            add(&s->batch, s->child.box[i]);
+        else
+            push(s, s->child.box[i]);
     s->child.n = 0;
     return st;
 }
@@ -558,7 +567,8 @@ static dse_status search_boxes(state *s, dse_error *err)
     while (st == DSE_OK && (has_open(s) || s->batch.n) && !has_ended(s)) {
         drv_box *box;
 
-        if (s->batch.n == s->batch_size || !has_open(s)) {
+        if (s->batch.n >= s->batch_size || !has_open(s) ||
+            (s->batch.n && is_better(s, s->batch.box[s->batch.n - 1]))) {
             st = run_batch(s, err);
             continue;
         }

@@ -290,7 +290,7 @@ static drv_box *draw_box(tester *t, rng *r, drv_boxes *b, const drv_space_point 
     const drv_variant *v = &t->points.variant[p->variant];
     drv_box *box = drv_boxes_whole(b);
 
-    box->has_strategy = 1;
+    box->has_strategy = true;
     box->strategy = p->point;
     for (uint32_t i = 0; i < t->space.n_axes; i++) {
         const char *value = NULL;
