@@ -16,8 +16,8 @@
 /* DSE_E_CONFIG if it is none of these. */
 dse_status card_imbalance_check(const char *text, dse_error *err);
 
-/* Tokens that come to the most loaded of `ep` ranks, over the mean; 1: even. Of a file, which says it layer by
- * layer, 1. */
+/* Tokens that come to the most loaded of `ep` ranks, over the mean; 1: even. Of a file, which says it layer
+ * by layer, 1. */
 double card_imbalance(const card_model *m, uint32_t ep);
 
 /* The file, if the card names one: lines of "layer,expert,share" below a line of these words, layers and

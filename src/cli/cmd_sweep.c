@@ -61,8 +61,8 @@ static const option options[] = {
      "with --prune, --search: so many per model and system; with --prune 0: all that fit",
      .min = 0, .max = 1e9, FIELD(top)},
     {"--hbm", OPT_SIZE, "SIZE", "",
-     "with --prune, --search: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives if not "
-     "given",
+     "with --prune, --search: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives "
+     "if not given",
      FIELD(hbm_bytes)},
     {"--jobs", OPT_INT, "N", "0",
      "worker processes, or points side by side; 0: one per core (of a task of Slurm: one)", .min = 0,

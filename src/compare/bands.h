@@ -38,8 +38,8 @@
 
 /* Measured over simulated grows with the sequence, by 1.5 % (llm-foundry, A100) and 4 % (TorchTitan, H100) a
  * doubling within their models. With this factor the bands hold 93 % of the runs above 8,192 tokens, each by
- * other models, and with any sequence 84 %; of all runs they hold as many. Of narrower factors fewer models are
- * left, and fewer runs inside: 85.0 % with 8, 84.6 with 4 (docs/accuracy.md). */
+ * other models, and with any sequence 84 %; of all runs they hold as many. Of narrower factors fewer models
+ * are left, and fewer runs inside: 85.0 % with 8, 84.6 with 4 (docs/accuracy.md). */
 #define CMP_BAND_SEQUENCE 16
 
 #define CMP_RATIO_DIGITS 6 /* of a ratio in the file */

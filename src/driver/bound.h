@@ -1,6 +1,6 @@
-/* drv_bounds -- what the points of a sweep take at least: of profile stage sim/bound.h for a study and a point;
- * of profile train the step itself, but that collectives take nothing of the compute (STEP_BOUND): which takes
- * as long as the point, and is met by it exactly where the network's card has no compute_share.
+/* drv_bounds -- what the points of a sweep take at least: of profile stage sim/bound.h for a study and a
+ * point; of profile train the step itself, but that collectives take nothing of the compute (STEP_BOUND):
+ * which takes as long as the point, and is met by it exactly where the network's card has no compute_share.
  *
  * A bound holds for every system on which nothing is faster, too: links, memory and compute as fast at most,
  * latencies and fixed times as long at least. */
@@ -36,8 +36,8 @@ dse_status drv_bounds_check(const drv_study *s, const char *what, dse_error *err
  * DSE_E_CONFIG if the operator file has changed; then its points have no bound. */
 dse_status drv_bounds_enter(drv_bounds *b, const drv_study *s, dse_error *err);
 
-/* Of a point of that study, which is given again. Fails for what the generator refuses. Of profile train all is
- * one chain, and the memory is the point's own. */
+/* Of a point of that study, which is given again. Fails for what the generator refuses. Of profile train all
+ * is one chain, and the memory is the point's own. */
 dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                          dse_error *err);
 

@@ -6,8 +6,8 @@
  *   rate     links, memory, compute, latencies, fixed times: no step is longer where one of them is better
  *            (driver/bound.h), so the bound is that of the best value. The memory's capacity, which no
  *            step depends on, is of this kind, too.
- *   network  anything else of network.* and collectives.* that leaves the number of NPUs: while several values
- *            are left, the bound is that of a network that takes no time.
+ *   network  anything else of network.* and collectives.* that leaves the number of NPUs: while several
+ *            values are left, the bound is that of a network that takes no time.
  *   shape    all else: models, numbers of NPUs, laws of kernels. Nothing is claimed until one value is left.
  *
  * A box is split in this order: shapes; then into one box for each strategy; then networks; then the rate

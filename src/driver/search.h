@@ -60,8 +60,8 @@ typedef struct {
 /* How much faster than the best a point may be that is not known, as a part of the best: 0 to 1. */
 double drv_search_gap(const drv_searched *s);
 
-/* The database then has the best as the points that were asked for. DSE_E_INTERRUPT after Ctrl-C: *out is set,
- * also then. DSE_E_SIM: a point took less than its bound, of which one of the two is wrong. */
+/* The database then has the best as the points that were asked for. DSE_E_INTERRUPT after Ctrl-C: *out is
+ * set, also then. DSE_E_SIM: a point took less than its bound, of which one of the two is wrong. */
 dse_status drv_search_run(const drv_search *s, dse_arena *a, drv_search_result *out, dse_error *err);
 
 #endif

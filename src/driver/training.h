@@ -51,7 +51,8 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
                              dse_error *err);
 
-/* Tokens that come to the most loaded rank of experts, over the mean one; the mean over the layers. 1: even. */
+/* Tokens that come to the most loaded rank of experts, over the mean one; the mean over the layers. 1:
+ * even. */
 double drv_training_imbalance(const drv_study *s, const strategy *p);
 
 /* The bytes that a rank of that step's pipeline holds over time (step_memory_over). */

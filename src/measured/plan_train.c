@@ -299,8 +299,8 @@ static void choose_splits(planning *p)
     }
 }
 
-/* In normal form. HybridEP is DeepEP's branch for NVLink domains of any size, which brings a token once to each
- * domain and each rank, too (deepseek-ai/DeepEP, branch hybrid-ep; Megatron-LM, moe/fused_a2a.py). */
+/* In normal form. HybridEP is DeepEP's branch for NVLink domains of any size, which brings a token once to
+ * each domain and each rank, too (deepseek-ai/DeepEP, branch hybrid-ep; Megatron-LM, moe/fused_a2a.py). */
 static const struct {
     const char *spelling, *dispatch;
 } dispatches[] = {

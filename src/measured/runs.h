@@ -50,10 +50,10 @@ typedef struct {
 /* The reason of rows whose figures are no measurement. */
 #define MSR_UNMEASURED "not of kind 'measured'"
 
-/* A run that the machine cannot be cut to is left, too, as is a row of another kind than "measured". DSE_E_USAGE: no run was given, a card for several
- * traces. DSE_E_CONFIG: a trace without a workload card, or with one of another number of ranks. And as
- * drv_system_load, drv_recording_load, msr_jobs_read, msr_plan_make and msr_plan_study fail. All in the
- * arena. */
+/* A run that the machine cannot be cut to is left, too, as is a row of another kind than "measured".
+ * DSE_E_USAGE: no run was given, a card for several traces. DSE_E_CONFIG: a trace without a workload card, or
+ * with one of another number of ranks. And as drv_system_load, drv_recording_load, msr_jobs_read,
+ * msr_plan_make and msr_plan_study fail. All in the arena. */
 dse_status msr_runs_load(const msr_runs_options *o, dse_arena *a, msr_runs *out, dse_error *err);
 
 /* Whether two runs are choices for the same work, as those of a group; any_batch: or for works that differ in

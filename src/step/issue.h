@@ -53,8 +53,8 @@ void step_chunk_init(step_chunk *c, const step_model *m, const step_options *o, 
 /* Replaces `out`. `is_last`: of the passes of this stage in the step that make gradients of weights. */
 void step_chunk_pass(step_chunk *c, sched_kind kind, bool is_last, step_items *out);
 
-/* What a pass leaves in the chunk but for its parameters, which are the units' is_here and is_near: for a pass
- * whose items are known. step_chunk_pass has it done. */
+/* What a pass leaves in the chunk but for its parameters, which are the units' is_here and is_near: for a
+ * pass whose items are known. step_chunk_pass has it done. */
 void step_chunk_count(step_chunk *c, sched_kind kind, bool is_last);
 
 /* Whether the backward pass that is next goes back the first forward pass that is recorded: of a sharded

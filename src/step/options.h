@@ -58,7 +58,7 @@ typedef struct {
 typedef enum {
     STEP_DISPATCH_ALL_TO_ALL, /* each token to the ranks of its experts */
     STEP_DISPATCH_ALL_GATHER, /* all tokens to all ranks, which take those of their experts */
-    STEP_DISPATCH_DEEPEP      /* each token once to each node, which hands it on, once to each rank (DeepEP) */
+    STEP_DISPATCH_DEEPEP      /* each token once to each node, which hands it on, once to each rank */
 } step_dispatch;
 
 /* What becomes of tokens beyond a limit of each expert. */
@@ -70,7 +70,7 @@ typedef enum {
 
 typedef struct {
     uint32_t dp, tp, cp, pp;
-    uint32_t vp;                           /* chunks of a rank, virtual stages */
+    uint32_t vp;         /* chunks of a rank, virtual stages */
     uint32_t directions; /* 2: micro-batches enter at both ends, and rank r holds stages r and pp-1-r
                                      (DualPipe; vp is 1); 0, 1: one */
     uint32_t micro_batch, n_micro_batches; /* sequences of one; of a rank in a step */
@@ -175,7 +175,7 @@ typedef struct {
     uint32_t near_ranks;       /* with deepep, so many neighbours exchange within a node, 0, 1: none do */
     bool overlaps_shared; /* exchanges go on beside the experts that all tokens take: the first part of these
                              beside dispatch, the second beside combine (Megatron-LM, shared_experts.py) */
-    bool experts_in_turn;      /* parameters are defined expert by expert (Megatron-LM's SequentialMLP); else
+    bool experts_in_turn; /* parameters are defined expert by expert (Megatron-LM's SequentialMLP); else
                              matrix by matrix, each of all experts (its grouped GEMM) */
 
     /* Bytes of an element. */

@@ -341,7 +341,8 @@ void chrome_events_free(chrome_reader *r)
     trace_pairs_free(&r->processes);
 }
 
-/* As trace_json_name, and remembers what was read if its bytes are in the window, are few, and are the text. */
+/* As trace_json_name, and remembers what was read if its bytes are in the window, are few, and are the
+ * text. */
 static uint32_t read_value(chrome_reader *r, chrome_value *known)
 {
     const char *from = r->json.at;

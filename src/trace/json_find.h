@@ -42,7 +42,8 @@ static inline bool trace_json_stop_number_end(unsigned char c)
 /* The end of a run of blanks, and of all other control characters but 0. */
 static inline bool trace_json_stop_nonblank(unsigned char c) { return c > ' ' || c == 0; }
 
-/* How many digits stand here, up to eight; always reads eight bytes. *less: these, a digit being its value. */
+/* How many digits stand here, up to eight; always reads eight bytes. *less: these, a digit being its
+ * value. */
 static inline unsigned trace_json_digits_at(const char *p, uint64_t *less)
 {
     uint64_t v, other;

@@ -254,8 +254,8 @@ CLAIM(integers_are_taken_in_any_of_protobuf_s_types)
         if (cases[i].wire == PB_VARINT)
             pb_put_varint(&a, cases[i].written);
         else
-            dse_strbuf_add(&a, &cases[i].written,
-                           cases[i].wire == PB_FIXED32 ? 4 : 8); /* little endian here */
+            for (int byte = 0; byte < (cases[i].wire == PB_FIXED32 ? 4 : 8); byte++)
+                dse_strbuf_addc(&a, (char)(cases[i].written >> 8 * byte));
         pb_put_bytes(&node, ET_ATTR, a.data, a.len);
         dse_strbuf_free(&a);
         et_message(&file, &node);
