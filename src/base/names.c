@@ -196,8 +196,12 @@ bool dse_ends(const char *text, const char *ending)
 
 bool dse_is_printable(const char *text)
 {
-    for (size_t n; *text; text += n)
+    for (size_t n; *text; text += n) {
+        n = 1;
+        if (*text >= ' ' && *text <= '~') /* most are, and configurations of a million rows are long */
+            continue;
         if (!(n = dse_utf8_length(text)) || control_length(text, n))
             return false;
+    }
     return true;
 }

@@ -248,23 +248,22 @@ static dse_status no_results(const best_options *o, const store_unlisted *unlist
                                        : "run 'ccldse sweep' first");
 }
 
-/* Without the rows that the last sweep did not ask for. Returns how many they are. */
-static size_t drop_others(store_row *rows, size_t *n)
+/* Whether a row is of the last sweep; the others are counted. */
+static bool was_asked_for(void *n_others, const store_row *r)
 {
-    size_t kept = 0, n_others;
-
-    for (size_t i = 0; i < *n; i++)
-        if (rows[i].asked)
-            rows[kept++] = rows[i];
-    n_others = *n - kept;
-    *n = kept;
-    return n_others;
+    *(size_t *)n_others += !r->asked;
+    return r->asked;
 }
 
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const best_options *o = opts;
-    const results_selection which = {.model = o->model, .system = o->system};
+    size_t n_rows, n, n_others = 0;
+    const results_selection which = {.model = o->model,
+                                     .system = o->system,
+                                     .has = o->all ? NULL : was_asked_for,
+                                     .user = &n_others,
+                                     .one_config = true};
     dse_arena *a = r->arena;
     report_study *studies;
     const store_column *by;
@@ -273,7 +272,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_robust_options robust;
     remarks said;
     store_row *rows;
-    size_t n_rows, n, n_others;
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
@@ -281,7 +279,6 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = results_select(o->db, &which, a, &rows, &n_rows, err)) != DSE_OK ||
         (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
         return st;
-    n_others = o->all ? 0 : drop_others(rows, &n_rows);
     if (!n_rows && (!unlisted.points || o->model || o->system))
         return no_results(o, &unlisted, n_others, err);
     if (o->model || o->system)

@@ -7,7 +7,9 @@
 #include "report/keyed.h"
 #include "report/rows.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     results_selection which;
@@ -37,18 +39,95 @@ static const option options[] = {
 
 /* ---- formats ------------------------------------------------------------------------------- */
 
-static dse_status export_csv(const export_options *o, const store_row *rows, size_t n, command_run *r,
-                             dse_error *err)
+#define BATCH_BYTES ((size_t)1 << 16) /* are written at once */
+
+/* Rows on their way from the database to a file or to standard output. */
+typedef struct {
+    report_rows rows;
+    dse_strbuf *text; /* not written yet */
+    FILE *to;
+} row_stream;
+
+static void write_text(row_stream *s)
 {
-    report_rows_csv(rows, n, r->out);
-    return command_save(o->output, r, err);
+    fwrite(s->text->data, 1, s->text->len, s->to); /* a failure is told when the file is closed */
+    dse_strbuf_clear(s->text);
 }
 
-static dse_status export_json(const export_options *o, const store_row *rows, size_t n, command_run *r,
-                              dse_error *err)
+static dse_status write_row(void *user, const store_row *r, dse_error *err)
 {
-    report_rows_json(rows, n, o->config, r->out);
-    return command_save(o->output, r, err);
+    row_stream *s = user;
+
+    (void)err;
+    report_rows_add(&s->rows, r, s->text);
+    if (s->text->len >= BATCH_BYTES)
+        write_text(s);
+    return DSE_OK;
+}
+
+/* Begins before the first row, but not before the database was read without complaint. */
+static dse_status stream_rows(const export_options *o, row_stream *s, dse_error *err)
+{
+    dse_status st;
+
+    report_rows_begin(&s->rows, s->text);
+    st = results_each(o->db, &o->which, write_row, s, err);
+    report_rows_end(&s->rows, s->text);
+    if (st == DSE_OK)
+        write_text(s);
+    return st;
+}
+
+static dse_status stream_to_file(const export_options *o, row_stream *s, dse_error *err)
+{
+    dse_replacement file;
+    dse_status st = dse_replacement_open(&file, o->output, err);
+
+    if (st != DSE_OK)
+        return st;
+    if (!(s->to = fdopen(dup(file.fd), "w")))
+        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", o->output);
+    else
+        st = stream_rows(o, s, err);
+    if (s->to && (ferror(s->to) | (fclose(s->to) != 0)) && st == DSE_OK)
+        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", o->output);
+    if (st == DSE_OK)
+        return dse_replacement_commit(&file, err);
+    dse_replacement_give_up(&file);
+    return st;
+}
+
+/* Costs have columns where a row has one: two passes, and one where nothing has a price. */
+static dse_status look_for_costs(void *any, const store_row *r, dse_error *err)
+{
+    (void)err;
+    *(bool *)any |= report_has_costs(r);
+    return DSE_OK;
+}
+
+static dse_status export_rows(const export_options *o, bool json, command_run *r, dse_error *err)
+{
+    row_stream s = {.rows = {.json = json, .config = o->config}, .text = r->out, .to = stdout};
+    bool prices = false;
+    dse_status st = json ? DSE_OK : results_have_prices(o->db, &prices, err);
+
+    if (st == DSE_OK && prices)
+        st = results_each(o->db, &o->which, look_for_costs, &s.rows.costs, err);
+    if (st != DSE_OK)
+        return st;
+    st = o->output ? stream_to_file(o, &s, err) : stream_rows(o, &s, err);
+    dse_strbuf_clear(r->out);
+    return st;
+}
+
+static dse_status export_csv(const export_options *o, command_run *r, dse_error *err)
+{
+    return export_rows(o, false, r, err);
+}
+
+static dse_status export_json(const export_options *o, command_run *r, dse_error *err)
+{
+    return export_rows(o, true, r, err);
 }
 
 static const char *keyed_path(const char *folder, const report_study *pair, dse_arena *a)
@@ -94,13 +173,17 @@ static dse_status write_files(const export_options *o, const report_keyed *k, co
     return st;
 }
 
-static dse_status export_keyed(const export_options *o, const store_row *rows, size_t n, command_run *r,
-                               dse_error *err)
+static dse_status export_keyed(const export_options *o, command_run *r, dse_error *err)
 {
+    results_selection which = o->which;
+    store_row *rows;
+    size_t n;
     report_keyed k;
-    dse_status st = report_keyed_select(rows, n, r->arena, &k, err);
+    dse_status st;
 
-    if (st != DSE_OK)
+    which.one_config = true;
+    if ((st = results_select(o->db, &which, r->arena, &rows, &n, err)) != DSE_OK ||
+        (st = report_keyed_select(rows, n, r->arena, &k, err)) != DSE_OK)
         return st;
     if (k.n_failed || k.n_sharded)
         report_warning("left out, as the keyed format cannot say them: %zu failed, %zu with sharded weights",
@@ -114,8 +197,7 @@ static dse_status export_keyed(const export_options *o, const store_row *rows, s
 /* In the order of format_names; NULL: it is not of results. */
 static const struct {
     bool has_config; /* --config makes sense */
-    dse_status (*write)(const export_options *o, const store_row *rows, size_t n, command_run *r,
-                        dse_error *err);
+    dse_status (*write)(const export_options *o, command_run *r, dse_error *err);
 } formats[] = {{false, export_csv}, {true, export_json}, {false, export_keyed}, {false, NULL}};
 
 /* ---- a submission --------------------------------------------------------------------------- */
@@ -148,9 +230,7 @@ static dse_status submit(const export_options *o, command_run *r, dse_error *err
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const export_options *o = opts;
-    store_row *rows;
-    size_t n, format = option_place(format_names, o->format);
-    dse_status st;
+    const size_t format = option_place(format_names, o->format);
 
     if (o->config && !formats[format].has_config)
         return dse_fail(err, DSE_E_USAGE, "--config needs --format json");
@@ -158,8 +238,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return submit(o, r, err);
     if (o->traces)
         return dse_fail(err, DSE_E_USAGE, "'%.80s': only --format ccl-bench takes a directory", o->traces);
-    st = results_select(o->db, &o->which, r->arena, &rows, &n, err);
-    return st == DSE_OK ? formats[format].write(o, rows, n, r, err) : st;
+    return formats[format].write(o, r, err);
 }
 
 const command command_export = {

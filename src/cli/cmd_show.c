@@ -58,22 +58,27 @@ static dse_status no_row(const show_options *o, const strategy *point, const sto
                : no_such_point(o, names, n, err);
 }
 
-/* Keeps the rows of the point. */
-static dse_status find_rows(const show_options *o, const strategy *point, dse_arena *a, store_row *rows,
+/* The rows of the point. Where there are none, all are read, which tells damage, too: to say what is nearest. */
+static dse_status find_rows(const show_options *o, const strategy *point, dse_arena *a, store_row **rows,
                             size_t *n, dse_error *err)
 {
-    const char **names = DSE_ARENA_NEW(a, const char *, *n);
-    size_t kept = 0;
+    results_selection which = o->which;
+    const char **names;
+    dse_status st;
 
-    for (size_t i = 0; i < *n; i++) {
-        names[i] = dse_arena_strdup(a, report_point_name(&rows[i]).text);
-        if (!strcmp(names[i], o->point))
-            rows[kept++] = rows[i];
-    }
-    if (!kept)
-        return no_row(o, point, rows, names, *n, err);
-    *n = kept;
-    return DSE_OK;
+    which.point = point;
+    if ((st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK || *n)
+        return st;
+    which.point = NULL;
+    which.one_config = true;
+    if ((st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK)
+        return st;
+    if (!*n)
+        return results_none(o->db, &o->which, err);
+    names = DSE_ARENA_NEW(a, const char *, *n);
+    for (size_t i = 0; i < *n; i++)
+        names[i] = dse_arena_strdup(a, report_point_name(&(*rows)[i]).text);
+    return no_row(o, point, *rows, names, *n, err);
 }
 
 /* ---- output -------------------------------------------------------------------------------- */
@@ -176,11 +181,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         return dse_fail(err, DSE_E_USAGE, "give either --launch or %s, not both",
                         o->config ? "--config" : "--json");
     if ((st = strategy_parse_name(o->point, NULL, &p, NULL, err)) != DSE_OK ||
-        (st = results_select(o->db, &o->which, r->arena, &rows, &n, err)) != DSE_OK)
-        return st;
-    if (!n)
-        return results_none(o->db, &o->which, err);
-    if ((st = find_rows(o, &p, r->arena, rows, &n, err)) != DSE_OK)
+        (st = find_rows(o, &p, r->arena, &rows, &n, err)) != DSE_OK)
         return st;
     dse_strbuf_adds(r->out, form->before);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {

@@ -66,40 +66,87 @@ static dse_status check_configuration(const char *digits, dse_error *err)
                           digits);
 }
 
+static bool is_selected(void *user, const store_row *r)
+{
+    const results_selection *which = user;
+
+    return (!which->engine || is_engine(r, which->engine)) &&
+           (!which->settings || has_settings(r, which->settings)) &&
+           (!which->configuration || is_configuration(r, which->configuration)) &&
+           (!which->has || which->has(which->user, r));
+}
+
+/* Opens the database, and says which of its rows; names go into the arena. */
+static dse_status open_selection(const char *db, results_selection *which, dse_arena *a, store **s,
+                                 store_filter *out, dse_error *err)
+{
+    dse_status st;
+
+    *out = (store_filter){which->model, which->system, which->point, is_selected, which, which->one_config};
+    if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
+        (out->model && (st = card_name(out->model, a, &out->model, err)) != DSE_OK) ||
+        (out->system && (st = card_name(out->system, a, &out->system, err)) != DSE_OK))
+        return st;
+    return store_open(db, STORE_READ, s, err);
+}
+
 dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
                           size_t *n, dse_error *err)
 {
-    const struct {
-        const char *value;
-        bool (*has)(const store_row *r, const char *value);
-    } wanted[] = {{which->engine, is_engine},
-                  {which->settings, has_settings},
-                  {which->configuration, is_configuration}};
-    const char *model = which->model, *system = which->system;
-    size_t kept = 0;
+    results_selection w = *which;
+    store_filter filter;
+    store *s;
+    dse_status st = open_selection(db, &w, a, &s, &filter, err);
+
+    if (st != DSE_OK)
+        return st;
+    st = store_select(s, &filter, a, rows, n, err);
+    store_close(s);
+    if (st == DSE_OK)
+        report_sizes_read(*rows, *n);
+    return st;
+}
+
+typedef struct {
+    store_row_visit *visit;
+    void *user;
+    bool any; /* then these are the study and the sizes of the row before */
+    uint64_t study;
+    store_sizes sizes;
+} sized_visit;
+
+static dse_status visit_with_sizes(void *user, const store_row *r, dse_error *err)
+{
+    sized_visit *v = user;
+    store_row row = *r;
+
+    if (!v->any || v->study != row.study)
+        report_sizes_read(&row, 1);
+    else
+        row.sizes = v->sizes;
+    v->any = true;
+    v->study = row.study;
+    v->sizes = row.sizes;
+    return v->visit(v->user, &row, err);
+}
+
+dse_status results_each(const char *db, const results_selection *which, store_row_visit *visit, void *user,
+                        dse_error *err)
+{
+    results_selection w = *which;
+    sized_visit v = {.visit = visit, .user = user};
+    store_filter filter;
+    dse_arena a;
     store *s;
     dse_status st;
 
-    if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
-        (model && (st = card_name(model, a, &model, err)) != DSE_OK) ||
-        (system && (st = card_name(system, a, &system, err)) != DSE_OK) ||
-        (st = store_open(db, STORE_READ, &s, err)) != DSE_OK)
-        return st;
-    st = store_list(s, model, system, a, rows, n, err);
-    store_close(s);
-    if (st != DSE_OK)
-        return st;
-    for (size_t i = 0; i < *n; i++) {
-        bool keep = true;
-
-        for (size_t k = 0; k < DSE_COUNT(wanted); k++)
-            keep = keep && (!wanted[k].value || wanted[k].has(&(*rows)[i], wanted[k].value));
-        if (keep)
-            (*rows)[kept++] = (*rows)[i];
+    dse_arena_init(&a);
+    if ((st = open_selection(db, &w, &a, &s, &filter, err)) == DSE_OK) {
+        st = store_each(s, &filter, visit_with_sizes, &v, err);
+        store_close(s);
     }
-    *n = kept;
-    report_sizes_read(*rows, kept);
-    return DSE_OK;
+    dse_arena_free(&a);
+    return st;
 }
 
 /* The first row of each study is enough: the others differ in the point alone. */
@@ -141,6 +188,17 @@ dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *ou
 
     if (st == DSE_OK)
         st = store_count_unlisted(s, asked, out, err);
+    store_close(s);
+    return st;
+}
+
+dse_status results_have_prices(const char *db, bool *out, dse_error *err)
+{
+    store *s = NULL;
+    dse_status st = store_open(db, STORE_READ, &s, err);
+
+    if (st == DSE_OK)
+        st = store_has_prices(s, out, err);
     store_close(s);
     return st;
 }

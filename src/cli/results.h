@@ -11,6 +11,12 @@ typedef struct {
     const char *engine;        /* "native-1", or "native" for all versions of it */
     const char *settings;      /* as rows have them: "batch=256 layers=4"; "none": rows without */
     const char *configuration; /* the first digits of the study's hash, as `best` shows them */
+
+    /* Not of the options: */
+    const strategy *point;                       /* this one alone, without looking at other rows */
+    bool (*has)(void *user, const store_row *r); /* asked of each row that is selected otherwise */
+    void *user;
+    bool one_config; /* results_select: only the first row of a study has its config */
 } results_selection;
 
 option_group results_group;
@@ -20,12 +26,19 @@ option_group results_group;
 dse_status results_select(const char *db, const results_selection *which, dse_arena *a, store_row **rows,
                           size_t *n, dse_error *err);
 
+/* Calls `visit` with each of these rows in its turn; a row lasts until it returns (store_each). */
+dse_status results_each(const char *db, const results_selection *which, store_row_visit *visit, void *user,
+                        dse_error *err);
+
 /* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err);
 
 /* Points that were skipped of studies without any result; `asked`: by the last sweep. */
 dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err);
+
+/* Whether rows may have costs. */
+dse_status results_have_prices(const char *db, bool *out, dse_error *err);
 
 /* The column of a metric, by its name; `ranked`: one of which less or more is better. DSE_E_USAGE. */
 dse_status results_column(const char *name, bool ranked, const store_column **out, dse_error *err);

@@ -123,12 +123,13 @@ dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a
         const store_row *best = studies[i].n_ranked ? studies[i].ranked[0] : NULL;
         drv_best_band *b = &(*out)[i];
         drv_study study;
-        strategy point;
+        strategy point; /* of the row that has the configuration */
 
         if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
-            drv_study_read_config(best->config, strlen(best->config), a, &study, &point, NULL) != DSE_OK)
+            drv_study_read_config(studies[i].row->config, strlen(studies[i].row->config), a, &study, &point,
+                                  NULL) != DSE_OK)
             continue;
-        b->band = drv_band_of(&bands, &study, &point, false, a, &b->why);
+        b->band = drv_band_of(&bands, &study, &best->strategy, false, a, &b->why);
         b->device = dse_arena_strdup(a, study.system.device);
     }
     return st;

@@ -348,7 +348,7 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
                                   .progress = show_progress};
     dse_status st;
 
-    if ((st = read_study(s, study->ranked[0], a, err)) != DSE_OK)
+    if ((st = read_study(s, study->row, a, err)) != DSE_OK)
         return st;
     list_parameters(s, a, out);
     if ((st = list_points(s, study, a, out, err)) != DSE_OK)
@@ -375,7 +375,7 @@ static dse_status explain_refusal(const report_study *study, dse_arena *a, const
     *why = "no point is ranked";
     if (!study->n_ranked)
         return DSE_OK;
-    if ((st = drv_has_cards(study->ranked[0], a, &has_cards, err)) != DSE_OK)
+    if ((st = drv_has_cards(study->row, a, &has_cards, err)) != DSE_OK)
         return st;
     *why =
         has_cards

@@ -6,7 +6,7 @@
 
 /* The rows of one study: a model on a system, in one configuration of both. */
 typedef struct {
-    const store_row *row; /* n rows, borrowed */
+    const store_row *row; /* n rows, borrowed; the first has the configuration, the others may lack theirs */
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */
     const char *laws; /* how kernels last: "kernels last as the laws of nvidia_h100 say"; NULL: not known */

@@ -63,27 +63,6 @@ void report_put_row(const store_row *r, report_node *to)
                V_GIVEN(r->memory_rounded, V_BOOL("memory_rounded", true)));
 }
 
-void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out)
-{
-    report_tree t;
-    report_node *row = report_tree_begin(&t);
-
-    dse_strbuf_addc(out, '[');
-    for (size_t i = 0; i < n; i++) { /* one at a time: there may be many */
-        dse_json j;
-
-        dse_strbuf_adds(out, i ? ",\n" : "\n");
-        report_put_row(&rows[i], row);
-        if (config)
-            report_put(row, V_RAW("config", rows[i].config));
-        dse_json_init(&j, out);
-        report_node_json(row, &j);
-        report_tree_clear(&t);
-    }
-    report_tree_free(&t);
-    dse_strbuf_adds(out, "\n]\n");
-}
-
 /* The parameters of the strategy, those that came later apart: columns are only ever added at the end. Empty
  * where the row's profile has none. */
 static void put_parameters(const store_row *r, bool later, report_node *to)
@@ -100,16 +79,14 @@ static void put_parameters(const store_row *r, bool later, report_node *to)
     }
 }
 
-/* Costs have columns where a row has one, at the end. */
-static bool any_costs(const store_row *rows, size_t n)
+bool report_has_costs(const store_row *r)
 {
-    size_t n_columns;
-    const store_column *c = store_columns(&n_columns);
+    size_t n;
+    const store_column *c = store_columns(&n);
 
-    for (size_t k = 0; k < n_columns; k++)
-        for (size_t i = 0; store_column_is_cost(&c[k]) && i < n; i++)
-            if (rows[i].done && store_has(&rows[i].metrics, &c[k]))
-                return true;
+    for (size_t i = 0; r->done && i < n; i++)
+        if (store_column_is_cost(&c[i]) && store_has(&r->metrics, &c[i]))
+            return true;
     return false;
 }
 
@@ -140,14 +117,43 @@ static void add_csv_line(const store_row *r, bool heading, bool costs, report_tr
     report_tree_clear(t);
 }
 
-void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out)
-{
-    const bool costs = any_costs(rows, n);
-    report_tree t;
+/* ---- one row after another ----------------------------------------------------------------- */
 
-    report_tree_begin(&t);
-    add_csv_line(&(store_row){.strategy = strategy_default()}, true, costs, &t, out);
-    for (size_t i = 0; i < n; i++)
-        add_csv_line(&rows[i], false, costs, &t, out);
-    report_tree_free(&t);
+void report_rows_begin(report_rows *w, dse_strbuf *out)
+{
+    report_tree_begin(&w->tree);
+    if (w->json)
+        dse_strbuf_addc(out, '[');
+    else
+        add_csv_line(&(store_row){.strategy = strategy_default()}, true, w->costs, &w->tree, out);
+}
+
+static void add_json_line(report_rows *w, const store_row *r, dse_strbuf *out)
+{
+    report_node *row = &w->tree.root;
+    dse_json j;
+
+    dse_strbuf_adds(out, w->n ? ",\n" : "\n");
+    report_put_row(r, row);
+    if (w->config)
+        report_put(row, V_RAW("config", r->config));
+    dse_json_init(&j, out);
+    report_node_json(row, &j);
+    report_tree_clear(&w->tree);
+}
+
+void report_rows_add(report_rows *w, const store_row *r, dse_strbuf *out)
+{
+    if (w->json)
+        add_json_line(w, r, out);
+    else
+        add_csv_line(r, false, w->costs, &w->tree, out);
+    w->n++;
+}
+
+void report_rows_end(report_rows *w, dse_strbuf *out)
+{
+    if (w->json)
+        dse_strbuf_adds(out, "\n]\n");
+    report_tree_free(&w->tree);
 }

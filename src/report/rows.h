@@ -25,10 +25,21 @@ int report_compare(const store_row *a, const store_row *b);
  * is there. Percentages have three decimals, as the reference prints them. */
 void report_put_row(const store_row *r, report_node *to);
 
-/* All rows as one array, one row per line. `config`: with the resolved configuration. */
-void report_rows_json(const store_row *rows, size_t n, bool config, dse_strbuf *out);
+/* Whether it has a price or an energy. */
+bool report_has_costs(const store_row *r);
 
-/* A heading and one line per row, quoted as in RFC 4180; the field of a missing metric is empty. */
-void report_rows_csv(const store_row *rows, size_t n, dse_strbuf *out);
+/* Rows as CSV: a heading and one line per row, quoted as in RFC 4180; the field of a missing metric is empty.
+ * Or as JSON: one array, one row per line. One row after another, appended to `out`, which the caller may
+ * empty between them: any number of rows takes no more memory than one. */
+typedef struct {
+    bool json;
+    bool config; /* JSON: with the resolved configuration */
+    bool costs;  /* CSV: with the columns of costs, at the end: if any row has one */
+    size_t n;    /* rows so far */
+    report_tree tree;
+} report_rows;
+void report_rows_begin(report_rows *w, dse_strbuf *out);
+void report_rows_add(report_rows *w, const store_row *r, dse_strbuf *out);
+void report_rows_end(report_rows *w, dse_strbuf *out);
 
 #endif

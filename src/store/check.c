@@ -178,6 +178,21 @@ dse_status store_check_whole(store *s, dse_error *err)
     return check_contents(s, c, err);
 }
 
+dse_status store_check_listed(store *s, dse_error *err)
+{
+    int64_t damaged = 0;
+    dse_strbuf sql;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "SELECT total(");
+    add_is_damaged(&sql);
+    dse_strbuf_adds(&sql, ") FROM result WHERE id IN (SELECT id FROM temp.listed)");
+    st = store_get_numbers(s, sql.data, 1, &damaged, err);
+    dse_strbuf_free(&sql);
+    return st == DSE_OK && damaged ? store_check_whole(s, err) : st;
+}
+
 dse_status store_repair(store *s, dse_error *err)
 {
     contents c = {0};

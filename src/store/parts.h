@@ -29,6 +29,13 @@ size_t store_add_columns(dse_strbuf *sql);
 void store_bind_row(sqlite3_stmt *q, const store_row *r);
 uint64_t store_count_at(sqlite3_stmt *q, int i);
 
+/* " AND dp IS ?3 AND ..." of all parameters, from the number `first` on; and their values. */
+void store_add_point(int first, dse_strbuf *sql);
+void store_bind_point(sqlite3_stmt *q, int first, const strategy *point);
+
+/* Where nothing is noted, as in a database of an older version, all is. */
+#define STORE_IS_ASKED "(NOT EXISTS (SELECT 1 FROM asked) OR hash IN (SELECT hash FROM asked))"
+
 /* Columns as store_add_columns names them, then the count of skipped points. Texts come printable: control
  * characters are masked in what describes a result; a row whose names are no plain names, or have any, is
  * refused, as is a degree that is none. DSE_E_STORE. */
@@ -40,6 +47,9 @@ void store_add_functions(sqlite3 *db);
 
 /* DSE_E_STORE if a row is not what was written, or rows are missing. */
 dse_status store_check_whole(store *s, dse_error *err);
+
+/* The same of the rows that the temporary table `listed` has. */
+dse_status store_check_listed(store *s, dse_error *err);
 
 /* Removes the rows that are not what was written, sets the totals anew, and counts what there is. */
 dse_status store_repair(store *s, dse_error *err);

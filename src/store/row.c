@@ -94,6 +94,20 @@ static void bind_strategy(sqlite3_stmt *q, int of, const strategy *s, int *at)
     }
 }
 
+void store_add_point(int first, dse_strbuf *sql)
+{
+    for (int of = AT_FIRST; of < NOT_STORED; of++)
+        for (uint32_t i = 0; i < STRATEGY_N; i++)
+            if (generation(i) == of)
+                dse_strbuf_addf(sql, " AND %s IS ?%d", strategy_parameters[i].name, first++);
+}
+
+void store_bind_point(sqlite3_stmt *q, int first, const strategy *point)
+{
+    for (int of = AT_FIRST; of < NOT_STORED; of++)
+        bind_strategy(q, of, point, &first);
+}
+
 /* False if a value is none of its parameter. */
 static bool read_strategy(sqlite3_stmt *q, int of, strategy *s, int *at)
 {

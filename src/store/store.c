@@ -148,16 +148,13 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
     return st;
 }
 
-/* Where nothing is noted, as in a database of an older version, all is. */
-#define IS_ASKED "(NOT EXISTS (SELECT 1 FROM asked) OR hash IN (SELECT hash FROM asked))"
-
 dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err)
 {
     static const char all[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
                               " WHERE study NOT IN (SELECT study FROM result)";
     static const char asked_for[] =
         "SELECT count(*), count(DISTINCT study) FROM skipped"
-        " WHERE study NOT IN (SELECT study FROM result WHERE " IS_ASKED ") AND " IS_ASKED;
+        " WHERE study NOT IN (SELECT study FROM result WHERE " STORE_IS_ASKED ") AND " STORE_IS_ASKED;
     int64_t n[2] = {0};
     dse_status st = store_get_numbers(s, asked ? asked_for : all, 2, n, err);
 
@@ -219,64 +216,14 @@ dse_status store_set_prices(store *s, uint64_t study, double per_device_hour, do
     return st;
 }
 
-/* ---- lists --------------------------------------------------------------------------------- */
-
-static dse_status list_rows(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
-                            size_t *n, dse_error *err)
+dse_status store_has_prices(store *s, bool *out, dse_error *err)
 {
-    store_row *list = NULL;
-    size_t cap = 0, count = 0;
-    sqlite3_stmt *q = NULL;
-    dse_strbuf sql;
-    dse_status st = DSE_OK;
-    int code = SQLITE_DONE;
+    int64_t found = 0;
+    dse_status st = store_get_numbers(
+        s, "SELECT EXISTS (SELECT 1 FROM price WHERE per_device_hour IS NOT NULL OR power IS NOT NULL)", 1,
+        &found, err);
 
-    dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "SELECT ");
-    store_add_columns(&sql);
-    dse_strbuf_adds(&sql, ", n_skipped, " IS_ASKED ", per_device_hour, power FROM result"
-                          " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
-                          " USING (study)"
-                          " LEFT JOIN price USING (study)"
-                          " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)"
-                          " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study");
-    for (uint32_t i = 0; i < STRATEGY_N; i++)
-        dse_strbuf_addf(&sql, ", %s", strategy_parameters[strategy_in_order(i)].name);
-    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
-        st = store_fail(s, err, "read the database");
-    dse_strbuf_free(&sql);
-    if (st == DSE_OK) {
-        sqlite3_bind_text(q, 1, model, -1, SQLITE_STATIC);
-        sqlite3_bind_text(q, 2, system, -1, SQLITE_STATIC);
-    }
-    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
-        DSE_GROW(list, cap, count + 1);
-        st = store_read_row(s, q, a, &list[count++], err);
-    }
-    if (st == DSE_OK && code != SQLITE_DONE)
-        st = store_fail(s, err, "read the database");
-    sqlite3_finalize(q);
-    if (st == DSE_OK) {
-        *rows = dse_arena_copy(a, list, count, sizeof *list);
-        *n = count;
-    }
-    dse_free(list);
-    return st;
-}
-
-/* What is checked and what is listed is one state of the database: a writer may commit between the two. */
-dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
-                      size_t *n, dse_error *err)
-{
-    bool alone = sqlite3_get_autocommit(s->db) != 0;
-    dse_status st = alone ? store_execute(s, "BEGIN", "read the database", err) : DSE_OK;
-
-    if (st == DSE_OK)
-        st = store_check_whole(s, err);
-    if (st == DSE_OK)
-        st = list_rows(s, model, system, a, rows, n, err);
-    if (alone)
-        sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL); /* nothing was written */
+    *out = found != 0;
     return st;
 }
 

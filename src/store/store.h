@@ -238,6 +238,9 @@ dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_
  * and store_commit. */
 dse_status store_set_prices(store *s, uint64_t study, double per_device_hour, double power, dse_error *err);
 
+/* Whether any study has a price or a power: else no row has costs. */
+dse_status store_has_prices(store *s, bool *out, dse_error *err);
+
 /* Skipped points of studies that have no row, and so are in no list; what models and systems they are of is
  * not stored. `asked`: those alone that the last sweep asked for. */
 typedef struct {
@@ -245,8 +248,27 @@ typedef struct {
 } store_unlisted;
 dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err);
 
-/* Rows of a model and a system (NULL: any), ordered by model, system, engine (ours first), settings, study,
- * point; so the same rows give the same order whoever made them when. Everything belongs to the arena. */
+/* Which rows are listed. */
+typedef struct {
+    const char *model, *system;                  /* NULL: any */
+    const strategy *point;                       /* this one alone; NULL: any */
+    bool (*has)(void *user, const store_row *r); /* more to ask of a row, in its turn; NULL: nothing */
+    void *user;
+    bool one_config; /* store_select: only the first row of a study has its config, the others NULL */
+} store_filter;
+
+/* Calls `visit` with each such row, ordered by model, system, engine (ours first), settings, study, point; so
+ * the same rows give the same order whoever made them when. A row and its texts last until `visit` returns,
+ * and take no memory beyond it. All of the database is checked before the first row; with a point, which an
+ * index finds, only what is listed. What `visit` fails with ends the visits. */
+typedef dse_status store_row_visit(void *user, const store_row *r, dse_error *err);
+dse_status store_each(store *s, const store_filter *which, store_row_visit *visit, void *user,
+                      dse_error *err);
+
+/* The rows at once, in that order. Everything belongs to the arena; rows share texts. store_list: of a model
+ * and a system (NULL: any). */
+dse_status store_select(store *s, const store_filter *which, dse_arena *a, store_row **rows, size_t *n,
+                        dse_error *err);
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
 

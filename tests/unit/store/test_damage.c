@@ -158,6 +158,33 @@ CLAIM(a_row_that_is_not_what_was_written_is_told_and_made_again)
     end();
 }
 
+/* What is shown is what was written, also of a file without the index of points; what is wrong elsewhere is
+ * told by a list. */
+CLAIM(of_one_point_its_rows_alone_are_checked)
+{
+    const strategy first = unit_point("1_1_2_3_1"), second = unit_point("2_1_2_3_1");
+    const store_filter of_first = {.point = &first}, of_second = {.point = &second};
+    store_row *rows;
+    size_t n;
+    store *s;
+
+    begin();
+    make_database();
+    run_sql("UPDATE result SET wall_time = 1 WHERE id = 2; DROP INDEX result_point");
+    s = open_for(STORE_READ);
+    assert_ok(store_select(s, &of_first, &arena, &rows, &n, &err), &err);
+    assert_int_equal(n, 1);
+    assert_u64(rows[0].metrics.wall_time, 101);
+    assert_failure(store_select(s, &of_second, &arena, &rows, &n, &err), &err, DSE_E_STORE, path,
+                   "row 2 is not what was written; the same sweep removes it and simulates its point again");
+    err = (dse_error)DSE_ERROR_INIT;
+    store_close(s);
+    s = open_for(STORE_WRITE); /* which makes the index again */
+    store_close(s);
+    run_sql("DROP INDEX result_point");
+    end();
+}
+
 /* Another program may remove rows; it cannot lose them. */
 CLAIM(rows_may_be_removed_but_not_lost)
 {
@@ -378,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flipped_bit_changes_nothing_or_is_told),
         cmocka_unit_test(a_row_that_is_not_what_was_written_is_told_and_made_again),
+        cmocka_unit_test(of_one_point_its_rows_alone_are_checked),
         cmocka_unit_test(rows_may_be_removed_but_not_lost),
         cmocka_unit_test(names_of_a_row_are_plain),
         cmocka_unit_test(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read),

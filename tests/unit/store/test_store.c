@@ -551,6 +551,119 @@ CLAIM(skipped_points_of_the_last_sweep_are_counted_alone)
     end();
 }
 
+/* ---- rows one after another ---------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t wall_time[8];
+    size_t n, fail_after;
+} seen_rows;
+
+static dse_status see(void *user, const store_row *r, dse_error *e)
+{
+    seen_rows *seen = user;
+
+    seen->wall_time[seen->n++] = r->metrics.wall_time;
+    return seen->n == seen->fail_after ? dse_fail(e, DSE_E_IO, "enough") : DSE_OK;
+}
+
+static bool is_even(void *n_asked, const store_row *r)
+{
+    ++*(size_t *)n_asked;
+    return r->metrics.wall_time % 2 == 0;
+}
+
+static store *open_five(void)
+{
+    store *s = open_for(STORE_WRITE);
+
+    for (uint32_t i = 5; i >= 1; i--) {
+        char config[20];
+
+        snprintf(config, sizeof config, "{\"a\":%u}", i);
+        put(s, row(config, i, i < 3 ? "m" : "n", i, 100 + i));
+    }
+    return s;
+}
+
+CLAIM(rows_come_one_after_another_in_the_order_of_a_list)
+{
+    size_t n_asked = 0;
+    const store_filter all = {0}, of_n = {.model = "n"}, even = {.has = is_even, .user = &n_asked};
+    seen_rows seen = {0}, few = {.fail_after = 2}, some = {0};
+    store *s;
+
+    begin();
+    s = open_five();
+    assert_ok(store_each(s, &all, see, &seen, &err), &err);
+    assert_int_equal(seen.n, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_u64(seen.wall_time[i], 101 + i);
+    assert_ok(store_each(s, &even, see, &some, &err), &err);
+    assert_int_equal(some.n, 2);
+    assert_int_equal(n_asked, 5);
+    assert_u64(some.wall_time[1], 104);
+    assert_failure(store_each(s, &of_n, see, &few, &err), &err, DSE_E_IO, "", "enough");
+    assert_int_equal(few.n, 2);
+    assert_u64(few.wall_time[0], 103);
+    err = (dse_error)DSE_ERROR_INIT;
+    put(s, row("{\"a\":6}", 6, "m", 6, 106)); /* nothing of a list that failed is in the way */
+    store_close(s);
+    end();
+}
+
+CLAIM(of_a_study_one_configuration_is_enough)
+{
+    const store_filter all = {0}, one = {.one_config = true};
+    store_row *rows, *fewer;
+    size_t n;
+    store *s;
+
+    begin();
+    s = open_five();
+    assert_ok(store_select(s, &all, &arena, &rows, &n, &err), &err);
+    assert_int_equal(n, 5);
+    assert_ok(store_select(s, &one, &arena, &fewer, &n, &err), &err);
+    assert_int_equal(n, 5);
+    for (size_t i = 0; i < n; i++) {
+        const bool first = i == 0 || i == 2; /* of a model */
+
+        assert_non_null(rows[i].config);
+        if (first)
+            assert_string_equal(fewer[i].config, rows[i].config);
+        else
+            assert_null(fewer[i].config);
+        assert_u64(fewer[i].metrics.wall_time, rows[i].metrics.wall_time);
+        assert_string_equal(fewer[i].metrics.peak_pass, "backward");
+    }
+    assert_ptr_equal(rows[1].system, rows[0].system); /* is held once */
+    store_close(s);
+    end();
+}
+
+CLAIM(the_rows_of_one_point_are_found_beside_others)
+{
+    const strategy third = unit_point("3_1_2_3_1"), none = unit_point("3_1_2_3_0");
+    const store_filter of_third = {.point = &third}, of_none = {.point = &none},
+                       elsewhere = {.model = "m", .point = &third};
+    store_row *rows;
+    size_t n;
+    store *s;
+
+    begin();
+    s = open_five();
+    put(s, row("{\"a\":33}", 33, "m2", 3, 133));
+    assert_ok(store_select(s, &of_third, &arena, &rows, &n, &err), &err);
+    assert_int_equal(n, 2);
+    assert_u64(rows[0].metrics.wall_time, 133);
+    assert_u64(rows[1].metrics.wall_time, 103);
+    assert_ok(store_select(s, &of_none, &arena, &rows, &n, &err), &err);
+    assert_int_equal(n, 0);
+    assert_ok(store_select(s, &elsewhere, &arena, &rows, &n, &err), &err);
+    assert_int_equal(n, 0);
+    store_close(s);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +689,9 @@ int main(void)
         cmocka_unit_test(a_sweep_asks_for_its_points_in_place_of_the_one_before),
         cmocka_unit_test(what_comes_beside_no_sweep_leaves_all_asked_for),
         cmocka_unit_test(skipped_points_of_the_last_sweep_are_counted_alone),
+        cmocka_unit_test(rows_come_one_after_another_in_the_order_of_a_list),
+        cmocka_unit_test(of_a_study_one_configuration_is_enough),
+        cmocka_unit_test(the_rows_of_one_point_are_found_beside_others),
     };
     return RUN_TESTS(tests);
 }

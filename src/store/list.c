@@ -1,0 +1,190 @@
+/* Lists of rows: one after another, in their order, or all at once. */
+#include "store/parts.h"
+
+#include <string.h>
+
+/* The rows' numbers in their order: SQLite sorts keys, on disk if they are many, and no row. */
+#define LISTED "CREATE TEMP TABLE listed (place INTEGER PRIMARY KEY, id INTEGER NOT NULL)"
+enum { FIRST_OF_POINT = 3 }; /* parameters of the statement: model, system, the point's */
+
+static dse_status fail_reading(store *s, dse_error *err) { return store_fail(s, err, "read the database"); }
+
+static void add_order(const store_filter *which, dse_strbuf *sql)
+{
+    dse_strbuf_adds(sql, "INSERT INTO temp.listed (id) SELECT id FROM result"
+                         " WHERE (?1 IS NULL OR model = ?1) AND (?2 IS NULL OR system = ?2)");
+    if (which->point)
+        store_add_point(FIRST_OF_POINT, sql);
+    dse_strbuf_adds(sql, " ORDER BY model, system, engine NOT GLOB 'native-*', engine, settings, study");
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        dse_strbuf_addf(sql, ", %s", strategy_parameters[strategy_in_order(i)].name);
+}
+
+static dse_status order_rows(store *s, const store_filter *which, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_strbuf sql;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&sql);
+    add_order(which, &sql);
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK) {
+        st = fail_reading(s, err);
+    } else {
+        sqlite3_bind_text(q, 1, which->model, -1, SQLITE_STATIC);
+        sqlite3_bind_text(q, 2, which->system, -1, SQLITE_STATIC);
+        if (which->point)
+            store_bind_point(q, FIRST_OF_POINT, which->point);
+        if (sqlite3_step(q) != SQLITE_DONE)
+            st = fail_reading(s, err);
+    }
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+static dse_status visit_rows(store *s, const store_filter *which, store_row_visit *visit, void *user,
+                             dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    dse_strbuf sql;
+    dse_arena texts;
+    dse_status st = DSE_OK;
+    int code = SQLITE_DONE;
+
+    dse_arena_init(&texts);
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "SELECT ");
+    store_add_columns(&sql);
+    /* CROSS: `listed` first, so that nothing is sorted again */
+    dse_strbuf_adds(&sql, ", n_skipped, " STORE_IS_ASKED ", per_device_hour, power"
+                          " FROM temp.listed CROSS JOIN result USING (id)"
+                          " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
+                          " USING (study)"
+                          " LEFT JOIN price USING (study) ORDER BY place");
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
+        st = fail_reading(s, err);
+    dse_strbuf_free(&sql);
+    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        store_row r;
+
+        dse_arena_reset(&texts);
+        st = store_read_row(s, q, &texts, &r, err);
+        if (st == DSE_OK && (!which->has || which->has(which->user, &r)))
+            st = visit(user, &r, err);
+    }
+    if (st == DSE_OK && code != SQLITE_DONE)
+        st = fail_reading(s, err);
+    sqlite3_finalize(q);
+    dse_arena_free(&texts);
+    return st;
+}
+
+/* What is to be done once it is known how many rows there are at most. */
+typedef struct {
+    const store_filter *which;
+    store_row_visit *visit;
+    void *user;
+    void (*begin)(void *user, size_t n); /* NULL: nothing */
+} listing;
+
+static dse_status list_ordered(store *s, const listing *l, dse_error *err)
+{
+    int64_t n = 0;
+    dse_status st = l->which->point ? DSE_OK : store_check_whole(s, err);
+
+    if (st != DSE_OK || (st = order_rows(s, l->which, err)) != DSE_OK ||
+        (l->which->point && (st = store_check_listed(s, err)) != DSE_OK) ||
+        (st = store_get_numbers(s, "SELECT count(*) FROM temp.listed", 1, &n, err)) != DSE_OK)
+        return st;
+    if (l->begin)
+        l->begin(l->user, (size_t)n);
+    return visit_rows(s, l->which, l->visit, l->user, err);
+}
+
+/* What is checked and what is listed is one state of the database: a writer may commit between the two. */
+static dse_status list_rows(store *s, const listing *l, dse_error *err)
+{
+    bool alone = sqlite3_get_autocommit(s->db) != 0;
+    dse_status st = alone ? store_execute(s, "BEGIN", "read the database", err) : DSE_OK;
+
+    if (st == DSE_OK && (st = store_execute(s, LISTED, "read the database", err)) == DSE_OK)
+        st = list_ordered(s, l, err);
+    sqlite3_exec(s->db, "DROP TABLE IF EXISTS temp.listed", NULL, NULL, NULL); /* as it was */
+    if (alone)
+        sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL); /* nothing was written */
+    return st;
+}
+
+dse_status store_each(store *s, const store_filter *which, store_row_visit *visit, void *user, dse_error *err)
+{
+    return list_rows(s, &(listing){which, visit, user, NULL}, err);
+}
+
+/* ---- rows in memory ------------------------------------------------------------------------ */
+
+typedef struct {
+    store_row *row;
+    size_t n;
+    dse_arena *arena;
+    bool one_config;
+} kept_rows;
+
+static void make_room(void *user, size_t n)
+{
+    kept_rows *k = user;
+
+    k->row = DSE_ARENA_RAW(k->arena, store_row, n); /* not touched, and so not held, before it is used */
+}
+
+/* The text of the row before is taken where it is the same, as names of a sweep are. */
+static void keep_text(const char **text, const char *before, dse_arena *a)
+{
+    if (*text)
+        *text = before && !strcmp(before, *text) ? before : dse_arena_strdup(a, *text);
+}
+
+static dse_status keep_row(void *user, const store_row *r, dse_error *err)
+{
+    static const store_row none;
+    kept_rows *k = user;
+    const store_row *before = k->n ? &k->row[k->n - 1] : &none;
+    store_row *to = &k->row[k->n++];
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    (void)err;
+    *to = *r;
+    keep_text(&to->model, before->model, k->arena);
+    keep_text(&to->system, before->system, k->arena);
+    keep_text(&to->engine, before->engine, k->arena);
+    keep_text(&to->settings, before->settings, k->arena);
+    keep_text(&to->error, before->error, k->arena);
+    if (k->one_config && before->model == to->model && before->system == to->system &&
+        before->study == to->study)
+        to->config = NULL;
+    else
+        keep_text(&to->config, NULL, k->arena);
+    for (size_t i = 0; i < n; i++)
+        if (c[i].type == STORE_TEXT)
+            keep_text((const char **)(void *)((char *)&to->metrics + c[i].offset),
+                      k->n > 1 ? store_text(&before->metrics, &c[i]) : NULL, k->arena);
+    return DSE_OK;
+}
+
+dse_status store_select(store *s, const store_filter *which, dse_arena *a, store_row **rows, size_t *n,
+                        dse_error *err)
+{
+    kept_rows k = {.arena = a, .one_config = which->one_config};
+    dse_status st = list_rows(s, &(listing){which, keep_row, &k, make_room}, err);
+
+    *rows = k.row;
+    *n = k.n;
+    return st;
+}
+
+dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
+                      size_t *n, dse_error *err)
+{
+    return store_select(s, &(store_filter){.model = model, .system = system}, a, rows, n, err);
+}
