@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh CCLDSE FOLDER -- a sweep by a Slurm of its own: munged, slurmctld and two slurmd on this machine, in a new folder
-# below FOLDER, on ports of the loopback. A node is killed in mid-sweep, a task cancelled, a worker's memory exceeded, the
+# run.sh CCLDSE -- a sweep by a Slurm of its own: munged, slurmctld and two slurmd on this machine, in a new folder
+# below /tmp, on ports of the loopback. A node is killed in mid-sweep, a task cancelled, a worker's memory exceeded, the
 # coordinator killed, interrupted, attached. Every time the results must be those of the local run, to the byte.
 # Needs root and Debian's slurmctld, slurmd, slurm-client, munge (scripts/packages installs them); without them it fails.
 # shellcheck disable=SC2086,SC2013,SC2016 # lists of words
@@ -19,10 +19,9 @@ for program in munged slurmctld slurmd sbatch squeue scancel sinfo scontrol; do
     }
 done
 
-mkdir -p "$2"
-folder=$(readlink -f "$2")
-[ ${#folder} -le 70 ] || folder=${TMPDIR:-/tmp} # the path of a socket has at most 107 characters
-top=$(mktemp -d "$folder/cluster.XXXXXX")
+# munged wants a socket that everybody can reach, and no path of a socket has more than 107 characters: a clone may be
+# in neither.
+top=$(mktemp -d /tmp/ccldse-cluster.XXXXXX)
 chmod 755 "$top"
 export SLURM_CONF="$top/etc/slurm.conf"
 
