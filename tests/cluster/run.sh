@@ -2,9 +2,10 @@
 # run.sh CCLDSE -- a sweep by a Slurm of its own: munged, slurmctld and two slurmd on this machine, in a new folder
 # below /tmp, on ports of the loopback. A node is killed in mid-sweep, a task cancelled, a worker's memory exceeded, the
 # coordinator killed, interrupted, attached. Every time the results must be those of the local run, to the byte.
-# Needs root and Debian's slurmctld, slurmd, slurm-client, munge (scripts/packages installs them); without them it fails.
+# Needs root (or sudo) and Debian's slurmctld, slurmd, slurm-client, munge (scripts/packages installs them); without them it fails.
 # shellcheck disable=SC2086,SC2013,SC2016 # lists of words
 set -eu
+[ "$(id -u)" = 0 ] || exec sudo -E "$0" "$@"
 
 CCLDSE=$(readlink -f "$1")
 here=$(cd "$(dirname "$0")" && pwd)
