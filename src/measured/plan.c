@@ -250,6 +250,8 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         return st;
     if (!m.experts && is_said_to_have_experts(job, o)) /* it has other sizes than its family's card */
         add_experts_gap(out, a);
+    if (card_model_trains(&m))
+        msr_plan_stages(out, &m, a);
     st = card_model_trains(&m) ? msr_plan_train(out, o, a, err) : msr_plan_stage(out, &m, o, a, err);
     out->can_run = st == DSE_OK && can_run(out, o->approximate);
     return st;

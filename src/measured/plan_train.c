@@ -339,6 +339,8 @@ static void choose_experts(planning *p)
     msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts");
     if (j->ep > 1)
         choose_dispatch(p);
+    if (j->ep > 1 && j->ep_overlap == 1)
+        p->point->ep_overlap = choice(STRATEGY_ep_overlap, "micro-batches");
 }
 
 static void choose_attention(planning *p)
