@@ -38,7 +38,7 @@ typedef struct {
     const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
     int64_t recompute_layers; /* of each stage, where not all are made again */
-    /* of a selective recomputation, as written: parts that are not attention; NULL */
+    /* of a selective recomputation, as written: parts, if these are more than attention; NULL */
     const char *recompute_parts;
     int64_t offloads;         /* activations wait on the host for the backward pass: 0, 1 */
     int64_t offloaded_layers; /* the same, by the number of layers */

@@ -86,8 +86,8 @@ const msr_framework *msr_framework_find(const char *text);
  * that is not quite that; NULL. */
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest);
 
-/* What a text about selective recomputation names in brackets, if that is no part that is known for attention
- * ("core_attn"); NULL. */
+/* What a text about selective recomputation names in brackets, if that is more than attention ("core_attn");
+ * NULL. */
 const char *msr_recompute_parts(const char *text);
 
 /* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as

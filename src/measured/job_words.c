@@ -384,7 +384,7 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
 }
 
-/* Megatron's --recompute-modules. Without a list they are core_attn, and that is what is simulated. */
+/* Megatron's --recompute-modules, but for a list of core_attn alone, which they are without one. */
 const char *msr_recompute_parts(const char *text)
 {
     static const char *const attention[] = {"core_attn", "core attention", "attention", "attn"};

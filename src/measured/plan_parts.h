@@ -39,6 +39,10 @@ void msr_plan_stages(msr_plan *p, const card_model *m, dse_arena *a);
 /* Whether the card that the options name, or that of the job's family, says how many experts there are. */
 bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_arena *a);
 
+/* The strategy's recompute_modules of a job whose program has Megatron's; false: its parts are none of
+ * these. */
+bool msr_recompute_modules(const msr_job *j, uint32_t *out);
+
 /* The card's word for a precision, "mixed"; NULL: none that is known. */
 const char *msr_precision_word(const char *text);
 

@@ -243,6 +243,8 @@ static void choose_selective(planning *p)
                         p->program->title);
     } else {
         p->point->recompute_granularity = STEP_RECOMPUTE_SELECTIVE;
+        if (p->job->recompute_parts) /* else there would be a gap */
+            msr_recompute_modules(p->job, &p->point->recompute_modules);
     }
 }
 

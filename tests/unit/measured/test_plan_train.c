@@ -215,9 +215,18 @@ CLAIM(offloading_and_parts_of_a_recomputation_stand_in_the_way)
     j.offloads = j.offloaded_layers = 0;
     assert_ok(make(&j, &as_said), &err);
     assert_true(plan.can_run);
-    j.recompute_parts = "(mlp)";
+    j.recompute_parts = "(mlp, experts)";
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
-               "selective recomputation '(mlp)', of which attention alone can be simulated; give --recompute");
+               "selective recomputation '(mlp, experts)', of which attention and the modules of Megatron-LM can be "
+               "simulated; give --recompute");
+    j.recompute_parts = "(core_attn, mlp)";
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.n_gaps, 0);
+    assert_int_equal(plan.point.recompute_granularity, STEP_RECOMPUTE_SELECTIVE);
+    assert_int_equal(plan.point.recompute_modules, STEP_AGAIN_CORE | STEP_AGAIN_MLP);
+    j.framework = "DeepSpeed";
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_UNKNOWN_FACT);
 }
 
 CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
