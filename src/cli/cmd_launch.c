@@ -40,7 +40,8 @@ static strategy_options with_defaults_of(const launch_program *p, const strategy
 {
     const uint64_t recomputation =
         UINT64_C(1) << STRATEGY_recompute | UINT64_C(1) << STRATEGY_recompute_granularity |
-        UINT64_C(1) << STRATEGY_recompute_layers | UINT64_C(1) << STRATEGY_recompute_every;
+        UINT64_C(1) << STRATEGY_recompute_modules | UINT64_C(1) << STRATEGY_recompute_layers |
+        UINT64_C(1) << STRATEGY_recompute_every;
     strategy_options o = *given;
 
     if (!p || name)

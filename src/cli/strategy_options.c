@@ -25,6 +25,7 @@ static const char *value_name(const strategy_parameter *p, bool list)
     case STRATEGY_DEGREE: return list ? "N[,...]" : "N";
     case STRATEGY_SWITCH: return is_flag(p, list) ? NULL : "WHICH";
     case STRATEGY_CHOICE: return list ? "WHICH[,...]" : "WHICH";
+    case STRATEGY_SET: return list ? "SET[,...]" : "SET";
     case STRATEGY_ORDER: break;
     }
     return list ? "ORDER[,...]" : "ORDER";
@@ -37,7 +38,7 @@ static const char *help_of(const strategy_parameter *p, bool list)
 
     dse_strbuf_init(&text); /* kept by the row */
     dse_strbuf_adds(&text, list ? p->help_of_list : p->help);
-    if (p->kind == STRATEGY_CHOICE) {
+    if (p->kind == STRATEGY_CHOICE || p->kind == STRATEGY_SET) {
         dse_strbuf_adds(&text, ": ");
         dse_strbuf_add_choices(&text, p->choices);
     }

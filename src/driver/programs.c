@@ -30,7 +30,7 @@ enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED, ATTENTION_FLASH2 };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { TP_DEFAULT, TP_ON, TP_OFF };
-enum { FP8_NONE, FP8_TENSORWISE = 2, FP8_ROWWISE, FP8_BLOCKWISE };
+enum { FP8_NONE, FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { DISPATCH_ALL_TO_ALL, DISPATCH_ALL_GATHER, DISPATCH_DEEPEP };
 enum { CAPACITY_DEFAULT, CAPACITY_NONE };
 enum { SCHEDULE_1F1B, SCHEDULE_ZERO_BUBBLE = 3, SCHEDULE_ZBV, SCHEDULE_DUALPIPEV };
@@ -66,7 +66,8 @@ static uint64_t bit_of(uint32_t parameter) { return UINT64_C(1) << parameter; }
 void drv_program_set_defaults(strategy *p, uint64_t given)
 {
     const uint64_t recomputation = bit_of(STRATEGY_recompute) | bit_of(STRATEGY_recompute_granularity) |
-                                   bit_of(STRATEGY_recompute_layers) | bit_of(STRATEGY_recompute_every);
+                                   bit_of(STRATEGY_recompute_modules) | bit_of(STRATEGY_recompute_layers) |
+                                   bit_of(STRATEGY_recompute_every);
 
     if (given & recomputation) /* one choice of several parameters */
         given |= recomputation;
@@ -178,6 +179,17 @@ static bool overlaps_what_is_made_again(const strategy *p)
     return overlaps_micro_batches(p) && p->recompute_granularity == STEP_RECOMPUTE_FULL;
 }
 
+static bool makes_parts_again(const strategy *p) { return p->recompute_modules != STEP_AGAIN_CORE; }
+static bool makes_scaled_results_again(const strategy *p)
+{
+    return p->fp8_recipe == FP8_DELAYED &&
+           p->recompute_modules & (STEP_AGAIN_NORMS | STEP_AGAIN_EXPERT_ACTIVATION);
+}
+static bool overlaps_shared_made_again(const strategy *p)
+{
+    return p->ep_overlap == DRV_OVERLAPS_SHARED && p->recompute_modules & STEP_AGAIN_SHARED;
+}
+
 /* torchtitan/distributed/dual_pipe_v.py, get_dual_pipe_v_flag. */
 static bool makes_overlapped_experts_again(const strategy *p)
 {
@@ -256,6 +268,14 @@ static const struct {
     {~0u, overlaps_what_is_made_again,
      "ep_overlap micro-batches excludes recomputation of whole layers (Megatron); take "
      "recompute_granularity none or selective"},
+    {~(unsigned)(BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)), makes_parts_again,
+     "only Megatron makes single modules again; take recompute_modules core-attn"},
+    {~0u, makes_scaled_results_again,
+     "results that are scaled by recipe delayed are not made again (Megatron); take fp8_recipe tensorwise, "
+     "or recompute_modules without layernorm and moe-act"},
+    {~0u, overlaps_shared_made_again,
+     "shared experts beside exchanges are not made again (Megatron); take ep_overlap off, or "
+     "recompute_modules without shared-experts"},
     {BIT(DRV_TORCHTITAN), makes_overlapped_experts_again,
      "TorchTitan's dualpipev with ep above 1 makes nothing again; take recompute_granularity none, or ep 1"},
     {~0u, pieces_of_whole_sequences,

@@ -154,6 +154,7 @@ step_options drv_training_options(const drv_study *s, const strategy *p)
                       .context = (step_context)p->cp_comm,
                       .recompute =
                           p->recompute ? STEP_RECOMPUTE_FULL : (step_recompute)p->recompute_granularity,
+                      .recompute_modules = p->recompute_modules,
                       .recompute_layers = p->recompute_layers,
                       .recompute_every = p->recompute_every,
                       .zero = p->zero,
@@ -223,6 +224,24 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
         return dse_fail(err, DSE_E_RANGE,
                         "ep_overlap shared, but %s has no shared experts; take ep_overlap off",
                         s->model_name);
+    return DSE_OK;
+}
+
+/* Each part that is to be made again is one of a layer. */
+static dse_status check_parts(const drv_study *s, const strategy *p, dse_error *err)
+{
+    const strategy_parameter *row = &strategy_parameters[STRATEGY_recompute_modules];
+    const uint32_t parts = p->recompute_modules;
+
+    if (parts != row->fallback && p->recompute_granularity != STEP_RECOMPUTE_SELECTIVE)
+        return dse_fail(err, DSE_E_RANGE,
+                        "recompute_modules needs recompute_granularity selective; take that, or leave it "
+                        "out");
+    for (uint32_t i = 0; parts != row->fallback && row->choices[i]; i++)
+        if (parts >> i & 1 && !step_model_has_part(&s->training->model, 1u << i))
+            return dse_fail(err, DSE_E_RANGE,
+                            "recompute_modules %s, but no layer of %s has such modules; leave it out",
+                            row->choices[i], s->model_name);
     return DSE_OK;
 }
 
@@ -339,6 +358,7 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
     if ((st = check_experts(s, p, err)) != DSE_OK ||
+        (st = check_parts(s, p, err)) != DSE_OK ||
         (st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
         (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)

@@ -29,6 +29,7 @@ static bool splits_experts_badly(const launch_job *j)
 }
 
 static bool lays_out_stages(const launch_job *j) { return j->n_laid_out > 1; }
+static bool recomputes_modules(const launch_job *j) { return j->point.recompute_modules != 1; }
 static bool predicts_further(const launch_job *j) { return j->mtp_layers > 0; }
 
 static const launch_rule refused[] = {
@@ -37,6 +38,7 @@ static const launch_rule refused[] = {
     {replicates_a_part, "DeepSpeed replicates shards (MiCS) with ZeRO 3 alone; take zero 3, or replicas 1"},
     {says_sync, "DeepSpeed has no choice of when gradients are reduced; take sync default"},
     {says_reshard, "DeepSpeed frees parameters that it has gathered; take reshard default"},
+    {recomputes_modules, "DeepSpeed does not recompute single modules; take recompute_modules core-attn"},
     {skips_layers, "DeepSpeed recomputes all layers or none; take recompute_every 1"},
     {splits_experts_badly,
      "ep divides the experts, and the data parallel ranks, in DeepSpeed; take such an ep"},

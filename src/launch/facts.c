@@ -175,13 +175,27 @@ static void set_sharding(const strategy *p, dse_arena *a, launch_facts *f)
     f->overlap_parameters = on_off(!strcmp(overlap, "on") && p->zero > 0);
 }
 
+/* Megatron's words, with a character between them. */
+static const char *modules(const strategy *p, char between, dse_arena *a)
+{
+    char text[STRATEGY_VALUE_MAX];
+
+    strategy_print(&strategy_parameters[STRATEGY_recompute_modules], p->recompute_modules, text);
+    for (char *c = text; *c; c++)
+        *c = *c == '-' ? '_' : *c == '+' ? between : *c;
+    return dse_arena_strdup(a, text);
+}
+
 static void set_recompute(const strategy *p, dse_arena *a, launch_facts *f)
 {
     const bool is_full = !strcmp(choice(p, STRATEGY_recompute_granularity), "full");
     const bool is_part = p->recompute_layers > 0;
 
     f->recompute = choice(p, STRATEGY_recompute_granularity);
-    f->recompute_modules = !strcmp(f->recompute, "selective") ? "core_attn" : NULL;
+    if (!strcmp(f->recompute, "selective")) {
+        f->recompute_modules = modules(p, ' ', a);
+        f->recompute_list = dse_arena_printf(a, "[%s]", modules(p, ',', a));
+    }
     f->recompute_method = is_full ? is_part ? "block" : "uniform" : NULL;
     f->recompute_count = number_if(a, is_full, is_part ? p->recompute_layers : 1);
     f->checkpoints = !is_full                 ? f->recompute_modules ? "operators" : "none"

@@ -288,7 +288,7 @@ static const launch_option bridge_rows[] = {
     LAUNCH_NEWLINE,
     {"model.recompute_granularity", FACT(recompute),
      WORDS({"none", "null"}, {"selective", "selective"}, {"full", "full"})},
-    {"model.recompute_modules", FACT(recompute_modules), WORDS({"core_attn", "[core_attn]"})},
+    {"model.recompute_modules", FACT(recompute_list)},
     {"model.recompute_method", FACT(recompute_method), .absent = "null"},
     {"model.recompute_num_layers", FACT(recompute_count), .absent = "null"},
     {"model.attention_backend", FACT(attention), .fallback = "fused",

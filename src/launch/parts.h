@@ -66,7 +66,8 @@ typedef struct {
     const char *overlap_gradients, *overlap_parameters; /* switches; parameters: with something sharded */
     /* memory */
     const char *recompute;         /* "none", "selective", "full" */
-    const char *recompute_modules; /* of selective: "core_attn" */
+    const char *recompute_modules; /* of selective: "core_attn mlp" */
+    const char *recompute_list;    /* the same: "[core_attn,mlp]" */
     const char *recompute_method;  /* of full: "uniform"; "block": the first recompute_count of each chunk */
     const char *recompute_count;   /* of full */
     /* As TorchTitan tells them apart: "none", "operators" (selective), "layers" (every so many-th),

@@ -105,10 +105,12 @@ static bool spreads_experts_badly(const launch_job *j)
 }
 
 static bool lays_out_stages(const launch_job *j) { return j->n_laid_out > 1; }
+static bool recomputes_modules(const launch_job *j) { return j->point.recompute_modules != 1; }
 static bool predicts_further(const launch_job *j) { return j->mtp_layers > 0; }
 
 static const launch_rule refused[] = {
     {lays_out_stages, "layers by stage are written for Megatron alone; leave --pipeline-layout out"},
+    {recomputes_modules, "TorchTitan does not recompute modules by name; take recompute_modules core-attn"},
     {predicts_further, "TorchTitan has no layers that predict further tokens; leave --mtp out"},
     {replicates_context, "TorchTitan shards parameters over cp; take zero 3, or cp 1"},
     {says_sync, "TorchTitan reduces gradients in each micro-batch, or of a stage after its last; take sync "

@@ -28,6 +28,7 @@ typedef struct {
     int64_t moe;   /* 0, 1 */
     int64_t gated; /* the feed-forward network has a gate, a third matrix: 0, 1 */
     int64_t tied;  /* the output embedding is the input embedding: 0, 1 */
+    int64_t mtp_layers; /* that predict further tokens */
     /* The work of a step. */
     int64_t batch;         /* sequences of a step over all ranks */
     int64_t micro_batch;   /* sequences of one */
@@ -37,7 +38,7 @@ typedef struct {
     const char *quantization; /* of products, as written: "float8 rowwise"; NULL: not said */
     msr_recompute recompute;
     int64_t recompute_layers; /* of each stage, where not all are made again */
-    /* of a selective recomputation, as written: parts that are not attention; NULL */
+    /* of a selective recomputation, as written: parts, if these are more than attention; NULL */
     const char *recompute_parts;
     int64_t offloads;         /* activations wait on the host for the backward pass: 0, 1 */
     int64_t offloaded_layers; /* the same, by the number of layers */
@@ -47,10 +48,12 @@ typedef struct {
      * sharded. */
     int64_t dp, dp_replicate, dp_shard, tp, pp, cp, ep, etp;
     const char *dispatch;   /* how tokens come to their experts, as written: "hybridep"; NULL: not said */
+    int64_t ep_overlap;     /* exchanges of experts go on beside passes of another micro-batch: 0, 1 */
     const char *rank_order; /* of the degrees, innermost first, as a workload card says it; NULL: not said */
     int64_t interleaving;   /* of the pipeline's schedule: chunks of layers a stage */
     const char *schedule;   /* of the pipeline, as written: "1F1B" */
     const char *partition;  /* of the layers over the pipeline's stages, as written */
+    const char *layout;     /* layers by stage, in a spelling of step/layout.c: "Et*4|(t*4|)*14tmL" */
     int64_t sequence_parallel; /* Megatron's, along tp: 0, 1 */
     int64_t tp_overlap;        /* products cut in pieces beside the collectives of tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */

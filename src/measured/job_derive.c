@@ -236,6 +236,8 @@ static void derive_model(deriving *d)
         j->d_ff = times(d->row->ff_ratio, j->d_model);
     if (!MSR_GIVEN(j->moe) && MSR_GIVEN(d->row->experts))
         j->moe = d->row->experts > 1;
+    if (!MSR_GIVEN(j->mtp_layers) && d->row->remark)
+        j->mtp_layers = msr_mtp_of(d->row->remark);
     if (!MSR_GIVEN(j->float8) && j->quantization)
         j->float8 = !strncasecmp(j->quantization, float8, sizeof float8 - 1);
 }

@@ -180,6 +180,12 @@ static dse_status read_width(row_reading *r, const found *f, dse_error *err)
     return put_int(r, f, f->field + 1, ratio, err);
 }
 
+/* A remark is of any kind; what is made of one is a word in a text. */
+static dse_status read_remark(row_reading *r, const found *f, dse_error *err)
+{
+    return f->value->kind == CFG_SCALAR ? read_text(r, f, err) : DSE_OK;
+}
+
 static dse_status read_phase(row_reading *r, const found *f, dse_error *err)
 {
     trace_phase *out = &r->row->job.phase, now;
@@ -254,7 +260,8 @@ typedef dse_status reader(row_reading *r, const found *f, dse_error *err);
 static reader *const readers[] = {
     [ROW_TEXT] = read_text,   [ROW_INT] = read_int,          [ROW_NUMBER] = read_number,
     [ROW_FLAG] = read_flag,   [ROW_WORDS] = read_words,      [ROW_WIDTH] = read_width,
-    [ROW_PHASE] = read_phase, [ROW_SECONDS] = read_quantity, [ROW_BYTES] = read_quantity};
+    [ROW_PHASE] = read_phase, [ROW_REMARK] = read_remark,    [ROW_SECONDS] = read_quantity,
+    [ROW_BYTES] = read_quantity};
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
@@ -399,7 +406,8 @@ static void clear(msr_row *row)
         case ROW_BYTES: *(double *)at = NAN; break;
         case ROW_TEXT:
         case ROW_WORDS:
-        case ROW_PHASE: break;
+        case ROW_PHASE:
+        case ROW_REMARK: break;
         }
     }
 }

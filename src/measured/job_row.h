@@ -11,7 +11,7 @@
 typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
-        *recompute, *compiler, *policy, *mlp, *activation;
+        *recompute, *compiler, *policy, *mlp, *activation, *remark;
     int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, compiled;
     int64_t ff_ratio; /* "4 x hidden" */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
@@ -73,6 +73,7 @@ typedef struct {
     bool has_policies;          /* recomputation is said by MaxText's names of policies */
     bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
     bool is_llama;              /* models are built as a Llama's unless their names say another family */
+    bool has_recipes;           /* the models of msr_recipe_model are configured as these say */
     int64_t llama3_sequence;    /* tokens of a sequence in its configurations of Llama 3 and 3.1; 0: none */
     const char *fp8_recipe; /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
 } msr_framework;
@@ -85,8 +86,8 @@ const msr_framework *msr_framework_find(const char *text);
  * that is not quite that; NULL. */
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest);
 
-/* What a text about selective recomputation names in brackets, if that is no part that is known for attention
- * ("core_attn"); NULL. */
+/* What a text about selective recomputation names in brackets, if that is more than attention ("core_attn");
+ * NULL. */
 const char *msr_recompute_parts(const char *text);
 
 /* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as
@@ -98,6 +99,24 @@ msr_built msr_built_of(const char *family);
  * with layers without attention ("Nemotron-H", "Jamba"). */
 bool msr_name_has_experts(const char *family);
 bool msr_name_is_hybrid(const char *family);
+
+/* What recipes of Megatron-Bridge set for a model that a table of its runs does not repeat. */
+typedef struct {
+    const char *part;   /* of the model's name in normal form: "deepseekv3" */
+    int64_t layers;
+    int64_t mtp_layers; /* that predict a further token, unless a run says otherwise */
+    /* layers by stage up to the last letters, "mL" or "L", up to a row with pp 0 */
+    struct {
+        int64_t pp, vp;
+        const char *text;
+    } layout[8];
+} msr_recipe_model;
+
+/* Those of a model by its name and number of layers; NULL: the program has no such habits of it. */
+const msr_recipe_model *msr_recipe_model_find(const msr_framework *f, const char *family, int64_t layers);
+
+/* The layers that predict further tokens, by a remark: "w/o MTP", "w/ MTP"; MSR_JOB_NONE: it does not say. */
+int64_t msr_mtp_of(const char *remark);
 
 /* Whether a text, the name of an activation, says that there is a gate: 0, 1; MSR_JOB_NONE: it does not
  * say. */

@@ -13,6 +13,7 @@ typedef enum {
     ROW_WORDS,   /* a text; or true or false, which is the next field */
     ROW_WIDTH,   /* a whole number, or "4 x hidden", which is the next field */
     ROW_PHASE,   /* training, inference, serving */
+    ROW_REMARK,  /* a text; anything else says nothing */
     ROW_SECONDS, /* > 0 */
     ROW_BYTES    /* > 0 */
 } row_type;
@@ -41,6 +42,8 @@ typedef enum {
     F(MLP, TEXT, mlp, 0)                                                                                     \
     F(ACTIVATION, TEXT, activation, 0)                                                                       \
     F(TIED, FLAG, job.tied, 0)                                                                               \
+    F(MTP_LAYERS, INT, job.mtp_layers, 0)                                                                    \
+    F(REMARK, REMARK, remark, 0)                                                                             \
     F(BATCH, INT, job.batch, 1)                                                                              \
     F(LOCAL_BATCH, INT, local_batch, 1)                                                                      \
     F(CHIP_BATCH, INT, chip_batch, 1)                                                                        \
@@ -71,10 +74,12 @@ typedef enum {
     F(EP, INT, job.ep, 1)                                                                                    \
     F(ETP, INT, job.etp, 1)                                                                                  \
     F(DISPATCH, TEXT, job.dispatch, 0)                                                                       \
+    F(EP_OVERLAP, FLAG, job.ep_overlap, 0)                                                                   \
     F(RANK_ORDER, TEXT, job.rank_order, 0)                                                                   \
     F(INTERLEAVING, INT, job.interleaving, 1)                                                                \
     F(SCHEDULE, TEXT, job.schedule, 0)                                                                       \
     F(PARTITION, TEXT, job.partition, 0)                                                                     \
+    F(LAYOUT, TEXT, job.layout, 0)                                                                           \
     F(SEQUENCE_PARALLEL, FLAG, job.sequence_parallel, 0)                                                     \
     F(ZERO_STAGE, INT, job.zero_stage, 0)                                                                    \
     F(OPTIMIZER_SHARDING, FLAG, optimizer_sharding, 0)                                                       \

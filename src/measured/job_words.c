@@ -117,7 +117,7 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .unfused = true,
      .cp_comm = "all-to-all"},
-    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES},
+    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES, .has_recipes = true},
     {.name = "nemo", .title = "NeMo", RECIPES},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
@@ -230,6 +230,42 @@ const msr_framework *msr_framework_find(const char *text)
                 return &frameworks[i];
     }
     return NULL;
+}
+
+/* ---- recipes ------------------------------------------------------------------------------- */
+
+/* Megatron-Bridge 067f987d and its tags v0.2.0 to v0.6.0, recipes/deepseek/deepseek_v3.py (later h100/):
+ * mtp_num_layers 1, and the layouts of _get_deepseek_v3_pipeline_layout by (pp, vp), which its recipes of
+ * B200, B300 and GB200 take; that of 8 x 4 is of its recipes of 1,024 H100. */
+static const msr_recipe_model recipe_models[] = {
+    {.part = "deepseekv3",
+     .layers = 61,
+     .mtp_layers = 1,
+     .layout = {{4, 1, "Et*16|(t*16|)*2t*13"},
+                {8, 1, "Et*8|(t*8|)*6t*5"},
+                {4, 2, "Et*8|(t*8|)*6t*5"},
+                {16, 1, "Et*4|(t*4|)*14t"},
+                {8, 2, "Et*4|(t*4|)*14t"},
+                {4, 4, "Et*4|(t*4|)*14t"},
+                {8, 4, "Et|(tt|)*30"}}},
+};
+
+const msr_recipe_model *msr_recipe_model_find(const msr_framework *f, const char *family, int64_t layers)
+{
+    char form[WORD_MAX];
+
+    msr_normal_form(family ? family : "", form, sizeof form);
+    for (size_t i = 0; f && f->has_recipes && i < DSE_COUNT(recipe_models); i++)
+        if (strstr(form, recipe_models[i].part) && recipe_models[i].layers == layers)
+            return &recipe_models[i];
+    return NULL;
+}
+
+int64_t msr_mtp_of(const char *remark)
+{
+    if (strstr(remark, "w/o MTP"))
+        return 0;
+    return strstr(remark, "w/ MTP") ? 1 : MSR_JOB_NONE;
 }
 
 /* ---- recomputation ------------------------------------------------------------------------- */
@@ -348,7 +384,7 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
 }
 
-/* Megatron's --recompute-modules. Without a list they are core_attn, and that is what is simulated. */
+/* Megatron's --recompute-modules, but for a list of core_attn alone, which they are without one. */
 const char *msr_recompute_parts(const char *text)
 {
     static const char *const attention[] = {"core_attn", "core attention", "attention", "attn"};

@@ -215,13 +215,14 @@ static void find_strategy_gaps(msr_plan *p, const msr_plan_options *o, dse_arena
                               {"the degree 'tp'", j->tp},
                               {"the degree 'pp'", j->pp},
                               {"the degree 'cp'", j->cp}};
+    uint32_t modules;
 
     msr_plan_unknown(p, facts, DSE_COUNT(facts), a);
-    if (o->recompute < 0 && j->recompute_parts)
-        msr_plan_gap(
-            p, MSR_GAP_UNKNOWN_FACT, a,
-            "selective recomputation '%.60s', of which attention alone can be simulated; give --recompute",
-            j->recompute_parts);
+    if (o->recompute < 0 && j->recompute_parts && !msr_recompute_modules(j, &modules))
+        msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a,
+                     "selective recomputation '%.60s', of which attention and the modules of Megatron-LM can "
+                     "be simulated; give --recompute",
+                     j->recompute_parts);
     if (!o->precision && j->precision && !msr_precision_word(j->precision) &&
         !msr_precision_is_low(j->precision))
         msr_plan_gap(p, MSR_GAP_UNKNOWN_FACT, a, "the precision '%.60s' is none of ours; give --precision",
@@ -250,6 +251,8 @@ dse_status msr_plan_make(const msr_job *job, const msr_plan_options *o, dse_aren
         return st;
     if (!m.experts && is_said_to_have_experts(job, o)) /* it has other sizes than its family's card */
         add_experts_gap(out, a);
+    if (card_model_trains(&m))
+        msr_plan_stages(out, &m, a);
     st = card_model_trains(&m) ? msr_plan_train(out, o, a, err) : msr_plan_stage(out, &m, o, a, err);
     out->can_run = st == DSE_OK && can_run(out, o->approximate);
     return st;

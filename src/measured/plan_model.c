@@ -6,6 +6,7 @@
 #include "cards/locate.h"
 #include "measured/job_row.h"
 #include "measured/plan_parts.h"
+#include "step/model.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -394,6 +395,76 @@ static dse_status find_family(const msr_job *j, dse_arena *a, const char **out, 
     if (!*out) /* a name that writes no points: "llama_3_1_8b", "qwen25-7b" */
         *out = card_of_form(form, msr_normal_form, name, n);
     return DSE_OK;
+}
+
+/* ---- layers by stage ----------------------------------------------------------------------- */
+
+/* The layers of a layout that predict further tokens, its letters m; step/layout.c counts what is
+ * repeated. */
+static int64_t count_mtp(const char *layout)
+{
+    int64_t n = 0;
+
+    for (; *layout; layout++)
+        n += *layout == 'm';
+    return n;
+}
+
+/* Of what the recipes have; NULL: nothing for these degrees. */
+static const char *layout_of_recipe(const msr_recipe_model *recipe, const msr_job *j, int64_t mtp_layers,
+                                    dse_arena *a)
+{
+    const int64_t vp = MSR_GIVEN(j->interleaving) ? j->interleaving : 1;
+
+    for (size_t i = 0; i < DSE_COUNT(recipe->layout) && recipe->layout[i].pp; i++)
+        if (recipe->layout[i].pp == j->pp && recipe->layout[i].vp == vp)
+            return dse_arena_printf(a, "%s%sL", recipe->layout[i].text, mtp_layers ? "m" : "");
+    return NULL;
+}
+
+static int64_t choose_mtp(msr_plan *p, const msr_recipe_model *recipe, dse_arena *a)
+{
+    const msr_job *j = p->job;
+
+    if (MSR_GIVEN(j->mtp_layers))
+        return j->mtp_layers;
+    if (j->layout)
+        return count_mtp(j->layout);
+    if (!recipe)
+        return 0;
+    msr_plan_assume(p, a,
+                    "%" PRId64 " layer that predicts a further token, as the recipes of %s have: the source "
+                    "does not say",
+                    recipe->mtp_layers, msr_framework_find(j->framework)->title);
+    return recipe->mtp_layers;
+}
+
+void msr_plan_stages(msr_plan *p, const card_model *m, dse_arena *a)
+{
+    const msr_job *j = p->job;
+    const msr_framework *program = msr_framework_find(j->framework);
+    const msr_recipe_model *recipe = msr_recipe_model_find(program, j->family, m->layers);
+    const char *layout = j->pp > 1 ? j->layout : NULL;
+    making to = {.map = p->model.root, .arena = a};
+    step_model stages = {.n_layers = (uint32_t)m->layers};
+    dse_error err = DSE_ERROR_INIT;
+    int64_t mtp_layers;
+
+    if (*m->pipeline_layout || m->mtp_layers) /* of the card or of a setting, which hold */
+        return;
+    mtp_layers = choose_mtp(p, recipe, a);
+    stages.n_mtp = (uint32_t)mtp_layers;
+    if (!layout && recipe && (layout = layout_of_recipe(recipe, j, mtp_layers, a)))
+        msr_plan_assume(p, a, "layers by stage %s, as the recipes of %s have: the source does not say",
+                        layout, program->title);
+    if (layout && step_model_lay_out(&stages, layout, a, &err) != DSE_OK) {
+        msr_plan_gap(p, MSR_GAP_REFUSED, a, "%s", err.text);
+        return;
+    }
+    if (mtp_layers)
+        put_int(&to, "mtp_layers", mtp_layers);
+    if (layout)
+        put(&to, "pipeline_layout", layout);
 }
 
 bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_arena *a)

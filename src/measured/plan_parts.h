@@ -32,8 +32,16 @@ dse_status msr_plan_refuse_order(const msr_job *j, dse_error *err);
  * missing, or a size of the job is another than the family's. */
 dse_status msr_plan_model(msr_plan *p, const msr_plan_options *o, dse_arena *a, dse_error *err);
 
+/* Adds to p->model, whose card is `m`, what follows its layers and how they are shared by stages, where the
+ * job or the recipes of its program say so. A layout that does not fit the model is a gap. */
+void msr_plan_stages(msr_plan *p, const card_model *m, dse_arena *a);
+
 /* Whether the card that the options name, or that of the job's family, says how many experts there are. */
 bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_arena *a);
+
+/* The strategy's recompute_modules of a job whose program has Megatron's; false: its parts are none of
+ * these. */
+bool msr_recompute_modules(const msr_job *j, uint32_t *out);
 
 /* The card's word for a precision, "mixed"; NULL: none that is known. */
 const char *msr_precision_word(const char *text);

@@ -66,6 +66,8 @@ static void settle_stages(msr_plan *p, const card_model *m, dse_arena *a)
     const bool counts = partition && !strncmp(partition, with_embeddings, sizeof with_embeddings - 1),
                is_uniform = partition && !strcmp(partition, "uniform");
 
+    if (*m->pipeline_layout)
+        return;
     if (partition &&
         !((counts && (m->layers + 2) % stages == 0) || (is_uniform && m->layers % stages == 0))) {
         p->can_run = false;

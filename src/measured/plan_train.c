@@ -243,6 +243,8 @@ static void choose_selective(planning *p)
                         p->program->title);
     } else {
         p->point->recompute_granularity = STEP_RECOMPUTE_SELECTIVE;
+        if (p->job->recompute_parts) /* else there would be a gap */
+            msr_recompute_modules(p->job, &p->point->recompute_modules);
     }
 }
 
@@ -339,6 +341,8 @@ static void choose_experts(planning *p)
     msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts");
     if (j->ep > 1)
         choose_dispatch(p);
+    if (j->ep > 1 && j->ep_overlap == 1)
+        p->point->ep_overlap = choice(STRATEGY_ep_overlap, "micro-batches");
 }
 
 static void choose_attention(planning *p)

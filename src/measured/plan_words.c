@@ -148,6 +148,25 @@ void msr_device_form(const char *text, char *out, size_t size)
     snprintf(out, size, "%s", form);
 }
 
+/* ---- recomputation ------------------------------------------------------------------------- */
+
+/* "(mla_up_proj, mlp)" is "mla_up_proj+mlp". */
+bool msr_recompute_modules(const msr_job *j, uint32_t *out)
+{
+    const msr_framework *program = msr_framework_find(j->framework);
+    char set[WORD_MAX] = "";
+    size_t n = 0;
+
+    if (!j->recompute_parts || !program || strcmp(program->like, "megatron") != 0)
+        return false;
+    for (const char *c = j->recompute_parts; *c && n + 1 < sizeof set; c++)
+        if (*c == ',')
+            set[n++] = '+';
+        else if (!strchr("() ", *c))
+            set[n++] = *c;
+    return strategy_parse(&strategy_parameters[STRATEGY_recompute_modules], "", set, out, NULL) == DSE_OK;
+}
+
 /* ---- the order of ranks -------------------------------------------------------------------- */
 
 /* The names in a workload card and in a model card. Both parts of dp are one dimension, so they must be

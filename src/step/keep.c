@@ -44,7 +44,33 @@ static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), cons
     return k.bytes;
 }
 
-uint64_t step_module_kept(const step_module *m, const step_shape *s) { return counted(m->kind->keep, m, s); }
+/* The input of a part that is made again. */
+static uint64_t begun(const step_module *m, const step_shape *s)
+{
+    const step_options *o = s->options;
+
+    if (m->is_shared)
+        return 0;
+    if (m->kind != &step_module_rotary)
+        return step_module_input(m, s);
+    return (uint64_t)(o->activation_bytes * (double)s->tokens *
+                      (double)(m->rotates + m->rotates_split / o->tp));
+}
+
+/* Nothing within a part that is made again, but for attention, which knows itself what it makes again. */
+uint64_t step_module_kept(const step_module *m, const step_shape *s)
+{
+    const unsigned again = step_again_parts(s->options), made = m->parts & again & ~(unsigned)STEP_AGAIN_CORE;
+    const bool has_input = m->is_shared || m->reads & again;
+    step_keeper k = {.shape = s, .has_input = has_input};
+
+    if (made)
+        return made & ~m->begins || has_input ? 0 : begun(m, s);
+    if (m->kind->keep)
+        m->kind->keep(&k, m);
+    return k.bytes;
+}
+
 uint64_t step_module_deferred(const step_module *m, const step_shape *s)
 {
     return counted(m->kind->defer, m, s);

@@ -67,11 +67,24 @@ static int64_t made_again(const step_module *m, const step_shape *s)
     step_options o = *s->options;
     step_shape whole = *s;
 
-    if (o.recompute != STEP_RECOMPUTE_SELECTIVE || !m->is_again)
+    if (!((m->parts | m->reads) & step_again_parts(&o)))
         return 0;
     o.recompute = STEP_RECOMPUTE_NONE;
     whole.options = &o;
     return (int64_t)(step_module_kept(m, &whole) - step_module_kept(m, s));
+}
+
+/* What of it is there in the backward pass of module i. */
+static int64_t made_by(const step_memory *s, const step_block *b, uint32_t i)
+{
+    int64_t bytes = 0;
+
+    if (!step_again_parts(s->options))
+        return 0;
+    for (uint32_t k = 0; k <= i; k++)
+        if (step_made_until(s->options, b, k) >= i)
+            bytes += made_again(&b->module[k], &s->shape);
+    return bytes;
 }
 
 static int64_t output_bytes(const step_memory *s, const step_block *b, uint32_t i)
@@ -141,7 +154,7 @@ static void pass_backward(const step_memory *s, const step_block *b, bool again,
         }
         here.of[STEP_HOLDS_WORKING] = (int64_t)step_module_input(m, &s->shape) + output_bytes(s, b, i) +
                                       copies_of(m, &s->shape) + (i && i + 1 < b->n ? s->hidden : 0);
-        here.of[STEP_HOLDS_RECOMPUTED] += made_again(m, &s->shape);
+        here.of[STEP_HOLDS_RECOMPUTED] += made_by(s, b, i);
         here.of[STEP_HOLDS_CONTEXT] = receives(m, &s->shape, true);
         keep_largest(&u->moment[kind], &here);
         if (i || !again)

@@ -402,8 +402,12 @@ dse_status step_model_read(const cfg_doc *doc, const wl_symbols *symbols, uint32
         (st = check_keys(&r, define, 0, "'define'", names.of, names.n)) != DSE_OK ||
         (st = read_blocks(&r, blocks, define, &names, out)) != DSE_OK)
         return st;
-    st = read_size(&r, sequence, &out->sequence);
-    return st == DSE_OK ? read_size(&r, hidden, &out->hidden) : st;
+    if ((st = read_size(&r, sequence, &out->sequence)) != DSE_OK ||
+        (st = read_size(&r, hidden, &out->hidden)) != DSE_OK)
+        return st;
+    for (uint32_t i = STEP_LAYER; i < out->n_blocks; i++)
+        step_block_mark_parts(&out->block[i], out->hidden);
+    return DSE_OK;
 }
 
 dse_status step_model_spread(step_model *m, const double *const *share, dse_arena *a, dse_error *err)
@@ -464,6 +468,7 @@ static step_module norm_like(const step_block *layer, const char *name, uint64_t
             norm = layer->module[i];
     norm.name = name;
     norm.is_shared = false;
+    norm.parts = norm.begins = norm.reads = 0;
     norm.is_of_layer = true;
     return norm;
 }
@@ -494,6 +499,8 @@ void step_model_add_mtp(step_model *m, uint32_t n, dse_arena *a)
         b->n_parameters += added;
     }
     memcpy(b->module + MTP_N, layer->module, layer->n * sizeof *b->module);
+    for (uint32_t i = MTP_N; i < b->n; i++)
+        b->module[i].made_until += MTP_N;
     for (uint32_t i = 0; i < layer->n_parameters; i++) {
         b->parameter[b->n_parameters] = layer->parameter[i];
         b->parameter[b->n_parameters++].module += MTP_N;

@@ -48,7 +48,14 @@ typedef struct {
     uint64_t window; /* itself and those before it, so many; 0: to all */
     bool is_chunked; /* or of its chunk of so many, those before it */
     bool is_shared;  /* another module keeps its input, which is the same tensor */
-    bool is_again;   /* selective recomputation makes it again in the backward pass */
+    bool is_again;   /* it is the core of attention, which selective recomputation makes again by default */
+    /* Bits STEP_AGAIN_..: the parts of a layer that it is of; of these, those whose input is its own; and
+     * those whose result it reads, which is not kept where they are made again. */
+    unsigned parts, begins, reads;
+    uint32_t made_until; /* what is made again for it is there from this module's backward pass to its own */
+    /* Of a rotation, features of a token that the others of its part did not make: on every rank, and split
+     * over tp. */
+    uint64_t rotates, rotates_split;
     /* Of a router, of what brings tokens to experts and back, and of the experts' own modules: how many
      * experts there are, 0: it has none of these; and of how many a token takes the mean. */
     uint64_t n_experts, top_k;
@@ -118,6 +125,9 @@ dse_status step_model_spread(step_model *m, const double *const *share, dse_aren
 /* Says how many layers each stage has, in one of the spellings of layout.c; after step_model_add_mtp.
  * DSE_E_CONFIG: it is none, or its layers are not the model's. */
 dse_status step_model_lay_out(step_model *m, const char *text, dse_arena *a, dse_error *err);
+
+/* Whether a layer has one of these parts (STEP_AGAIN_..). again.c */
+bool step_model_has_part(const step_model *m, unsigned part);
 
 /* How many of the layers are of a kind; of another block 1. */
 uint32_t step_block_times(const step_model *m, step_block_kind block);

@@ -15,7 +15,8 @@ typedef enum {
 typedef struct {
     const step_shape *shape;
     uint64_t bytes;
-    bool has_input; /* the next tensor, which is the module's input, is kept already */
+    /* the next tensor, which is the module's input, is kept already, or made again by another module */
+    bool has_input;
 } step_keeper;
 
 struct step_module_kind {
@@ -105,6 +106,18 @@ static inline bool step_is_matrix(const step_module *m)
 
 /* Elements of the matrices of such modules of a block on a rank. memory_unit.c */
 uint64_t step_matrix_elements(const step_block *b, step_split_over over);
+
+/* Finds the parts of a layer, whose hidden state has so many features (step_module.parts). again.c */
+void step_block_mark_parts(step_block *b, uint64_t hidden);
+
+/* The parts that are made again, as bits; 0: recomputation is not selective. */
+unsigned step_again_parts(const step_options *o);
+
+/* Whether selective recomputation makes a module again. */
+bool step_is_made_again(const step_options *o, const step_module *m);
+
+/* The module at whose backward pass what is made again for a module of the block is there first. */
+uint32_t step_made_until(const step_options *o, const step_block *b, uint32_t module);
 
 /* Whether a layer is made again whole in the backward pass; its number within the stage. */
 bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage);

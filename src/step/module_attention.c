@@ -311,12 +311,13 @@ static void keep(step_keeper *k, const step_module *m)
     const step_options *o = s->options;
     double tokens = (double)s->tokens, e = o->activation_bytes;
 
-    step_keep_bytes(k, e * tokens * (double)features_in(o, m));
+    if (!k->has_input)
+        step_keep_bytes(k, e * tokens * (double)features_in(o, m));
     if (o->fused_attention && step_is_low(o, m))
         step_keep_bytes(k, e * tokens * (double)features_out(o, m));
     if (o->fused_attention)
         step_keep_bytes(k, 4.0 * tokens * (double)step_heads(o, m) + 16);
-    else if (o->recompute != STEP_RECOMPUTE_SELECTIVE)
+    else if (!step_is_made_again(o, m))
         step_keep_bytes(k, (2 * e + 1) * tokens * (double)s->whole_sequence * (double)step_heads(o, m));
 }
 

@@ -504,7 +504,8 @@ static void keep_rows(step_keeper *k, const step_module *m)
 {
     const matrices x = matrices_of(m, k->shape);
 
-    step_keep_bytes(k, operand_bytes(k, m) * (double)(x.routed.computed * x.in));
+    if (!k->has_input)
+        step_keep_bytes(k, operand_bytes(k, m) * (double)(x.routed.computed * x.in));
 }
 
 static void defer_rows(step_keeper *k, const step_module *m)

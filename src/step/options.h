@@ -7,6 +7,18 @@
 
 typedef enum { STEP_RECOMPUTE_NONE, STEP_RECOMPUTE_SELECTIVE, STEP_RECOMPUTE_FULL } step_recompute;
 
+/* Parts of a layer that selective recomputation makes again, as bits in the order of Megatron-LM's
+ * --recompute-modules. again.c */
+enum {
+    STEP_AGAIN_CORE = 1,
+    STEP_AGAIN_NORMS = 2,
+    STEP_AGAIN_EXPERT_ACTIVATION = 4,
+    STEP_AGAIN_UP = 8,
+    STEP_AGAIN_MLP = 16,
+    STEP_AGAIN_EXPERTS = 32,
+    STEP_AGAIN_SHARED = 64
+};
+
 /* How context parallelism brings keys and values to queries, and their gradients back. */
 typedef enum {
     STEP_CONTEXT_RING,
@@ -83,6 +95,7 @@ typedef struct {
     bool merges_parts; /* with a ring, or keys and values gathered for it, kernels of their own add up what
                           the parts of attention give, in 32 bits (torch, _context_parallel/_attention.py) */
     step_recompute recompute;
+    unsigned recompute_modules; /* of selective recomputation, parts of a layer; 0: STEP_AGAIN_CORE */
     uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
     uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
     bool stops_early; /* a recomputed layer is made when its backward pass first reads something of it,

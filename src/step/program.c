@@ -257,7 +257,7 @@ static void forward(step_builder *b, const step_block *block, bool all)
 
     for (uint32_t i = 0; i < block->n; i++) {
         b->module = &block->module[i];
-        if (all || b->module->is_again)
+        if (all || step_is_made_again(b->shape->options, b->module))
             b->module->kind->forward(b, b->module);
     }
     if (all && b->shape->options->overlaps_shared)

@@ -165,6 +165,12 @@ STRATEGY_PARAMETER(ep_overlap, .kind = STRATEGY_CHOICE, .order = 34, OF_EXPERTS,
                            "moe-shared-expert-overlap), or beside passes of another micro-batch "
                            "(overlap-moe-expert-parallel-comm; dualpipe and dualpipev always do the latter)",
                    .help_of_list = "what exchanges of experts go on beside")
+STRATEGY_PARAMETER(recompute_modules, .kind = STRATEGY_SET, .fallback = 1, .order = 35, TRAIN_ONLY,
+                   .choices = (const char *const[]){"core-attn", "layernorm", "moe-act", "mla-up-proj", "mlp",
+                                                    "moe", "shared-experts", NULL},
+                   .help = "what recompute_granularity selective makes again of a layer (Megatron's "
+                           "recompute-modules), joined by +",
+                   .help_of_list = "what recompute_granularity selective makes again of a layer, joined by +")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
 #undef TRAIN_AND_MAIN

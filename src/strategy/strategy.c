@@ -213,9 +213,10 @@ uint32_t strategy_n_values(const strategy_parameter *p)
     case STRATEGY_SWITCH: return 2;
     case STRATEGY_ORDER: return order_count(STRATEGY_N_AXES);
     case STRATEGY_CHOICE:
+    case STRATEGY_SET:
         while (p->choices[n])
             n++;
-        return n;
+        return p->kind == STRATEGY_SET ? 1u << n : n;
     }
     return 0;
 }
@@ -230,12 +231,23 @@ static uint32_t least_axes(void)
     return n;
 }
 
+static void print_set(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX])
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; p->choices[i]; i++)
+        if (value >> i & 1 && n < STRATEGY_VALUE_MAX)
+            n += (size_t)snprintf(out + n, STRATEGY_VALUE_MAX - n, "%s%s", n ? "+" : "", p->choices[i]);
+}
+
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX])
 {
     switch (p->kind) {
     case STRATEGY_DEGREE: snprintf(out, STRATEGY_VALUE_MAX, "%" PRIu32, value); break;
     case STRATEGY_SWITCH: snprintf(out, STRATEGY_VALUE_MAX, "%s", value ? "yes" : "no"); break;
     case STRATEGY_CHOICE: snprintf(out, STRATEGY_VALUE_MAX, "%s", p->choices[value]); break;
+    case STRATEGY_SET: print_set(p, value, out); break;
     case STRATEGY_ORDER:
         order_print(value, axis_names, STRATEGY_N_AXES, least_axes(), out, STRATEGY_VALUE_MAX);
         break;
@@ -277,22 +289,62 @@ static bool is_same_word(const char *a, const char *b)
     return *a == *b;
 }
 
-static dse_status parse_choice(const strategy_parameter *p, const char *label, const char *text,
-                               uint32_t *out, dse_error *err)
+/* The choice that a text is; as many as there are: none. */
+static uint32_t find_choice(const strategy_parameter *p, const char *text)
+{
+    uint32_t i = 0;
+
+    while (p->choices[i] && !is_same_word(p->choices[i], text))
+        i++;
+    return i;
+}
+
+static dse_status refuse_choice(const strategy_parameter *p, const char *label, const char *text,
+                                dse_error *err)
 {
     dse_strbuf known;
 
-    for (uint32_t i = 0; p->choices[i]; i++) {
-        if (is_same_word(p->choices[i], text)) {
-            *out = i;
-            return DSE_OK;
-        }
-    }
     dse_strbuf_init(&known);
     dse_strbuf_add_choices(&known, p->choices);
-    dse_fail(err, DSE_E_USAGE, "%s takes %s, not '%.60s'", label, known.data, text);
+    dse_fail(err, DSE_E_USAGE, "%s takes %s%s, not '%.60s'", label, known.data,
+             p->kind == STRATEGY_SET ? ", or several joined by +" : "", text);
     dse_strbuf_free(&known);
     return DSE_E_USAGE;
+}
+
+static dse_status parse_choice(const strategy_parameter *p, const char *label, const char *text,
+                               uint32_t *out, dse_error *err)
+{
+    const uint32_t i = find_choice(p, text);
+
+    if (!p->choices[i])
+        return refuse_choice(p, label, text, err);
+    *out = i;
+    return DSE_OK;
+}
+
+/* "mlp+layernorm"; a word may stand there twice. */
+static dse_status parse_set(const strategy_parameter *p, const char *label, const char *text, uint32_t *out,
+                            dse_error *err)
+{
+    uint32_t value = 0;
+
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "+");
+        char word[STRATEGY_VALUE_MAX];
+        uint32_t i;
+
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+        i = find_choice(p, word);
+        if (!p->choices[i])
+            return refuse_choice(p, label, text, err);
+        value |= 1u << i;
+        at += length;
+        if (!*at)
+            break;
+    }
+    *out = value;
+    return DSE_OK;
 }
 
 static dse_status parse_order(const char *label, const char *text, uint32_t *out, dse_error *err)
@@ -314,6 +366,7 @@ dse_status strategy_parse(const strategy_parameter *p, const char *label, const 
     case STRATEGY_DEGREE: return parse_degree(p, label, text, out, err);
     case STRATEGY_SWITCH: return parse_switch(label, text, out, err);
     case STRATEGY_CHOICE: return parse_choice(p, label, text, out, err);
+    case STRATEGY_SET: return parse_set(p, label, text, out, err);
     case STRATEGY_ORDER: break;
     }
     return parse_order(label, text, out, err);
@@ -484,6 +537,7 @@ static void write_value(const strategy_parameter *p, uint32_t value, dse_json *j
     case STRATEGY_DEGREE: dse_json_uint(j, value); break;
     case STRATEGY_SWITCH: dse_json_bool(j, value != 0); break;
     case STRATEGY_CHOICE:
+    case STRATEGY_SET:
     case STRATEGY_ORDER: dse_json_string(j, strategy_print(p, value, text)); break;
     }
 }

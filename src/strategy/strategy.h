@@ -12,8 +12,8 @@
 #include "config/doc.h"
 #include "strategy/mesh.h"
 
-/* Degrees are at least 1; a switch is 0 or 1; a choice is an index of the row's `choices`; an order is the
- * number of a permutation of the mesh's axes (order.h). */
+/* Degrees are at least 1; a switch is 0 or 1; a choice is an index of the row's `choices`; a set has a bit
+ * for each of these, one at least; an order is the number of a permutation of the mesh's axes (order.h). */
 typedef struct {
 #define STRATEGY_PARAMETER(name, ...) uint32_t name;
 #include "strategy/parameters.h"
@@ -34,7 +34,13 @@ enum {
     STRATEGY_N_AXES
 };
 
-typedef enum { STRATEGY_DEGREE, STRATEGY_SWITCH, STRATEGY_CHOICE, STRATEGY_ORDER } strategy_kind;
+typedef enum {
+    STRATEGY_DEGREE,
+    STRATEGY_SWITCH,
+    STRATEGY_CHOICE,
+    STRATEGY_SET,
+    STRATEGY_ORDER
+} strategy_kind;
 
 /* What a sweep takes of a parameter that is not given. */
 typedef enum {
@@ -52,7 +58,7 @@ typedef struct {
     strategy_kind kind;
     uint32_t min, max;          /* of a degree; max 0: STRATEGY_MAX_DEGREE */
     uint32_t fallback;          /* the default, as the field has it */
-    const char *const *choices; /* of a choice, ended by NULL; none with a '_' */
+    const char *const *choices; /* of a choice or a set, ended by NULL; none with a '_' or a '+' */
     strategy_sweep swept;
     unsigned profiles;   /* 0: all */
     bool is_axis;        /* a degree that divides the NPUs: an axis of the mesh */
@@ -139,7 +145,7 @@ static inline bool strategy_is_number(const strategy_parameter *p)
     return p->kind == STRATEGY_DEGREE || p->kind == STRATEGY_SWITCH;
 }
 
-/* A value as text: "8", "yes", "turns", "tp-sp-dp-pp". Returns out. */
+/* A value as text: "8", "yes", "turns", "layernorm+mlp", "tp-sp-dp-pp". Returns out. */
 const char *strategy_print(const strategy_parameter *p, uint32_t value, char out[STRATEGY_VALUE_MAX]);
 
 /* The reverse; `label` begins the message. DSE_E_USAGE. */

@@ -201,6 +201,7 @@ static void draw_habits(rng *r, step_options *o)
     o->gathers_again = rng_percent(r, 50);
     o->context = (step_context)rng_below(r, 4);
     o->recompute = (step_recompute)rng_below(r, 3);
+    o->recompute_modules = rng_below(r, 2 * STEP_AGAIN_SHARED);
     o->recompute_layers = rng_percent(r, 30);
     o->recompute_every = rng_below(r, 3);
     o->stops_early = rng_percent(r, 50);

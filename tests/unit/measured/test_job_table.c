@@ -616,6 +616,12 @@ CLAIM(what_a_step_cannot_have_is_read_nevertheless)
     assert_int_equal(row("\"recipe\":\"llama\"")->offloaded_layers, NONE);
     assert_string_equal(row("\"recipe\":{\"moe_flex_dispatcher_backend\":\"hybridep\"}")->dispatch, "hybridep");
     assert_null(row("\"recipe\":{\"moe_a2a_overlap\":true}")->dispatch);
+    assert_int_equal(jobs->ep_overlap, 1);
+    assert_int_equal(row("\"recipe\":{\"moe_a2a_overlap\":false}")->ep_overlap, 0);
+    assert_int_equal(row("\"ep\":2")->ep_overlap, NONE);
+    assert_string_equal(row("\"recipe\":{\"pp_layout\":\"Et*4|(t*4|)*14tmL\"}")->layout, "Et*4|(t*4|)*14tmL");
+    assert_string_equal(row("\"pipeline_layout\":\"7,8x6,5\"")->layout, "7,8x6,5");
+    assert_null(row("\"recipe\":{\"pp_layout\":null}")->layout);
     assert_int_equal(row("\"etp\":2,\"recipe\":{\"expert_tensor_parallel_size\":2}")->etp, 2);
     assert_int_equal(row("\"ep\":2")->etp, NONE);
     assert_int_equal(row("\"async_tp\":true,\"compile\":false")->n_notes, 1);
@@ -624,6 +630,17 @@ CLAIM(what_a_step_cannot_have_is_read_nevertheless)
     assert_int_equal(row("\"async_tp\":true,\"compile\":false")->n_notes, 1);
     assert_string_equal(jobs->note[0], "the source says: not compiled (compile false); not modelled");
     assert_int_equal(row("\"async_tp\":false,\"compile\":true")->n_notes, 0);
+}
+
+/* In a number, or in a remark, which may be of any kind. */
+CLAIM(further_tokens_are_predicted_where_a_row_says_so)
+{
+    assert_int_equal(row("\"mtp_layers\":2")->mtp_layers, 2);
+    assert_int_equal(row("\"note\":\"w/ MTP\"")->mtp_layers, 1);
+    assert_int_equal(row("\"note\":\"w/o MTP\"")->mtp_layers, 0);
+    assert_int_equal(row("\"note\":\"dropless\"")->mtp_layers, NONE);
+    assert_int_equal(row("\"note\":[\"w/ MTP\"]")->mtp_layers, NONE);
+    assert_int_equal(row("\"mtp_num_layers\":0,\"note\":\"w/ MTP\"")->mtp_layers, 0);
 }
 
 /* 6 a chip on 64 chips, whatever shares a sequence. */
@@ -688,6 +705,7 @@ int main(void)
         cmocka_unit_test(what_a_table_says_of_a_model_holds_for_its_rows),
         cmocka_unit_test(policies_of_maxtext_are_kinds_of_recomputation),
         cmocka_unit_test(what_a_step_cannot_have_is_read_nevertheless),
+        cmocka_unit_test(further_tokens_are_predicted_where_a_row_says_so),
         cmocka_unit_test(a_batch_of_chips_is_over_all_of_them),
         cmocka_unit_test(rows_that_cannot_be_read_are_refused_where_others_can),
     };

@@ -215,9 +215,18 @@ CLAIM(offloading_and_parts_of_a_recomputation_stand_in_the_way)
     j.offloads = j.offloaded_layers = 0;
     assert_ok(make(&j, &as_said), &err);
     assert_true(plan.can_run);
-    j.recompute_parts = "(mlp)";
+    j.recompute_parts = "(mlp, experts)";
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
-               "selective recomputation '(mlp)', of which attention alone can be simulated; give --recompute");
+               "selective recomputation '(mlp, experts)', of which attention and the modules of Megatron-LM can be "
+               "simulated; give --recompute");
+    j.recompute_parts = "(core_attn, mlp)";
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.n_gaps, 0);
+    assert_int_equal(plan.point.recompute_granularity, STEP_RECOMPUTE_SELECTIVE);
+    assert_int_equal(plan.point.recompute_modules, STEP_AGAIN_CORE | STEP_AGAIN_MLP);
+    j.framework = "DeepSpeed";
+    assert_ok(make(&j, &as_said), &err);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_UNKNOWN_FACT);
 }
 
 CLAIM(what_a_job_does_not_say_its_program_does_and_that_is_said)
@@ -408,6 +417,101 @@ CLAIM(tokens_travel_as_the_source_says)
     }
 }
 
+/* Megatron-Bridge overlaps them where there are any. */
+CLAIM(exchanges_of_experts_are_overlapped_where_the_source_says_so)
+{
+    static const struct {
+        int64_t ep, said;
+        const char *overlap;
+    } rows[] = {{8, 1, "micro-batches"}, {8, 0, "off"}, {8, NONE, "off"}, {1, 1, "off"}};
+    char seen[STRATEGY_VALUE_MAX];
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        msr_job j = terse("Megatron-Bridge");
+
+        j.family = "qwen3-30b-a3b";
+        j.moe = 1;
+        j.ep = rows[i].ep;
+        j.ep_overlap = rows[i].said;
+        assert_ok(make(&j, &as_said), &err);
+        strategy_print(&strategy_parameters[STRATEGY_ep_overlap], plan.point.ep_overlap, seen);
+        assert_string_equal(seen, rows[i].overlap);
+    }
+}
+
+static const char *in_model(const char *key)
+{
+    const cfg_node *v = cfg_get(plan.model.root, key);
+
+    return v ? v->text : NULL;
+}
+
+/* DeepSeek-V3 of Megatron-Bridge on pp x vp stages; 61 layers, and what ends the last stage. */
+static msr_job deepseek(const char *framework, int64_t pp, int64_t vp)
+{
+    msr_job j = terse(framework);
+
+    j.family = "DeepSeekV3";
+    j.moe = 1;
+    j.tp = 1;
+    j.pp = pp;
+    j.dp = j.ep = 16 / pp;
+    j.interleaving = vp;
+    j.batch = 256;
+    return j;
+}
+
+CLAIM(stages_hold_what_the_source_says_or_its_recipes)
+{
+    static const struct {
+        const char *framework;
+        int64_t pp, vp, mtp;
+        const char *said, *layout, *mtp_layers;
+    } rows[] = {
+        {"Megatron-Bridge", 4, 4, NONE, NULL, "Et*4|(t*4|)*14tmL", "1"},
+        {"Megatron-Bridge", 16, NONE, 0, NULL, "Et*4|(t*4|)*14tL", NULL},
+        {"Megatron-Bridge", 4, 1, NONE, NULL, "Et*16|(t*16|)*2t*13mL", "1"},
+        {"Megatron-Bridge", 8, 4, NONE, NULL, "Et|(tt|)*30mL", "1"},
+        {"Megatron-Bridge", 8, 3, NONE, NULL, NULL, "1"}, /* they have none */
+        {"Megatron-Bridge", 1, 1, NONE, NULL, NULL, "1"},
+        {"Megatron-LM", 4, 4, NONE, NULL, NULL, NULL},
+        {"Megatron-LM", 8, 2, NONE, "Et*4|(t*4|)*14tmL", "Et*4|(t*4|)*14tmL", "1"},
+        {"Megatron-Bridge", 4, 1, NONE, "15x3,16", "15x3,16", NULL},
+    };
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        msr_job j = deepseek(rows[i].framework, rows[i].pp, rows[i].vp);
+        const bool by_recipe = rows[i].layout && !rows[i].said;
+        char text[160];
+
+        j.layout = rows[i].said;
+        j.mtp_layers = rows[i].mtp;
+        assert_ok(make(&j, &as_said), &err);
+        assert_true(!rows[i].layout == !in_model("pipeline_layout"));
+        if (rows[i].layout)
+            assert_string_equal(in_model("pipeline_layout"), rows[i].layout);
+        assert_true(!rows[i].mtp_layers == !in_model("mtp_layers"));
+        if (rows[i].mtp_layers)
+            assert_string_equal(in_model("mtp_layers"), rows[i].mtp_layers);
+        snprintf(text, sizeof text,
+                 "layers by stage %s, as the recipes of Megatron-Bridge have: the source does not say",
+                 rows[i].layout ? rows[i].layout : "");
+        assert_int_equal(assumes(text), by_recipe);
+    }
+}
+
+CLAIM(a_layout_of_another_model_is_a_gap)
+{
+    msr_job j = deepseek("Megatron-Bridge", 4, 1);
+
+    j.layout = "15x4";
+    assert_ok(make(&j, &as_said), &err);
+    assert_false(plan.can_run);
+    assert_int_equal(plan.gap[0].kind, MSR_GAP_REFUSED);
+    assert_string_equal(plan.gap[0].text, "pipeline_layout '15x4': 60 layers in 4 stages, but the model has 61; "
+                                          "the stages' layers must add up to these");
+}
+
 CLAIM(arithmetic_in_8_bits_has_a_recipe)
 {
     const struct {
@@ -552,6 +656,9 @@ int main(void)
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),
         cmocka_unit_test(what_the_step_does_not_have_is_a_gap),
         cmocka_unit_test(tokens_travel_as_the_source_says),
+        cmocka_unit_test(exchanges_of_experts_are_overlapped_where_the_source_says_so),
+        cmocka_unit_test(stages_hold_what_the_source_says_or_its_recipes),
+        cmocka_unit_test(a_layout_of_another_model_is_a_gap),
         cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
         cmocka_unit_test(a_number_of_recomputed_layers_is_of_each_stage),

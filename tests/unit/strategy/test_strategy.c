@@ -48,7 +48,8 @@ CLAIM(no_value_has_a_character_that_ends_it)
     for (uint32_t i = 0; i < STRATEGY_N; i++) {
         const strategy_parameter *p = &strategy_parameters[i];
 
-        for (uint32_t v = 0; v < strategy_n_values(p) && v < 1000; v++) {
+        /* of a set there is one word at least */
+        for (uint32_t v = p->kind == STRATEGY_SET; v < strategy_n_values(p) && v < 1000; v++) {
             char text[STRATEGY_VALUE_MAX];
             uint32_t back;
 
@@ -74,6 +75,12 @@ CLAIM(what_is_no_value_is_refused)
     assert_int_equal(v, other);
     assert_failure(strategy_parse(row("schedule"), "--schedule", "zero", &v, &err), &err, DSE_E_USAGE, "",
                    "--schedule takes 1f1b, gpipe, looped-bfs, zero-bubble, zbv, dualpipev or dualpipe, not 'zero'");
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(strategy_parse(row("recompute_modules"), "--r", "mlp+moe_act+mlp", &v, &err), &err);
+    assert_int_equal(v, 4 + 16);
+    assert_failure(strategy_parse(row("recompute_modules"), "--r", "mlp+", &v, &err), &err, DSE_E_USAGE, "",
+                   "--r takes core-attn, layernorm, moe-act, mla-up-proj, mlp, moe or shared-experts, or several joined by +, "
+                   "not 'mlp+'");
     err = (dse_error)DSE_ERROR_INIT;
     assert_failure(strategy_parse(row("recompute"), "--recompute", "maybe", &v, &err), &err, DSE_E_USAGE, "",
                    "--recompute takes yes, no or both, not 'maybe'");
