@@ -1,5 +1,7 @@
 #include "driver/box.h"
 
+#include "exec/interrupt.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -585,6 +587,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
             take(user, part);
         else
             dse_free(part);
+        if (st == DSE_OK && exec_was_interrupted())
+            st = dse_fail(err, DSE_E_INTERRUPT, "interrupted");
     }
     dse_arena_free(&list);
     return st;

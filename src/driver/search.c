@@ -543,6 +543,11 @@ static dse_status split(state *s, drv_box *box, dse_error *err)
     const bool had_strategy = box->has_strategy;
     dse_status st = drv_boxes_split(&s->space, box, take_child, s, err);
 
+    if (st == DSE_E_INTERRUPT) { /* it is open, as before */
+        free_boxes(&s->child);
+        push(s, box);
+        return st;
+    }
     dse_free(box);
     s->out->n_boxes++;
     if (st == DSE_OK && !had_strategy && s->child.n && s->child.box[0]->has_strategy &&
