@@ -440,8 +440,8 @@ static drv_box *find_seed(state *s, const drv_box *box)
     return seed;
 }
 
-/* Of the children with the least bounds. Where time is over, of one at least, so that something is known; after
- * Ctrl-C none is simulated. */
+/* Of the children with the least bounds. Where time is over, of one at least, so that something is known;
+ * after Ctrl-C none is simulated. */
 static dse_status seed(state *s, dse_error *err)
 {
     const boxes *c = &s->child;
