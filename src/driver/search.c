@@ -211,7 +211,6 @@ static dse_status run_points(state *s, const listing *l, dse_arena *a, dse_error
     for (size_t i = 0; i < l->points.n; i++)
         s->result[i].wall_time = STORE_ABSENT;
     st = drv_sweep_run(&sweep, a, &p, err);
-    exec_watch_interrupts();
     all->done += p.done;
     all->failed += p.failed;
     all->cpu_seconds += p.cpu_seconds;
