@@ -168,8 +168,8 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
         close_outputs(w);
 }
 
-/* Ctrl-C and SIGTERM are the caller's again. libuv leaves the default behind, which ends the process: they wait
- * meanwhile. */
+/* Ctrl-C and SIGTERM are the caller's again; they wait meanwhile, as libuv leaves the default behind, which
+ * ends the process. */
 static void release_signals(pool *p)
 {
     sigset_t both, before;
