@@ -74,6 +74,7 @@ typedef struct {
     uint64_t n_refused; /* boxes of a strategy that cannot be run, */
     dse_error refusal;  /* and why, the first */
     double n_points;    /* before the constraints, of the shapes whose strategies were listed */
+    bool has_unlisted;  /* shapes that were left out before their strategies were */
 } drv_boxes;
 
 /* Of a study of the space, which is borrowed and has been checked (drv_space_check). */

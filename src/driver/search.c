@@ -598,7 +598,7 @@ static void keep_best(state *s)
 {
     drv_searched *o = s->out;
 
-    o->has_all = true;
+    o->has_all = !s->space.has_unlisted;
     for (size_t i = 0; i < s->open.n; i++)
         o->has_all &= s->open.box[i]->has_strategy;
     o->best = DSE_ARENA_NEW(s->arena, drv_found, s->n_best + 1);
