@@ -434,6 +434,10 @@ static dse_status choose_slurm(const sweep_options *o, drv_sweep *sweep, dse_are
     if (st == DSE_OK && sweep->slurm && (sweep->prune || sweep->tools))
         return dse_fail(err, DSE_E_USAGE, "give either %s or --executor slurm, not both",
                         sweep->prune ? "--prune" : "--engine astrasim");
+    if (st == DSE_OK && sweep->slurm && o->dry_run && o->json)
+        return dse_fail(err, DSE_E_USAGE,
+                        "--dry-run prints the batch script of --executor slurm, which is no JSON; leave out "
+                        "--json, or --executor to list the points");
     return st;
 }
 

@@ -15,7 +15,7 @@ static const option options[] = {
     {"--search", OPT_FLAG, NULL, "false",
      "find the --top best that fit without enumerating the space: of any size, of either profile", FIELD(on)},
     {"--gap", OPT_PERCENT, "PERCENT", "0",
-     "with --search: end where the best is known to be at most so much slower than the optimum: 2%",
+     "with --search: end where no point can take less than the best by more than this part of it: 2%",
      FIELD(gap)},
     {"--time-limit", OPT_DOUBLE, "SECONDS", "0",
      "with --search: end after so long, with what is known by then; 0: none", .min = 0, .max = 1e8,
@@ -46,7 +46,7 @@ static report_name point_text(const drv_found *f)
     return report_strategy_text(&f->strategy, f->tokens ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE);
 }
 
-/* "no point is faster than 57.9 s: the best is within 0.8 % of the optimum" */
+/* "no point is faster than 57.9 s, 0.8 % less than the best" */
 static void say_certificate(const drv_searched *s, dse_strbuf *out)
 {
     if (s->is_finished && !s->n)
@@ -54,12 +54,12 @@ static void say_certificate(const drv_searched *s, dse_strbuf *out)
     else if (s->is_finished)
         dse_strbuf_addf(out, "no other point is among the best %" PRIu32, s->n);
     else if (!s->n)
-        dse_strbuf_adds(out, "none, as no point is known yet");
+        dse_strbuf_adds(out, "no point is known yet");
     else if (!(drv_search_gap(s) > 0))
         dse_strbuf_adds(out, "no point is faster than the best");
     else
-        dse_strbuf_addf(out, "no point is faster than %s: the best is within %.3g %% of the optimum",
-                        least_step(s).text, 100 * drv_search_gap(s));
+        dse_strbuf_addf(out, "no point is faster than %s, %.3g %% less than the best", least_step(s).text,
+                        100 * drv_search_gap(s));
 }
 
 static void show_progress(void *user, uint32_t study, const drv_searched *s, const drv_search_result *all)
@@ -71,8 +71,8 @@ static void show_progress(void *user, uint32_t study, const drv_searched *s, con
     if (all->seconds < screen->next_seconds || all->seconds < 1)
         return;
     dse_strbuf_init(&line);
-    dse_strbuf_addf(&line, "%" PRIu64 " boxes split, %" PRIu64 " points simulated; ", s->n_boxes,
-                    all->done + all->failed);
+    dse_strbuf_addf(&line, "%" PRIu64 " box%s split, %" PRIu64 " points simulated; ", s->n_boxes,
+                    s->n_boxes == 1 ? "" : "es", all->done + all->failed);
     if (s->n)
         dse_strbuf_addf(&line, "best %s; ", report_time(s->best[0].wall_time).text);
     say_certificate(s, &line);
@@ -91,9 +91,9 @@ static void print_study(const drv_space *space, uint32_t i, const drv_searched *
     const drv_study *study = &space->study[i];
     dse_strbuf settings = dse_strbuf_in(a);
 
-    dse_strbuf_addf(out, "%s on %s: %s%.6g points before constraints; %" PRIu64 " boxes split\n",
+    dse_strbuf_addf(out, "%s on %s: %s%.6g points before constraints; %" PRIu64 " box%s split\n",
                     study->model_name, study->system_name, s->has_all ? "" : "at least ", s->n_points,
-                    s->n_boxes);
+                    s->n_boxes, s->n_boxes == 1 ? "" : "es");
     if (s->refusal)
         dse_strbuf_addf(out, "a refusal: %s\n", s->refusal);
     if (s->n) {

@@ -1,5 +1,7 @@
 #include "driver/box.h"
 
+#include "exec/interrupt.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -500,10 +502,12 @@ static dse_status halve(drv_boxes *b, const drv_box *box, uint32_t axis, halves 
 
         half->range[axis] = (drv_box_range){ends[i], ends[i + 1]};
         st = drv_boxes_bound(b, half, &is_empty, err);
-        if (st == DSE_OK && !is_empty)
+        if (st == DSE_OK && !is_empty) {
             out->half[i] = half;
-        else
+        } else {
+            b->has_unlisted |= !half->has_strategy;
             dse_free(half);
+        }
     }
     if (st != DSE_OK)
         free_halves(out);
@@ -585,6 +589,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
             take(user, part);
         else
             dse_free(part);
+        if (st == DSE_OK && exec_was_interrupted())
+            st = dse_fail(err, DSE_E_INTERRUPT, "interrupted");
     }
     dse_arena_free(&list);
     return st;

@@ -74,6 +74,7 @@ typedef struct {
     uint64_t n_refused; /* boxes of a strategy that cannot be run, */
     dse_error refusal;  /* and why, the first */
     double n_points;    /* before the constraints, of the shapes whose strategies were listed */
+    bool has_unlisted;  /* shapes that were left out before their strategies were */
 } drv_boxes;
 
 /* Of a study of the space, which is borrowed and has been checked (drv_space_check). */
@@ -101,7 +102,8 @@ bool drv_boxes_may_hold(drv_boxes *b, const drv_box *box);
 dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error *err);
 
 /* The children of a box that is not a point, each bounded, the empty ones left out; they are the callee's.
- * Each point of the box that counts is in one of them. */
+ * Each point of the box that counts is in one of them. DSE_E_INTERRUPT: Ctrl-C (exec/interrupt.h), and
+ * some are missing. */
 typedef void drv_box_take(void *user, drv_box *child);
 dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take, void *user, dse_error *err);
 

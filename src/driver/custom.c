@@ -84,25 +84,34 @@ static void count_places(const wl_workload *w, uint32_t rank, const sim_customs 
 
 /* ---- their contents -------------------------------------------------------------------------- */
 
-/* Adds a file's text to a hash. False: there is no such file. */
-static bool add_file(const char *path, uint64_t *hash, dse_arena *a, dse_error *err)
+/* Adds a file's text to a hash. */
+static dse_status add_file(const char *path, uint64_t *hash, dse_arena *a, dse_error *err)
 {
     dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, MAX_FILE_BYTES, &text, err);
 
-    if (!dse_is_file(path) || dse_read_file(path, MAX_FILE_BYTES, &text, err) != DSE_OK)
-        return false;
-    *hash = dse_hash_u64(*hash ^ dse_hash_bytes(text.data, text.len));
-    return true;
+    if (st == DSE_OK)
+        *hash = dse_hash_u64(*hash ^ dse_hash_bytes(text.data, text.len));
+    return st;
 }
 
 /* Of all places, as a later workload may have groups of any size. */
-static void add_places(const char *prefix, uint64_t *hash, dse_arena *a, dse_error *err)
+static dse_status add_places(const char *prefix, uint64_t *hash, dse_arena *a, dse_error *err)
 {
     uint32_t place = 0;
 
-    while (add_file(dse_arena_printf(a, "%s.%" PRIu32 ".et", prefix, place), hash, a, err))
+    for (;;) {
+        const char *path = dse_arena_printf(a, "%s.%" PRIu32 ".et", prefix, place);
+        dse_status st;
+
+        if (!dse_is_file(path))
+            break;
+        if ((st = add_file(path, hash, a, err)) != DSE_OK)
+            return st;
         place++;
+    }
     *hash = dse_hash_u64(*hash ^ place);
+    return DSE_OK;
 }
 
 dse_status drv_custom_settle(card_system *s, dse_error *err)
@@ -126,9 +135,9 @@ dse_status drv_custom_settle(card_system *s, dse_error *err)
             find(&all, s->custom[i]);
     if (*s->custom_by_node && dse_is_file(s->custom_by_node) &&
         (st = read_nodes(s->custom_by_node, &all, &customs, err)) == DSE_OK)
-        add_file(s->custom_by_node, &sum, &a, err);
+        st = add_file(s->custom_by_node, &sum, &a, err);
     for (size_t i = 0; st == DSE_OK && i < all.n; i++)
-        add_places(all.item[i]->custom.prefix, &sum, &a, err);
+        st = add_places(all.item[i]->custom.prefix, &sum, &a, err);
     dse_arena_free(&a);
     if (st != DSE_OK)
         return st;

@@ -211,7 +211,6 @@ static dse_status run_points(state *s, const listing *l, dse_arena *a, dse_error
     for (size_t i = 0; i < l->points.n; i++)
         s->result[i].wall_time = STORE_ABSENT;
     st = drv_sweep_run(&sweep, a, &p, err);
-    exec_watch_interrupts();
     all->done += p.done;
     all->failed += p.failed;
     all->cpu_seconds += p.cpu_seconds;
@@ -277,6 +276,13 @@ static dse_status simulate(state *s, boxes *points, dse_error *err)
 }
 
 /* ---- points to compare with ---------------------------------------------------------------- */
+
+/* Ctrl-C, or the end of the time. */
+static bool is_over(state *s)
+{
+    s->out_of_time |= s->search->seconds > 0 && since(&s->start) >= s->search->seconds;
+    return s->out_of_time || exec_was_interrupted();
+}
 
 /* The bound of the point of a box with these places; INFINITY: it is none. */
 static double bound_at(state *s, const drv_box *box, const uint32_t *place)
@@ -417,10 +423,10 @@ static drv_box *find_seed(state *s, const drv_box *box)
 
     for (int pass = 0; moved && pass < MOST_PASSES; pass++) {
         moved = false;
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n && !is_over(s); i++)
             moved |= go_along(s, box, i, place, &best);
         for (uint32_t i = 0; s->search->space->n_constraints && i < n; i++)
-            for (uint32_t k = 0; k < n; k++)
+            for (uint32_t k = 0; k < n && !is_over(s); k++)
                 moved |= k != i && exchange(s, box, i, k, place, &best);
     }
     if (best < INFINITY) {
@@ -433,15 +439,16 @@ static drv_box *find_seed(state *s, const drv_box *box)
     return seed;
 }
 
-/* Of the children with the least bounds. */
+/* Of the children with the least bounds. Where time is over, of one at least, so that something is known;
+ * after Ctrl-C none is simulated. */
 static dse_status seed(state *s, dse_error *err)
 {
     const boxes *c = &s->child;
     bool *is_used = dse_calloc(c->n + 1, sizeof *is_used);
     boxes seeds = {0};
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    for (int k = 0; k < MOST_SEEDS; k++) {
+    for (int k = 0; k < MOST_SEEDS && !(seeds.n && is_over(s)) && !exec_was_interrupted(); k++) {
         size_t best = c->n;
         drv_box *found_one;
 
@@ -456,7 +463,8 @@ static dse_status seed(state *s, dse_error *err)
             add(&seeds, found_one);
     }
     dse_free(is_used);
-    st = simulate(s, &seeds, err);
+    if (!exec_was_interrupted())
+        st = simulate(s, &seeds, err);
     free_boxes(&seeds);
     return st;
 }
@@ -512,9 +520,7 @@ static bool has_ended(state *s)
 
     sum_up(s);
     show(s);
-    s->out_of_time |= s->search->seconds > 0 && s->all->seconds >= s->search->seconds;
-    return s->out_of_time || exec_was_interrupted() ||
-           (gap > 0 && s->n_best && s->out->least >= s->best[0].cost * (1 - gap));
+    return is_over(s) || (gap > 0 && s->n_best && s->out->least >= s->best[0].cost * (1 - gap));
 }
 
 static void take_child(void *user, drv_box *child)
@@ -536,6 +542,11 @@ static dse_status split(state *s, drv_box *box, dse_error *err)
     const bool had_strategy = box->has_strategy;
     dse_status st = drv_boxes_split(&s->space, box, take_child, s, err);
 
+    if (st == DSE_E_INTERRUPT) { /* it is open, as before */
+        free_boxes(&s->child);
+        push(s, box);
+        return st;
+    }
     dse_free(box);
     s->out->n_boxes++;
     if (st == DSE_OK && !had_strategy && s->child.n && s->child.box[0]->has_strategy &&
@@ -587,7 +598,7 @@ static void keep_best(state *s)
 {
     drv_searched *o = s->out;
 
-    o->has_all = true;
+    o->has_all = !s->space.has_unlisted;
     for (size_t i = 0; i < s->open.n; i++)
         o->has_all &= s->open.box[i]->has_strategy;
     o->best = DSE_ARENA_NEW(s->arena, drv_found, s->n_best + 1);

@@ -50,7 +50,7 @@ typedef struct {
     drv_sweep sweep;  /* how points are run, but for points, prune, and calls */
     uint64_t top;     /* at least 1 */
     double hbm_bytes; /* memory of an NPU; NaN: the system's, if it has a limit */
-    double gap;       /* ends where the best is known to be within this part of the optimum */
+    double gap;       /* ends where no point can be faster by more than this part of the best */
     double seconds;   /* ends after so long; 0: no limit */
     /* Often, with what is known so far of the study at hand; may be NULL. */
     void (*progress)(void *user, uint32_t study, const drv_searched *s, const drv_search_result *all);

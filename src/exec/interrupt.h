@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* From now on; also after a pool has run, which leaves the signals to themselves. */
+/* From now on; a pool has the signals to itself while it runs (exec/pool.h). */
 void exec_watch_interrupts(void);
 
 /* The signals end the process again. */

@@ -56,6 +56,7 @@ struct pool {
     worker *workers;
     uint32_t n_workers;
     uv_signal_t interrupt, terminate;
+    struct sigaction callers_interrupt, callers_terminate;
     uv_timer_t timer;
     bool no_more, stopping;
     dse_status status;
@@ -167,6 +168,23 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int term_signal)
         close_outputs(w);
 }
 
+/* Ctrl-C and SIGTERM are the caller's again; they wait meanwhile, as libuv leaves the default behind, which
+ * ends the process. */
+static void release_signals(pool *p)
+{
+    sigset_t both, before;
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &both, &before);
+    uv_close((uv_handle_t *)&p->interrupt, NULL);
+    uv_close((uv_handle_t *)&p->terminate, NULL);
+    sigaction(SIGINT, &p->callers_interrupt, NULL);
+    sigaction(SIGTERM, &p->callers_terminate, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Ends all workers; the loop runs out when they are gone. */
 static void stop(pool *p, dse_status st)
 {
@@ -175,8 +193,7 @@ static void stop(pool *p, dse_status st)
     if (p->stopping)
         return;
     p->stopping = true;
-    uv_close((uv_handle_t *)&p->interrupt, NULL);
-    uv_close((uv_handle_t *)&p->terminate, NULL);
+    release_signals(p);
     uv_close((uv_handle_t *)&p->timer, NULL);
     for (uint32_t i = 0; i < p->n_workers; i++) {
         worker *w = &p->workers[i];
@@ -463,6 +480,8 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
         dse_free(p.workers);
         return dse_fail(err, DSE_E_CHILD, "cannot start workers: %s", uv_strerror(code));
     }
+    sigaction(SIGINT, NULL, &p.callers_interrupt);
+    sigaction(SIGTERM, NULL, &p.callers_terminate);
     /* A worker that dies before it reads its line is an error of that write, not the end of this process. */
     sigaction(SIGPIPE, &ignore, &before);
     p.interrupt.data = p.terminate.data = p.timer.data = &p;

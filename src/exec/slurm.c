@@ -430,7 +430,10 @@ static dse_status write_chunks(slurm *s, size_t n_chunks)
 static dse_status say_interrupted(const slurm *s)
 {
     if (s->is_ours && !*s->job)
-        return dse_fail(s->err, DSE_E_INTERRUPT, "nothing was submitted");
+        return dse_fail(s->err, DSE_E_INTERRUPT, "nothing was submitted%s",
+                        s->round > 1 ? "; the same command with --attach goes on" : "");
+    if (!*s->job) /* of an earlier process: squeue has not been asked, or knows none */
+        return dse_fail(s->err, DSE_E_INTERRUPT, "the same command with --attach goes on");
     return dse_fail(s->err, DSE_E_INTERRUPT,
                     "job %s of Slurm goes on: the same command with --attach collects its results, 'scancel "
                     "--name=%s-%" PRIu32 "' cancels it",

@@ -1,5 +1,7 @@
 #include "exec/slurm_commands.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -38,10 +40,12 @@ int exec_slurm_command(const char *command, dse_strbuf *out)
 const char *exec_slurm_last_line(const dse_strbuf *said, const char *name)
 {
     const char *newline = strrchr(said->data, '\n'), *text = newline ? newline + 1 : said->data;
+    static const char *const kinds[] = {": error: ", ": fatal: "};
     const size_t n = strlen(name);
 
-    if (!strncmp(text, name, n) && !strncmp(text + n, ": error: ", 9))
-        text += n + 9;
+    for (size_t i = 0; i < DSE_COUNT(kinds); i++)
+        if (!strncmp(text, name, n) && !strncmp(text + n, kinds[i], strlen(kinds[i])))
+            return text + n + strlen(kinds[i]);
     return text;
 }
 

@@ -513,6 +513,27 @@ CLAIM(what_was_answered_before_ctrl_c_stays)
     assert_int_equal(job.answered[0], 1);
 }
 
+static volatile sig_atomic_t caught;
+
+static void note_signal(int signum) { caught = signum; }
+
+CLAIM(signals_are_the_callers_again)
+{
+    const struct sigaction own = {.sa_handler = note_signal};
+    struct sigaction before[2];
+
+    sigaction(SIGINT, &own, &before[0]);
+    sigaction(SIGTERM, &own, &before[1]);
+    lines(1);
+    assert_int_equal(run("read l && echo $l", 1), DSE_OK);
+    raise(SIGINT);
+    assert_int_equal(caught, SIGINT);
+    raise(SIGTERM);
+    assert_int_equal(caught, SIGTERM);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+}
+
 /* A worker's child that keeps the pipes open must not keep the pool waiting when all is done. */
 CLAIM(a_grandchild_does_not_hold_the_pool_when_all_is_answered)
 {
@@ -599,6 +620,7 @@ int main(void)
         cmocka_unit_test(ctrl_c_gives_up_the_lines_under_way),
         cmocka_unit_test(being_terminated_is_told_from_ctrl_c),
         cmocka_unit_test(what_was_answered_before_ctrl_c_stays),
+        cmocka_unit_test(signals_are_the_callers_again),
         cmocka_unit_test(a_grandchild_does_not_hold_the_pool_when_all_is_answered),
         cmocka_unit_test(a_grandchild_does_not_hold_the_line_of_a_worker_that_died),
         cmocka_unit_test(there_is_at_least_one_core),
