@@ -134,7 +134,7 @@ static void set_experts(const drv_study *s, const strategy *p, step_options *o)
     o->capacity = capacity_of(p);
     o->capacity_percent = p->capacity_percent;
     o->overlaps_shared = p->ep_overlap == DRV_OVERLAPS_SHARED;
-    o->imbalance = s->training && s->training->share ? 1 : card_imbalance(&s->model, p->ep);
+    o->imbalance = card_imbalance(&s->model, p->ep); /* of a file 1: its layers have it */
     o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
 
