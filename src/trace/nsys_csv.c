@@ -270,8 +270,8 @@ static dse_status add_total(report_import *x, const char *name, uint64_t count, 
         r->total[r->n_totals++] = (trace_total){.name = id};
     }
     t = &r->total[x->total_of[id]];
-    if (__builtin_add_overflow(t->count, count, &t->count) ||
-        __builtin_add_overflow(x->ns, ns, &x->ns) || x->ns > INT64_MAX / TRACE_PS_PER_NS)
+    if (__builtin_add_overflow(t->count, count, &t->count) || __builtin_add_overflow(x->ns, ns, &x->ns) ||
+        x->ns > INT64_MAX / TRACE_PS_PER_NS)
         return fail_line(x, "the totals up to kernel '%.200s' are beyond what 64 bits hold", name);
     t->total_ns += ns;
     return DSE_OK;
