@@ -159,6 +159,9 @@ dse_status card_system_fill_sheet(card_system *s, dse_error *err)
     dse_arena a;
     dse_status st = DSE_OK;
 
+    if (!peaks && cfg_is_given(&card_system_table, s, "memory.bandwidth") &&
+        cfg_is_given(&card_system_table, s, "memory.capacity"))
+        return DSE_OK; /* most cards: nothing is open, and laws read the file once more */
     dse_arena_init(&a);
     if (*s->device && (path = file_of(s->device, &a)) && (st = read_file(path, &a, &file, err)) == DSE_OK)
         for (uint32_t i = 0; i < card_system_table.n; i++) {

@@ -499,14 +499,18 @@ static bool says_stage(const card_model *m)
            cfg_is_given(&card_model_table, m, "stage.micro_batch");
 }
 
-/* Of a version of STAGE, where its step is not the one that is simulated. */
-static dse_status check_stage_keys(const card_model *m, dse_error *err)
+/* Keys of the profile, or of the version of STAGE, whose step is not the one that is simulated. */
+static dse_status check_profile_keys(const card_model *m, dse_error *err)
 {
     if (card_model_trains(m) && says_stage(m))
         return dse_fail(
             err, DSE_E_CONFIG,
             "stage.version and stage.micro_batch are of profile stage; give --set profile=stage, or none "
             "of them");
+    if (!card_model_trains(m) && (m->mtp_layers || *m->pipeline_layout))
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%s is of profile train, and profile stage passes over it; leave it out",
+                        m->mtp_layers ? "mtp_layers" : "pipeline_layout");
     if (!card_model_is_main(m) && m->stage_micro_batch)
         return dse_fail(err, DSE_E_CONFIG,
                         "stage.micro_batch is of STAGE's branch main; give --set stage.version=main");
@@ -539,7 +543,7 @@ dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err
         strcpy(m->profile, TRAIN);
     if (card_model_trains(m) && !has_word(m) && isnan(m->precision.bytes.weights))
         strcpy(m->precision.word, MIXED); /* training counts bytes */
-    return st == DSE_OK ? check_stage_keys(m, err) : st;
+    return st == DSE_OK ? check_profile_keys(m, err) : st;
 }
 
 strategy card_model_strategy(const card_model *m)

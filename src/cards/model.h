@@ -83,8 +83,8 @@ unsigned card_model_profile(const card_model *m); /* the same as bits of STRATEG
 bool card_model_is_main(const card_model *m);
 
 /* A card that says no profile has train if its operators are a family's name, one of configs/layers, and it
- * says no version of STAGE. DSE_E_CONFIG if that folder cannot be read, or profile train has such a
- * version. */
+ * says no version of STAGE. DSE_E_CONFIG if that folder cannot be read, or the card has keys that its
+ * profile passes over: such a version, or layers by stage and of further tokens in profile stage. */
 dse_status card_model_settle_profile(card_model *m, dse_arena *a, dse_error *err);
 
 /* A copy that says the precision in numbers, for what is stored: the words of another version may mean

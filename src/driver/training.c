@@ -55,12 +55,16 @@ dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
         (st = card_system_load_tables(&s->system, &s->tables, &t->settings, err)) != DSE_OK)
         return st;
     t->model.is_tied = s->model.tied_embeddings;
-    t->even = t->model;
-    if ((st = card_imbalance_read(&s->model, a, &t->share, err)) != DSE_OK ||
-        (t->share && (st = step_model_spread(&t->model, t->share, a, err)) != DSE_OK) ||
-        (st = end_model(&s->model, a, &t->model, err)) != DSE_OK ||
-        (st = end_model(&s->model, a, &t->even, err)) != DSE_OK)
+    if ((st = card_imbalance_read(&s->model, a, &t->share, err)) != DSE_OK)
         return st;
+    t->even = t->model;
+    if (t->share && ((st = step_model_spread(&t->model, t->share, a, err)) != DSE_OK ||
+                     (st = end_model(&s->model, a, &t->even, err)) != DSE_OK))
+        return st;
+    if ((st = end_model(&s->model, a, &t->model, err)) != DSE_OK)
+        return st;
+    if (!t->share)
+        t->even = t->model;
     t->clock = step_clock_new(&t->settings, &t->net, a);
     s->training = t;
     return DSE_OK;
@@ -134,7 +138,7 @@ static void set_experts(const drv_study *s, const strategy *p, step_options *o)
     o->capacity = capacity_of(p);
     o->capacity_percent = p->capacity_percent;
     o->overlaps_shared = p->ep_overlap == DRV_OVERLAPS_SHARED;
-    o->imbalance = s->training && s->training->share ? 1 : card_imbalance(&s->model, p->ep);
+    o->imbalance = card_imbalance(&s->model, p->ep); /* of a file 1: its layers have it */
     o->near_ranks = p->dispatch == STEP_DISPATCH_DEEPEP ? (uint32_t)s->system.npus_count.v[0] : 1;
 }
 
@@ -224,6 +228,18 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
         return dse_fail(err, DSE_E_RANGE,
                         "ep_overlap shared, but %s has no shared experts; take ep_overlap off",
                         s->model_name);
+    return DSE_OK;
+}
+
+/* Layers that predict further tokens are Megatron-LM's and Bridge's. */
+static dse_status check_mtp(const drv_study *s, const strategy *p, dse_error *err)
+{
+    if (s->model.mtp_layers &&
+        (p->like == DRV_TORCHTITAN || p->like == DRV_DEEPSPEED || p->like == DRV_MEGATRON_2022))
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "%s has no layers that predict further tokens; leave --mtp out, or take --like megatron",
+            strategy_parameters[STRATEGY_like].choices[p->like]);
     return DSE_OK;
 }
 
@@ -357,7 +373,7 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
                         p->dp, p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    if ((st = check_experts(s, p, err)) != DSE_OK ||
+    if ((st = check_experts(s, p, err)) != DSE_OK || (st = check_mtp(s, p, err)) != DSE_OK ||
         (st = check_parts(s, p, err)) != DSE_OK ||
         (st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
         (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||

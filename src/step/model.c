@@ -420,7 +420,7 @@ dse_status step_model_spread(step_model *m, const double *const *share, dse_aren
         layer[i] = m->layer ? m->layer[i] : STEP_LAYER;
         if (!share[i])
             continue;
-        if (m->n_blocks == STEP_MAX_BLOCKS)
+        if (m->n_blocks == STEP_LAYER + STEP_MAX_KINDS) /* one more is that of step_model_add_mtp */
             return dse_fail(
                 err, DSE_E_RANGE,
                 "tokens are spread by a file over more than %d kinds of layers; list fewer layers",

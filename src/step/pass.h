@@ -46,8 +46,9 @@ typedef struct {
     uint32_t n;
     step_pass_operation *operation;
     uint32_t *need;
-    uint32_t over;  /* the joint with which the pass is over; DSE_NONE: it does nothing */
-    double first_share; /* of a pair (pair.h): of the time of both the part that a forward pass takes */
+    uint32_t over; /* the joint with which the pass is over; DSE_NONE: it does nothing */
+    /* of a pair (pair.h): of the time of both the part that a forward pass takes; 0: it is none */
+    double first_share;
     dse_time ahead; /* ticks of all operations that are ahead */
     bool has_shard; /* has operations of STEP_UNIT_SHARD */
 } step_pass;

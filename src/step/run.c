@@ -193,6 +193,35 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, d
     out->busy_until = free_at[shard] > busy ? free_at[shard] : 0;
 }
 
+/* The same of a pair in a bound. Which operation of a pair is first on a unit follows from how long they take
+ * (pair.h), and with another order a shorter one may make the pair longer. Here they are in none: each waits
+ * for what it needs, and the pair is over when its units have done all of it. */
+static void walk_in_no_order(runner *r, const step_pass *p, dse_time early, dse_time busy, double busy_share,
+                             pass_time *out)
+{
+    const dse_time from[STEP_N_UNITS] = {[STEP_UNIT_COMPUTE] = early, [STEP_UNIT_SHARD] = busy};
+    dse_time until[STEP_N_UNITS], end;
+    step_group waited;
+
+    *out = (pass_time){.early = early, .busy = busy, .busy_share = busy_share};
+    memcpy(until, from, sizeof until);
+    for (uint32_t i = 0; i < p->n; i++) {
+        const step_pass_operation *op = &p->operation[i];
+        const dse_time begin = !op->n_needs && !step_pass_is_ahead(op) ? early : ready(r, p, op, &waited);
+
+        r->waited[i] = STEP_GROUP_NONE;
+        if (op->kernel || op->collective) {
+            r->end[i] = later(begin, from[op->unit]) + op->ticks;
+            until[op->unit] += op->ticks;
+        } else {
+            r->end[i] = op->least ? later(begin, r->end[op->since] + op->least) : begin;
+        }
+    }
+    end = later(r->end[p->over], later(until[STEP_UNIT_COMPUTE], until[STEP_UNIT_LAYER]));
+    out->ticks = end - early;
+    out->busy_until = until[STEP_UNIT_SHARD] > busy ? until[STEP_UNIT_SHARD] : 0;
+}
+
 static bool is_same(const pass_time *t, dse_time early, dse_time busy, double share)
 {
     return t->early == early && t->busy == busy && !(t->busy_share < share) && !(t->busy_share > share);
@@ -211,7 +240,8 @@ __attribute__((noinline)) static void find_time(runner *r, uint32_t pass, dse_ti
         *link = t->next;
     if (!t || !is_same(t, early, busy, share)) {
         t = t ? t : DSE_ARENA_RAW(r->arena, pass_time, 1);
-        walk(r, &r->passes->pass[pass], early, busy, share, t);
+        (r->is_bound && r->passes->pass[pass].first_share > 0 ? walk_in_no_order : walk)(
+            r, &r->passes->pass[pass], early, busy, share, t);
     }
     t->next = r->known[pass].time;
     r->known[pass].time = t;

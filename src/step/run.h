@@ -49,9 +49,10 @@ typedef enum {
     STEP_ONE_UNIT, /* all of it is one unit, in the order of the program, as ASTRA-sim's ranks have it; and
                      messages take the network's links as they are, without what was measured
                      (step_clock_of_links) */
-    /* As STEP_UNITS, but collectives take nothing of the compute. Then each time in the step is a sum or the
-     * latest of others, so that no shorter kernel, collective or transfer makes the step longer: it is a
-     * lower bound of the step with STEP_UNITS of every system on which nothing is faster. Without parts. */
+    /* As STEP_UNITS, but collectives take nothing of the compute, and the operations of pairs (pair.h), whose
+     * order follows from their times, are in none. Then each time in the step is a sum or the latest of
+     * others, so that no shorter kernel, collective or transfer makes the step longer: it is a lower bound of
+     * the step with STEP_UNITS of every system on which nothing is faster. Without parts. */
     STEP_BOUND,
     STEP_BOUND_WITHOUT_NETWORK /* the same of every network: step_clock_without_network */
 } step_machine;

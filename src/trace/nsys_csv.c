@@ -235,6 +235,7 @@ typedef struct {
     trace_rank *r;
     uint32_t *total_of; /* by name id; DSE_NONE */
     size_t n_total_of, cap_total_of;
+    int64_t ns; /* of all kernels */
     table table;
     bool done; /* a table of kernels was read */
     dse_error *err;
@@ -253,6 +254,7 @@ static dse_status fail_line(report_import *x, const char *fmt, ...)
     return dse_fail_at(x->err, DSE_E_SYNTAX, where, "%s", text);
 }
 
+/* Metrics count the sum of all in picoseconds. */
 static dse_status add_total(report_import *x, const char *name, uint64_t count, int64_t ns)
 {
     trace_rank *r = x->r;
@@ -268,9 +270,10 @@ static dse_status add_total(report_import *x, const char *name, uint64_t count, 
         r->total[r->n_totals++] = (trace_total){.name = id};
     }
     t = &r->total[x->total_of[id]];
-    if (__builtin_add_overflow(t->count, count, &t->count) ||
-        __builtin_add_overflow(t->total_ns, ns, &t->total_ns))
-        return fail_line(x, "the totals of kernel '%.200s' are beyond what 64 bits hold", name);
+    if (__builtin_add_overflow(t->count, count, &t->count) || __builtin_add_overflow(x->ns, ns, &x->ns) ||
+        x->ns > INT64_MAX / TRACE_PS_PER_NS)
+        return fail_line(x, "the totals up to kernel '%.200s' are beyond what 64 bits hold", name);
+    t->total_ns += ns;
     return DSE_OK;
 }
 

@@ -75,7 +75,7 @@ static void list_children(graph *g)
         if (g->item[i].parent < g->n)
             at[g->item[i].parent + 2]++;
     for (uint32_t i = 0; i < g->n; i++)
-        at[i + 2 <= g->n + 1 ? i + 2 : g->n + 1] += at[i + 1];
+        at[i + 2] += at[i + 1];
     g->child = DSE_ARENA_RAW(g->arena, uint32_t, g->n + 1u);
     for (uint32_t i = 0; i < g->n; i++)
         if (g->item[i].parent < g->n)

@@ -1,6 +1,7 @@
 #include "whatif/compat_link.h"
 
 #include "base/array.h"
+#include "whatif/compat_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -339,27 +340,12 @@ static void find_external(const linker *k, uint32_t thread, uint32_t external, u
         ++*to;
 }
 
-static bool has_nccl(const char *name)
-{
-    static const char word[] = "nccl";
-
-    for (; *name; name++) {
-        size_t i = 0;
-
-        while (word[i] && (name[i] | 0x20) == word[i])
-            i++;
-        if (!word[i])
-            return true;
-    }
-    return false;
-}
-
 /* The operator in which a kernel was launched: the last that began before the launch, on its thread and with
  * the kernel's external id; or else on its thread. */
 static uint32_t launcher_of(const linker *k, const compat_event *gpu)
 {
     uint32_t launch = k->launch[gpu->correlation == DSE_NONE ? k->l->names.n : gpu->correlation];
-    bool is_nccl = has_nccl(compat_text(&k->l->names, gpu->name));
+    bool is_nccl = compat_has(compat_text(&k->l->names, gpu->name), "nccl");
     const compat_event *e;
     uint32_t before, thread, from, to, op;
 

@@ -136,6 +136,27 @@ CLAIM(layers_by_stage_have_three_spellings)
                         "brackets, as Et*3|(tt|)*6,tL");
 }
 
+/* A layer that predicts further tokens has a kind of its own, and room for it behind all others. */
+CLAIM(layers_with_a_spread_leave_room_for_one_that_predicts_further_tokens)
+{
+    static const double even[] = {0.5, 0.5};
+    const double *share[STEP_MAX_KINDS];
+    step_model m = small_model(STEP_MAX_KINDS, &arena), all = m;
+    dse_error err = DSE_ERROR_INIT;
+
+    (void)state;
+    for (uint32_t i = 0; i < STEP_MAX_KINDS; i++)
+        share[i] = even;
+    assert_int_equal(step_model_spread(&all, share, &arena, &err), DSE_E_RANGE); /* and the kind that they had */
+    share[0] = NULL;
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(step_model_spread(&m, share, &arena, &err), &err);
+    assert_int_equal(m.n_blocks, STEP_LAYER + STEP_MAX_KINDS);
+    step_model_add_mtp(&m, 1, &arena);
+    assert_int_equal(m.n_blocks, STEP_MAX_BLOCKS);
+    assert_int_equal(m.mtp_block, STEP_MAX_BLOCKS - 1);
+}
+
 /* Each stage has the blocks of its own layers: of layer, wide, wide, layer the first has one. */
 CLAIM(a_stage_has_the_kinds_of_its_layers)
 {
@@ -158,6 +179,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_pattern_says_of_which_kind_each_layer_is, begin, end),
         cmocka_unit_test_setup_teardown(a_pattern_names_the_layers_of_the_file, begin, end),
         cmocka_unit_test_setup_teardown(layers_by_stage_have_three_spellings, begin, end),
+        cmocka_unit_test_setup_teardown(layers_with_a_spread_leave_room_for_one_that_predicts_further_tokens, begin, end),
         cmocka_unit_test_setup_teardown(a_stage_has_the_kinds_of_its_layers, begin, end),
         cmocka_unit_test_setup_teardown(unknown_keys_are_refused_wherever_they_stand, begin, end),
         cmocka_unit_test_setup_teardown(what_is_missing_or_of_another_kind_is_refused, begin, end),

@@ -211,19 +211,21 @@ CLAIM(two_directions_hold_the_model_twice)
     assert_u64(dual.passes.ending[0].reduction[1].in_bytes, 4 * 720 / 2);
 }
 
+/* Its layers have 16 experts, of which a token takes two. */
+static const char experts_text[] = "hidden: H\nsequence: S\nblocks:\n"
+                                   "  embedding:\n    token: {embedding: [V, H]}\n"
+                                   "  layer:\n"
+                                   "    qkv: {linear: [H, H], split: column}\n"
+                                   "    router: {router: [H, F], top_k: T}\n"
+                                   "    dispatch: {dispatch: H, experts: F, top_k: T}\n"
+                                   "    up: {grouped: [H, F], split: column, experts: F, top_k: T}\n"
+                                   "    down: {grouped: [F, H], split: row, experts: F, top_k: T}\n"
+                                   "    combine: {combine: H, experts: F, top_k: T}\n"
+                                   "  head:\n    output: {linear: [H, V], split: column}\n    loss: {loss: V}\n";
+
 /* Experts over two ranks, and links with which an exchange takes about as long as the products beside it. */
 CLAIM(pairs_hide_the_exchanges_of_experts)
 {
-    static const char experts[] = "hidden: H\nsequence: S\nblocks:\n"
-                                  "  embedding:\n    token: {embedding: [V, H]}\n"
-                                  "  layer:\n"
-                                  "    qkv: {linear: [H, H], split: column}\n"
-                                  "    router: {router: [H, F], top_k: T}\n"
-                                  "    dispatch: {dispatch: H, experts: F, top_k: T}\n"
-                                  "    up: {grouped: [H, F], split: column, experts: F, top_k: T}\n"
-                                  "    down: {grouped: [F, H], split: row, experts: F, top_k: T}\n"
-                                  "    combine: {combine: H, experts: F, top_k: T}\n"
-                                  "  head:\n    output: {linear: [H, V], split: column}\n    loss: {loss: V}\n";
     step_options o = two_stages();
     step_result together, apart;
 
@@ -233,9 +235,9 @@ CLAIM(pairs_hide_the_exchanges_of_experts)
     o.n_micro_batches = 16;
     o.ep = 2;
     o.zero = 1;
-    apart = run_model(small_model_of(experts, 4, &arena), &o, "1f1b", STEP_UNITS);
+    apart = run_model(small_model_of(experts_text, 4, &arena), &o, "1f1b", STEP_UNITS);
     o.directions = 2;
-    together = run_model(small_model_of(experts, 4, &arena), &o, "dualpipe", STEP_UNITS);
+    together = run_model(small_model_of(experts_text, 4, &arena), &o, "dualpipe", STEP_UNITS);
     assert_true(apart.part[STEP_PART_EP] > 0 && together.part[STEP_PART_EP] < apart.part[STEP_PART_EP] / 2);
     assert_true(together.pipeline < apart.pipeline);
     for (uint32_t i = 0; i < sched_n_actions(&together.plan); i++)
@@ -244,6 +246,32 @@ CLAIM(pairs_hide_the_exchanges_of_experts)
             assert_true(together.times.end[i] > together.times.start[i]);
             assert_true(together.times.end[i + 1] > together.times.start[i + 1]);
         }
+}
+
+/* The order of a pair's operations follows from their times: with faster links it may take longer. A bound with fast links
+ * is one for all slower ones. */
+CLAIM(a_bound_of_pairs_holds_on_slower_links)
+{
+    dse_time least = DSE_TIME_NONE; /* of the steps on links that are as fast or slower */
+
+    (void)state;
+    for (double gib_per_s = 0.01; gib_per_s < 2; gib_per_s *= 1.1) {
+        step_options o = two_stages();
+        dse_time bound, step;
+
+        assert_int_equal(begin_on(gib_per_s), DSE_OK);
+        set.peak_ops_per_s = 1e9;
+        o.n_micro_batches = 16;
+        o.micro_batch = 4;
+        o.ep = o.directions = 2;
+        o.dispatch = STEP_DISPATCH_ALL_GATHER;
+        step = run_model(small_model_of(experts_text, 8, &arena), &o, "dualpipe", STEP_UNITS).step;
+        bound = run_model(small_model_of(experts_text, 8, &arena), &o, "dualpipe", STEP_BOUND).step;
+        least = step < least ? step : least;
+        assert_true(bound <= least && bound > least / 2);
+        dse_arena_free(&arena);
+    }
+    dse_arena_init(&arena); /* for the end */
 }
 
 CLAIM(parts_add_up_to_the_step)
@@ -504,6 +532,7 @@ int main(void)
         cmocka_unit_test_teardown(layers_that_predict_further_tokens_share_the_head, end),
         cmocka_unit_test_teardown(two_directions_hold_the_model_twice, end),
         cmocka_unit_test_teardown(pairs_hide_the_exchanges_of_experts, end),
+        cmocka_unit_test_teardown(a_bound_of_pairs_holds_on_slower_links, end),
         cmocka_unit_test_teardown(parts_add_up_to_the_step, end),
         cmocka_unit_test_teardown(an_update_goes_over_gradients_and_state, end),
         cmocka_unit_test_teardown(sharded_parameters_and_gradients_are_copied, end),

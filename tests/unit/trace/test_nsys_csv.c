@@ -119,8 +119,11 @@ CLAIM(what_is_no_report_is_refused_with_its_line)
     refuse("Total Time (ns),Instances,Name\n5,1.5,a\n", "k.csv:2", "'1.5' is no count of instances");
     refuse("Total Time (ns),Instances,Name\n5,1\n6,1,b\n", "k.csv:2",
            "this row has 2 fields, and the heading 3");
-    refuse("Total Time (ns),Instances,Name\n9223372036854775807,1,a\n1,1,a\n", "k.csv:3",
-           "the totals of kernel 'a' are beyond what 64 bits hold");
+    /* 2^63 - 1 ns, and 2^63 - 1 ps in two kernels, rounded up */
+    refuse("Total Time (ns),Instances,Name\n1,1,a\n9223372036854775807,1,a\n", "k.csv:3",
+           "the totals up to kernel 'a' are beyond what 64 bits hold");
+    refuse("Total Time (ns),Instances,Name\n9223372036854775,1,a\n1,1,b\n", "k.csv:3",
+           "the totals up to kernel 'b' are beyond what 64 bits hold");
 }
 
 CLAIM(other_texts_are_no_report)
