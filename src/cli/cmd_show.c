@@ -58,7 +58,8 @@ static dse_status no_row(const show_options *o, const strategy *point, const sto
                : no_such_point(o, names, n, err);
 }
 
-/* The rows of the point. Where there are none, all are read, which tells damage, too: to say what is nearest. */
+/* The rows of the point. Where there are none, all are read, which tells damage, too: to say what is
+ * nearest. */
 static dse_status find_rows(const show_options *o, const strategy *point, dse_arena *a, store_row **rows,
                             size_t *n, dse_error *err)
 {

@@ -9,8 +9,10 @@
 #include "metrics/peak.h"
 #include "sim/collective_time.h"
 #include "sim/kernel_time.h"
+#include "trace/names.h"
 #include "whatif/emit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,9 +28,12 @@ typedef struct {
 typedef struct {
     const whatif_recorded *r;
     const whatif_recording *from;
-    dse_arena *arena;
-    uint32_t n_ranks; /* of the run */
-    side on, to;      /* the recorded system, and the other one */
+    dse_arena *arena, scratch; /* scratch: of one collective */
+    uint32_t n_ranks;          /* of the run */
+    side on, to;               /* the recorded system, and the other one */
+    trace_names seen;          /* collectives that were simulated, by all that tells them apart */
+    size_t cap_seen;
+    double *seen_ratio;
     drv_other_system *out;
 } comparing;
 
@@ -199,7 +204,7 @@ static void compare_kernels(comparing *c)
 
 /* The ranks of a collective: those that recorded it; of ranks that are taken to do the same those that the
  * group declares, or else the first of the run. */
-static uint32_t members_of(const comparing *c, const whatif_collective *v, uint32_t **out)
+static uint32_t members_of(comparing *c, const whatif_collective *v, uint32_t **out)
 {
     const whatif_graph *g = &c->r->graph;
     const whatif_op *first = &g->op[g->member[v->first_op]];
@@ -208,11 +213,11 @@ static uint32_t members_of(const comparing *c, const whatif_collective *v, uint3
     const char *declared = args ? metric_group_of(rank, args).ranks : NULL;
     uint32_t n = v->group_size > v->n_ranks ? v->group_size : v->n_ranks;
 
-    *out = DSE_ARENA_RAW(c->arena, uint32_t, n);
+    *out = DSE_ARENA_RAW(&c->scratch, uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         (*out)[i] = n > v->n_ranks ? i : c->from->view[g->op[g->member[v->first_op + i]].rank].rank->rank;
     if (n > v->n_ranks && declared) {
-        const metric_ranks all = metric_ranks_of(declared, 0, c->arena);
+        const metric_ranks all = metric_ranks_of(declared, n, &c->scratch);
 
         for (uint32_t i = 0; i < n && all.n == n; i++)
             (*out)[i] = all.rank[i];
@@ -240,19 +245,43 @@ static double comm_time(const side *s, uint32_t n, const uint32_t *member, uint8
 }
 
 /* The size that takes so long on the recorded system; 0: even the smallest takes longer. */
-static uint64_t bytes_of_time(const comparing *c, uint32_t n, const uint32_t *member, uint8_t type, double ns)
+static uint64_t bytes_of_time(comparing *c, uint32_t n, const uint32_t *member, uint8_t type, double ns)
 {
     uint64_t low = 0, high = 1ull << 44;
 
     while (low < high) {
         uint64_t mid = low + (high - low + 1) / 2;
 
-        if (comm_time(&c->on, n, member, type, mid, c->arena) <= ns)
+        if (comm_time(&c->on, n, member, type, mid, &c->scratch) <= ns)
             low = mid;
         else
             high = mid - 1;
     }
     return low;
+}
+
+/* The time on the other system over that on the recorded one, of `bytes`, or 0 of what takes the recorded
+ * time. A step repeats its collectives: each is simulated once. */
+static double ratio_of_collective(comparing *c, const whatif_collective *v, uint8_t type, uint64_t bytes,
+                                  uint32_t n, const uint32_t *member)
+{
+    const uint32_t known = c->seen.n;
+    dse_strbuf key = dse_strbuf_in(&c->scratch);
+    uint32_t id;
+
+    dse_strbuf_addf(&key, "%d %" PRIu64 " %" PRId64, type, bytes, bytes ? 0 : (int64_t)v->duration);
+    for (uint32_t i = 0; i < n; i++)
+        dse_strbuf_addf(&key, " %" PRIu32, member[i]);
+    id = trace_names_add(&c->seen, key.data, key.len);
+    if (id < known)
+        return c->seen_ratio[id];
+    if (!bytes)
+        bytes = bytes_of_time(c, n, member, type, (double)v->duration / TRACE_PS_PER_NS);
+    bytes = bytes ? bytes : 1;
+    DSE_GROW(c->seen_ratio, c->cap_seen, (size_t)id + 1);
+    c->seen_ratio[id] = ratio_of(comm_time(&c->to, n, member, type, bytes, &c->scratch),
+                                 comm_time(&c->on, n, member, type, bytes, &c->scratch));
+    return c->seen_ratio[id];
 }
 
 static void compare_collectives(comparing *c)
@@ -264,8 +293,8 @@ static void compare_collectives(comparing *c)
         uint8_t type = whatif_collective_type(v);
         uint64_t bytes = whatif_collective_bytes(g, c->from, v);
         uint32_t *member, n;
-        double on, to;
 
+        dse_arena_reset(&c->scratch);
         c->out->collective_time[i] = 1;
         n = v->whole && v->n_ranks ? members_of(c, v, &member) : 0;
         for (uint32_t k = 0; k < n; k++)
@@ -274,13 +303,8 @@ static void compare_collectives(comparing *c)
             c->out->n_as_recorded++;
             continue;
         }
-        if (!bytes) {
-            bytes = bytes_of_time(c, n, member, type, (double)v->duration / TRACE_PS_PER_NS);
-            c->out->n_by_time++;
-        }
-        on = comm_time(&c->on, n, member, type, bytes ? bytes : 1, c->arena);
-        to = comm_time(&c->to, n, member, type, bytes ? bytes : 1, c->arena);
-        c->out->collective_time[i] = ratio_of(to, on);
+        c->out->n_by_time += !bytes;
+        c->out->collective_time[i] = ratio_of_collective(c, v, type, bytes, n, member);
         c->out->n_simulated++;
     }
 }
@@ -306,6 +330,10 @@ dse_status drv_other_system_of(const whatif_recorded *r, const whatif_recording 
     out->system = c.to.name;
     out->recorded_on = c.on.name;
     compare_kernels(&c);
+    dse_arena_init(&c.scratch);
     compare_collectives(&c);
+    dse_arena_free(&c.scratch);
+    trace_names_free(&c.seen);
+    dse_free(c.seen_ratio);
     return DSE_OK;
 }

@@ -236,7 +236,8 @@ static dse_status check_structure(store *s, dse_error *err)
 }
 
 /* By which the rows of one point are found. It says nothing of its own: a reader of a file without it takes
- * longer, and a program that does not know it keeps it all the same. So no version of the schema counts it. */
+ * longer, and a program that does not know it keeps it all the same. So no version of the schema counts
+ * it. */
 #define POINT_INDEX "CREATE INDEX IF NOT EXISTS result_point ON result (dp, tp, sp, pp, micro_batch)"
 
 /* A commit waits neither for readers nor for the disk; what is committed survives the death of the
