@@ -19,7 +19,8 @@
 /* ---- families ------------------------------------------------------------------------------ */
 
 /* Other names of a shipped card, in the form of number_form. Llama 3, 3.1 and 3.3 have the same sizes, and so
- * have Qwen 2 and 2.5 of 7B. */
+ * have Qwen 2 and 2.5 of 7B; TorchTitan's DeepSeek-V3 16B and 236B are of DeepSeek-V2's sizes
+ * (models/deepseek_v3/__init__.py), and so is MaxText's deepseek2-16b. */
 static const struct {
     const char *spelling, *card;
 } families[] = {
@@ -38,6 +39,9 @@ static const struct {
     {"nemotron4340b", "nemotron-340b"},
     {"qwen27b", "qwen2.5-7b"},
     {"gemma29bit", "gemma-2-9b"},
+    {"deepseekv216b", "deepseek-v2-lite"},
+    {"deepseekv316b", "deepseek-v2-lite"},
+    {"deepseekv3236b", "deepseek-v2"},
     {"bloom176b", "bloom-176b"},
     {"bloom", "bloom-176b"},
     {"bloom7.1b", "bloom-7b1"},
