@@ -408,6 +408,8 @@ CLAIM(families_are_known_by_many_names)
         {"meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b", "80", "llama"},
         {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b", "32", "llama"},
         {"bloom-7.1b", "bloom-7b1", "30", "gpt"},
+        {"deepseek_v3_16b", "deepseek-v2-lite", "27", "decoder"},
+        {"deepseek-v2-16b", "deepseek-v2-lite", "27", "decoder"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
