@@ -20,7 +20,7 @@ static struct {
 
 static const char *line_of(uint32_t i)
 {
-    static char text[40];
+    static char text[48];
 
     snprintf(text, sizeof text, "a study of many words %u %s", i / 4, i % 4 == 3 ? "" : "and a point");
     snprintf(text + strlen(text), sizeof text - strlen(text), "%u", i);
