@@ -84,17 +84,17 @@ static void set_shares(double *share, uint32_t n, double exponent, double most)
         share[i] *= left / rest;
 }
 
-/* What the most loaded rank has in a layer whose experts are drawn anew. */
-static double draw_most(dse_python_random *r, const double *share, uint32_t *place, uint32_t n, uint32_t ep)
+/* What comes to the most loaded of `ep` ranks over the mean one, where each has n / ep experts that stand
+ * beside each other: place[i], or i (NULL), is the expert at i. */
+static double most_of_ranks(const double *share, const uint32_t *place, uint32_t n, uint32_t ep)
 {
     double most = 0;
 
-    dse_python_random_sample(r, n, n, place);
     for (uint32_t rank = 0; rank < ep; rank++) {
         double sum = 0;
 
         for (uint32_t i = rank * (n / ep); i < (rank + 1) * (n / ep); i++)
-            sum += share[place[i]];
+            sum += share[place ? place[i] : i];
         most = fmax(most, sum);
     }
     return most * ep;
@@ -120,8 +120,10 @@ double card_imbalance(const card_model *m, uint32_t ep)
     place = dse_calloc(n, sizeof *place);
     set_shares(share, n, i.exponent, 1.0 / (double)m->experts_per_token);
     dse_python_random_seed(&random, i.seed);
-    for (uint32_t layer = 0; layer < n_draws; layer++)
-        sum += draw_most(&random, share, place, n, ep);
+    for (uint32_t layer = 0; layer < n_draws; layer++) { /* whose experts are drawn anew */
+        dse_python_random_sample(&random, n, n, place);
+        sum += most_of_ranks(share, place, n, ep);
+    }
     dse_free(place);
     dse_free(share);
     return sum / n_draws;
@@ -268,14 +270,5 @@ dse_status card_imbalance_read(card_model *m, dse_arena *a, const double *const 
 
 double card_imbalance_of(const double *share, uint32_t n_experts, uint32_t ep)
 {
-    double most = 0;
-
-    for (uint32_t rank = 0; rank < ep; rank++) {
-        double sum = 0;
-
-        for (uint32_t i = rank * (n_experts / ep); i < (rank + 1) * (n_experts / ep); i++)
-            sum += share[i];
-        most = fmax(most, sum);
-    }
-    return most * ep;
+    return most_of_ranks(share, NULL, n_experts, ep);
 }
