@@ -289,18 +289,23 @@ static const struct {
     {BIT(DRV_MEGATRON_2022), splits_sequences, "Megatron of 2022 has no context parallelism; take cp 1"},
 };
 
-dse_status drv_program_check(const strategy *p, uint32_t n_layers, dse_error *err)
+dse_status drv_program_check(const strategy *p, const step_model *m, dse_error *err)
 {
     const uint64_t n_stages = (uint64_t)p->pp * p->vp;
 
     for (size_t i = 0; i < DSE_COUNT(rules); i++)
         if (is_of(p, rules[i].programs) && rules[i].is_broken(p))
             return dse_fail(err, DSE_E_RANGE, "%s", rules[i].text);
-    if (p->like == DRV_MEGATRON_2022 && n_layers % n_stages)
+    if (p->like == DRV_MEGATRON_2022 && m->n_layers % n_stages)
         return dse_fail(
             err, DSE_E_RANGE,
             "Megatron of 2022 has as many layers in each stage; take pp x vp that divides %" PRIu32 " layers",
-            n_layers);
+            m->n_layers);
+    if (m->n_mtp && is_of(p, BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED) | BIT(DRV_MEGATRON_2022)))
+        return dse_fail(
+            err, DSE_E_RANGE,
+            "%s has no layers that predict further tokens; leave --mtp out, or take --like megatron",
+            strategy_parameters[STRATEGY_like].choices[p->like]);
     return DSE_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "design/space.h"
 #include "schedule/schedule.h"
+#include "step/model.h"
 #include "step/options.h"
 
 typedef enum {
@@ -26,9 +27,9 @@ void drv_program_set_defaults(strategy *p, uint64_t given);
 /* What a sweep tries of a parameter for which the program has more than its default. False: only that. */
 bool drv_program_axis(drv_program program, uint32_t parameter, design_axis *out);
 
-/* Refuses what the point's program refuses or does not have of a model of so many layers, with the rule and
- * what would do: DSE_E_RANGE. */
-dse_status drv_program_check(const strategy *p, uint32_t n_layers, dse_error *err);
+/* Refuses what the point's program refuses or does not have of a model, with the rule and what would do:
+ * DSE_E_RANGE. */
+dse_status drv_program_check(const strategy *p, const step_model *m, dse_error *err);
 
 /* The names of the programs with the habits of the point's, its own among them; NULL is the last. */
 const char *const *drv_program_kin(const strategy *p);

@@ -231,18 +231,6 @@ static dse_status check_experts(const drv_study *s, const strategy *p, dse_error
     return DSE_OK;
 }
 
-/* Layers that predict further tokens are Megatron-LM's and Bridge's. */
-static dse_status check_mtp(const drv_study *s, const strategy *p, dse_error *err)
-{
-    if (s->model.mtp_layers &&
-        (p->like == DRV_TORCHTITAN || p->like == DRV_DEEPSPEED || p->like == DRV_MEGATRON_2022))
-        return dse_fail(
-            err, DSE_E_RANGE,
-            "%s has no layers that predict further tokens; leave --mtp out, or take --like megatron",
-            strategy_parameters[STRATEGY_like].choices[p->like]);
-    return DSE_OK;
-}
-
 /* Each part that is to be made again is one of a layer. */
 static dse_status check_parts(const drv_study *s, const strategy *p, dse_error *err)
 {
@@ -262,7 +250,7 @@ static dse_status check_parts(const drv_study *s, const strategy *p, dse_error *
 }
 
 /* What the schedule's own conditions (sched_check) and the step's (step_check) do not know. */
-static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error *err)
+static dse_status check_schedule(const strategy *p, const step_model *m, dse_error *err)
 {
     const sched_def *chosen = chosen_schedule(p);
     const uint32_t chunks = sched_directions(chosen) > 1 ? 1 : sched_default_vp(chosen);
@@ -287,7 +275,7 @@ static dse_status check_schedule(const strategy *p, uint32_t n_layers, dse_error
     if (p->recompute_granularity != STEP_RECOMPUTE_FULL && (p->recompute_every > 1 || p->recompute_layers))
         return dse_fail(err, DSE_E_RANGE, "%s needs recompute_granularity full; take that, or leave it out",
                         p->recompute_every > 1 ? "recompute_every" : "recompute_layers");
-    return drv_program_check(p, n_layers, err);
+    return drv_program_check(p, m, err);
 }
 
 void drv_training_fill_dp(const drv_study *s, strategy *p)
@@ -373,9 +361,8 @@ dse_status drv_training_check(const drv_study *s, const strategy *p, dse_error *
                         p->dp, p->micro_batch, s->model.batch);
     o = drv_training_options(s, p);
     order = schedule_options(p, &o);
-    if ((st = check_experts(s, p, err)) != DSE_OK || (st = check_mtp(s, p, err)) != DSE_OK ||
-        (st = check_parts(s, p, err)) != DSE_OK ||
-        (st = check_schedule(p, s->training->model.n_layers, err)) != DSE_OK ||
+    if ((st = check_experts(s, p, err)) != DSE_OK || (st = check_parts(s, p, err)) != DSE_OK ||
+        (st = check_schedule(p, &s->training->model, err)) != DSE_OK ||
         (st = drv_recipe_check(p, &o, &s->training->settings, s->system.device, err)) != DSE_OK ||
         (st = step_check(&s->training->model, &o, (uint32_t)s->model.batch, err)) != DSE_OK)
         return st;
