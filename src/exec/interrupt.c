@@ -3,7 +3,11 @@
 #include <signal.h>
 #include <stddef.h>
 
+static const int watched[] = {SIGINT, SIGTERM};
+#define N_WATCHED (sizeof watched / sizeof watched[0])
+
 static volatile sig_atomic_t interrupted;
+static struct sigaction before[N_WATCHED];
 
 static void note(int signum)
 {
@@ -11,14 +15,19 @@ static void note(int signum)
     interrupted = 1;
 }
 
-static void set(void (*handler)(int))
+void exec_watch_interrupts(void)
 {
-    struct sigaction act = {.sa_handler = handler};
+    const struct sigaction act = {.sa_handler = note, .sa_flags = SA_RESTART};
 
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    interrupted = 0;
+    for (size_t i = 0; i < N_WATCHED; i++)
+        sigaction(watched[i], &act, &before[i]);
 }
 
-void exec_watch_interrupts(void) { set(note); }
-void exec_unwatch_interrupts(void) { set(SIG_DFL); }
+void exec_unwatch_interrupts(void)
+{
+    for (size_t i = 0; i < N_WATCHED; i++)
+        sigaction(watched[i], &before[i], NULL);
+}
+
 bool exec_was_interrupted(void) { return interrupted != 0; }

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* From now on; a pool has the signals to itself while it runs (exec/pool.h). */
+/* From now on, none seen yet; a pool has the signals to itself while it runs (exec/pool.h). */
 void exec_watch_interrupts(void);
 
-/* The signals end the process again. */
+/* The signals do again what they did before. What was seen stays known. */
 void exec_unwatch_interrupts(void);
 
 bool exec_was_interrupted(void);

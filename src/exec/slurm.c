@@ -3,11 +3,11 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "exec/chunk.h"
+#include "exec/interrupt.h"
 #include "exec/slurm_commands.h"
 
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +75,6 @@ typedef struct {
     double ask_seconds, next_ask, next_look;
     dse_error *err;
 } slurm;
-
-static volatile sig_atomic_t signalled;
-
-static void on_signal(int signum) { signalled = signum; }
 
 static double now_seconds(void)
 {
@@ -233,7 +229,7 @@ static dse_status ask(slurm *s)
              s->name, s->round);
     dse_strbuf_init(&said);
     code = exec_slurm_command(command, &said);
-    if (code && !signalled) {
+    if (code && !exec_was_interrupted()) {
         const bool long_silent = s->silent_since > 0 && now_seconds() - s->silent_since > SILENCE_SECONDS;
 
         if (!(s->silent_since > 0))
@@ -406,7 +402,7 @@ static dse_status write_chunks(slurm *s, size_t n_chunks)
         snprintf(path, sizeof path, "%s/%" PRIu32 ".%zu.lines", s->how->folder, s->round, i);
         st = exec_chunk_open(&w[i], path, s->err);
     }
-    for (size_t i = 0; st == DSE_OK && i < s->n && !signalled; i++) {
+    for (size_t i = 0; st == DSE_OK && i < s->n && !exec_was_interrupted(); i++) {
         const line *l = &s->line[s->order[i]];
         const char *text;
 
@@ -459,14 +455,14 @@ static dse_status submit(slurm *s)
     exec_slurm_script(s->how, s->argv, s->name, s->round, n_chunks, &script);
     snprintf(path, sizeof path, "%s/%" PRIu32 ".sh", s->how->folder, s->round);
     st = write_chunks(s, n_chunks);
-    if (st == DSE_OK && !signalled)
+    if (st == DSE_OK && !exec_was_interrupted())
         st = dse_write_text(path, &script, s->err);
     dse_strbuf_free(&script);
-    if (st != DSE_OK || signalled)
+    if (st != DSE_OK || exec_was_interrupted())
         return st;
     /* The job is found by its name, so that nothing is lost if this process ends now. */
     st = exec_slurm_sbatch(s->how->folder, path, s->job, s->err);
-    if (st != DSE_OK && signalled) {
+    if (st != DSE_OK && exec_was_interrupted()) {
         cancel(s); /* sbatch may have submitted it before it heard of Ctrl-C itself */
         if (s->err)
             *s->err = (dse_error)DSE_ERROR_INIT;
@@ -593,7 +589,7 @@ static dse_status step(slurm *s, bool *over)
     }
     if (st == DSE_OK && asks && !(s->silent_since > 0) && !any_live(s) && s->n_answered < s->n) {
         st = s->round ? end_round(s) : DSE_OK;
-        if (st == DSE_OK && s->n_answered < s->n && !signalled)
+        if (st == DSE_OK && s->n_answered < s->n && !exec_was_interrupted())
             st = submit(s);
     } else if (st == DSE_OK) {
         st = check_reason(s);
@@ -613,7 +609,7 @@ static void pause_ms(long ms)
 static void settle(slurm *s)
 {
     s->err = NULL;
-    for (int i = 0; i < 3 && s->round && !signalled; i++) {
+    for (int i = 0; i < 3 && s->round && !exec_was_interrupted(); i++) {
         if (ask(s) != DSE_OK || !any_live(s))
             return;
         pause_ms(1000);
@@ -645,14 +641,14 @@ static dse_status run(slurm *s)
     if (st == DSE_OK)
         st = open_folder(s);
     over = !*s->name;
-    while (st == DSE_OK && !over && !signalled) {
+    while (st == DSE_OK && !over && !exec_was_interrupted()) {
         st = step(s, &over);
         if (st == DSE_OK)
             st = s->calls->tick(s->calls->user, s->err);
-        if (st == DSE_OK && !over && !signalled)
+        if (st == DSE_OK && !over && !exec_was_interrupted())
             pause_ms(TICK_MS);
     }
-    if (st == DSE_OK && s->n_answered < s->n && signalled)
+    if (st == DSE_OK && s->n_answered < s->n && exec_was_interrupted())
         st = say_interrupted(s);
     return st;
 }
@@ -662,13 +658,9 @@ dse_status exec_slurm_run(const exec_slurm *how, const char *const *argv, const 
 {
     slurm s = {
         .how = how, .argv = argv, .calls = calls, .again = again, .ask_seconds = ASK_SECONDS, .err = err};
-    const struct sigaction notice = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    struct sigaction before[2];
     dse_status st;
 
-    signalled = 0;
-    sigaction(SIGINT, &notice, &before[0]);
-    sigaction(SIGTERM, &notice, &before[1]);
+    exec_watch_interrupts();
     st = run(&s);
     if (st == DSE_OK && s.n_answered == s.n) {
         settle(&s);
@@ -676,8 +668,7 @@ dse_status exec_slurm_run(const exec_slurm *how, const char *const *argv, const 
     }
     if (st != DSE_OK && s.is_ours && s.round == 1 && !s.n_attempts && (!*s.job || !any_live(&s)))
         exec_slurm_clean(how); /* nothing was begun: the next try begins anew */
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
+    exec_unwatch_interrupts();
     for (size_t i = 0; i < s.n_attempts; i++)
         dse_free(s.attempt[i].path);
     dse_free(s.attempt);
