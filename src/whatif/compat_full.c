@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "whatif/compat_link.h"
 #include "whatif/compat_parts.h"
+#include "whatif/emit.h"
 #include "workload/chakra_v004.h"
 
 #include <inttypes.h>
@@ -122,8 +123,6 @@ static uint8_t type_of(const graph *g, const item *t)
     return strstr(name, "ncclKernel") || strstr(name, "ncclDevKernel") ? WL_NODE_COLL : WL_NODE_COMP;
 }
 
-#define NO_COLLECTIVE UINT8_MAX
-
 static uint8_t collective_of(const char *kernel)
 {
     static const struct {
@@ -144,7 +143,7 @@ static uint8_t collective_of(const char *kernel)
     for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (compat_has(plain, words[i].word))
             return words[i].coll;
-    return strstr(kernel, "ncclDevKernel_SendRecv") ? WL_ALL_TO_ALL : NO_COLLECTIVE;
+    return strstr(kernel, "ncclDevKernel_SendRecv") ? WL_ALL_TO_ALL : WHATIF_NO_COLLECTIVE;
 }
 
 /* The group of an operator's attributes goes before that of the event, which counts of NCCL's kernels. */
@@ -184,7 +183,7 @@ static dse_status add_node(graph *g, uint32_t id, dse_error *err)
         attr[k++] = (whatif_attr){"stream", ATTR_INT64, strtoll(stream, NULL, 10), NULL};
     if (n.type == WL_NODE_COLL) {
         n.coll = collective_of(name);
-        if (n.coll == NO_COLLECTIVE)
+        if (n.coll == WHATIF_NO_COLLECTIVE)
             return dse_fail_at(err, DSE_E_WORKLOAD, g->path,
                                "the collective of kernel '%.120s' is unknown to Chakra's converter", name);
         attr[k++] = (whatif_attr){"comm_type", ATTR_INT64, n.coll, NULL};

@@ -414,19 +414,19 @@ static void list_functions(linker *k)
             k->function[k->n_functions++] = k->function[i];
 }
 
+static int to_function(const void *key, const void *row)
+{
+    const int64_t function = *(const int64_t *)key, of = ((const function_row *)row)->function;
+
+    return (function > of) - (function < of);
+}
+
 static cpu_op *find_function(const linker *k, int64_t function)
 {
-    uint32_t low = 0, high = k->n_functions;
+    const function_row *found =
+        bsearch(&function, k->function, k->n_functions, sizeof *k->function, to_function);
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-
-        if (k->function[mid].function < function)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < k->n_functions && k->function[low].function == function ? &k->op[k->function[low].op] : NULL;
+    return found ? &k->op[found->op] : NULL;
 }
 
 /* Whether a chain of parents leads to the root. */
