@@ -39,7 +39,7 @@ ours() {
 end() {
     code=$?
     trap '' HUP INT TERM
-    [ $code -eq 0 ] || for log in "$top"/log/*.log "$top"/work/*.txt; do
+    [ $code -eq 0 ] || for log in "$top"/log/*.log "$top"/sweeps/*.txt; do
         [ ! -e "$log" ] || { echo "== $log"; tail -n 25 "$log"; }
     done
     # The shells that look are themselves among them, and gone when they are to be killed. New ones may have been started.
@@ -65,7 +65,7 @@ trap 'exit 1' HUP INT TERM
 
 host=$(hostname -s)
 port=$((10000 + $$ % 5000)) # three of them, below those that the system gives to others
-mkdir "$top/etc" "$top/log" "$top/run" "$top/state" "$top/spool" "$top/spool/node1" "$top/spool/node2" "$top/munge" "$top/work"
+mkdir "$top/etc" "$top/log" "$top/run" "$top/state" "$top/spool" "$top/spool/node1" "$top/spool/node2" "$top/munge" "$top/sweeps"
 chmod 700 "$top/munge"
 dd if=/dev/urandom of="$top/munge/key" bs=1024 count=1 2>/dev/null
 chmod 600 "$top/munge/key"
@@ -132,7 +132,7 @@ echo "two nodes of $(slurmctld -V) are idle"
 
 # ---- sweeps ----------------------------------------------------------------------------------
 
-cd "$top/work"
+cd "$top/sweeps"
 # Slow points, so that there is time to kill something: every message of every rank is simulated.
 sed 's/^layers:.*/layers: 120/' "$CCLDSE_CONFIGS/models/deep.yaml" >slow.yaml
 slow="--model ./slow.yaml,small --system ring8 --no-symmetry --no-memo"
