@@ -6,6 +6,7 @@
 #include "exec/interrupt.h"
 #include "exec/slurm_commands.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,12 +22,16 @@
 #define ASK_SECONDS      1.0  /* between two squeue, at first, */
 #define MAX_ASK_SECONDS  15.0 /* and at last: a controller serves many */
 #define SILENCE_SECONDS  600  /* without an answer of squeue */
+#define WAIT_SECONDS     60.0 /* that no task runs, before that is said */
 #define LAST_WORDS_BYTES 300
 
 /* Reasons for which Slurm never starts a task, unless somebody changes the job or the partition. */
 static const char *const never[] = {"PartitionTimeLimit", "PartitionNodeLimit", "PartitionConfig",
                                     "BadConstraints",     "InvalidAccount",     "InvalidQOS",
                                     "AccountNotAllowed",  "QOSNotAllowed"};
+/* Those for which it does not before somebody has done something: said at once. */
+static const char *const held[] = {"JobHeldUser", "JobHeldAdmin", "PartitionDown", "PartitionInactive",
+                                   "ReqNodeNotAvail"};
 /* States of tasks that have ended for good. */
 static const char *const ended[] = {"COMPLETED", "CANCELLED",     "FAILED",   "TIMEOUT",   "NODE_FAIL",
                                     "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE", "PREEMPTED", "REVOKED"};
@@ -65,9 +70,11 @@ typedef struct {
     chunk *chunk;
     size_t n_chunks;
     char job[24];    /* "" while it is not known */
-    char reason[40]; /* why pending tasks wait, as squeue says */
-    bool all_wait;   /* no task runs */
-    attempt *attempt;
+    char reason[40]; /* why pending tasks wait, as squeue says, */
+    char told[40];   /* and as the user was told last */
+    bool all_wait;   /* no task runs, */
+    double wait_since;
+    attempt *attempt; /* in the order of paths */
     size_t n_attempts, cap_attempts;
     uint64_t n_garbled;  /* answers that are none, with a checksum that is right */
     size_t next_hash;    /* of find_unanswered */
@@ -148,13 +155,34 @@ static dse_status take_answer(void *user, uint64_t hash, bool failed, const char
 
 static attempt *find_attempt(slurm *s, const char *path)
 {
-    for (size_t i = 0; i < s->n_attempts; i++)
-        if (!strcmp(s->attempt[i].path, path))
-            return &s->attempt[i];
+    size_t low = 0, high = s->n_attempts;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const int order = strcmp(s->attempt[mid].path, path);
+
+        if (!order)
+            return &s->attempt[mid];
+        *(order < 0 ? &low : &high) = order < 0 ? mid + 1 : mid;
+    }
     DSE_GROW(s->attempt, s->cap_attempts, s->n_attempts + 1);
-    s->attempt[s->n_attempts] = (attempt){.path = dse_realloc(NULL, strlen(path) + 1)};
-    strcpy(s->attempt[s->n_attempts].path, path);
-    return &s->attempt[s->n_attempts++];
+    memmove(&s->attempt[low + 1], &s->attempt[low], (s->n_attempts - low) * sizeof *s->attempt);
+    s->attempt[low] = (attempt){.path = dse_realloc(NULL, strlen(path) + 1)};
+    strcpy(s->attempt[low].path, path);
+    s->n_attempts++;
+    return &s->attempt[low];
+}
+
+/* A client of NFS may list a folder as it was up to a minute ago; what it changes itself makes it ask. */
+static void renew_listing(const slurm *s)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/.look.%ld", s->how->folder, (long)getpid());
+    if ((fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) >= 0)
+        close(fd); /* where none can be made, the listing is as old as it is */
+    unlink(path);
 }
 
 static dse_status import(slurm *s)
@@ -275,10 +303,32 @@ static void cancel(const slurm *s)
     dse_strbuf_free(&said);
 }
 
+/* Says once why no task runs: at once where somebody has to do something. */
+static void tell_reason(slurm *s)
+{
+    const bool is_held = is_word_of(held, DSE_COUNT(held), s->reason);
+
+    if (!(s->wait_since > 0))
+        s->wait_since = now_seconds();
+    if (!*s->reason || !strcmp(s->reason, s->told) ||
+        (!is_held && now_seconds() - s->wait_since < WAIT_SECONDS))
+        return;
+    snprintf(s->told, sizeof s->told, "%s", s->reason);
+    say(s, "no task of job %s runs yet: %s%s%s", s->job, s->reason,
+        !strncmp(s->reason, "JobHeld", 7) ? "; to let it run: scontrol release " : "",
+        !strncmp(s->reason, "JobHeld", 7) ? s->job : "");
+}
+
 static dse_status check_reason(slurm *s)
 {
-    if (!any_live(s) || !s->all_wait || !is_word_of(never, DSE_COUNT(never), s->reason))
+    if (!any_live(s) || !s->all_wait) {
+        s->wait_since = 0;
         return DSE_OK;
+    }
+    if (!is_word_of(never, DSE_COUNT(never), s->reason)) {
+        tell_reason(s);
+        return DSE_OK;
+    }
     cancel(s);
     set_chunks(s, s->n_chunks);
     return dse_fail(
@@ -584,6 +634,8 @@ static dse_status step(slurm *s, bool *over)
         (asks || start >= s->next_look)) { /* also after asking: a task that has ended has written all */
         const double begun = now_seconds();
 
+        if (asks && !any_live(s))
+            renew_listing(s);
         st = import(s);
         s->next_look = now_seconds() + LOOK_SECONDS + 10 * (now_seconds() - begun);
     }

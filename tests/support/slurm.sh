@@ -1,7 +1,7 @@
 #!/bin/sh
 # A stand-in for Slurm's commands, by the name it is called by: sbatch, squeue, scancel. Tasks of an array are processes of
 # this machine, all side by side; what is known of them is in the folder $SLURM_STAND. With $SLURM_STAND_TASK, each runs that
-# command instead, in which the script is $0.
+# command instead, in which the script is $0; with $SLURM_STAND_WAITS it waits for three seconds, for that reason.
 set -u
 stand=${SLURM_STAND:?}
 mkdir -p "$stand"
@@ -23,11 +23,14 @@ sbatch) # sbatch --parsable SCRIPT
     last=${last#0-}
     last=${last%\%*}
     log=$(setting output "$script")
+    first="RUNNING|None"
+    [ -z "${SLURM_STAND_WAITS-}" ] || first="PENDING|$SLURM_STAND_WAITS"
     i=0
     while [ $i -le "$last" ]; do
         task=$stand/$name.$i
-        echo "$job|$i|RUNNING|None" >"$task"
+        echo "$job|$i|$first" >"$task"
         (
+            [ -z "${SLURM_STAND_WAITS-}" ] || sleep 3
             SLURM_ARRAY_TASK_ID=$i sh ${SLURM_STAND_TASK:+-c "$SLURM_STAND_TASK"} "$script" >>"${log%\%a.log}$i.log" 2>&1 </dev/null &
             echo $! >"$task.pid"
             state=COMPLETED
