@@ -230,9 +230,8 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
     if (left)
         dse_strbuf_addf(out,
                         "%" PRIu64
-                        " are with Slurm; the same command with --attach instead of --detach collects "
-                        "them\n",
-                        left);
+                        " %s with Slurm; the same command with --attach instead of --detach collects %s\n",
+                        left, left == 1 ? "is" : "are", left == 1 ? "it" : "them");
     print_space(points, out);
     if (o->prune)
         print_skipped(p, out);
