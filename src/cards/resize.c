@@ -1,6 +1,7 @@
 #include "cards/resize.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static dse_status refuse_uneven(uint64_t npus, uint64_t part, dse_error *err)
 {
@@ -132,6 +133,15 @@ dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena
     card_system part;
     dse_status st;
 
+    /* Of a real machine; one without a device may be of any size. */
+    if (machine->npus_count.n == 1 && *machine->device && npus > (uint64_t)machine->npus_count.v[0])
+        return dse_fail(err, DSE_E_CONFIG,
+                        "%" PRIu64 " NPUs are more than the %" PRId64
+                        " that the card has, which says of no links beyond them; describe a machine of several "
+                        "nodes: ccldse systems new --device %.*s --npus-per-node %" PRId64
+                        " --link RATE --nodes N --nics N --nic RATE -o FILE",
+                        npus, machine->npus_count.v[0], (int)strcspn(machine->device, "#"), machine->device,
+                        machine->npus_count.v[0]);
     if (npus % inner == 0 && (npus / inner > 1 || inner == 1)) {
         *out = dse_arena_printf(a, "network.npus_count[%" PRIu32 "]=%" PRIu64, machine->npus_count.n - 1,
                                 npus / inner);

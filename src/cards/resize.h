@@ -17,7 +17,7 @@ dse_status card_system_resize(const card_system *machine, uint64_t npus, card_sy
 
 /* The setting that gives a machine so many NPUs, in the arena: of its last dimension
  * ("network.npus_count[1]=16"), also where that makes it larger; else of a part of it ("network.part=4").
- * Fails as card_system_resize. */
+ * Fails as card_system_resize, and where a real node would become larger: DSE_E_CONFIG. */
 dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena *a, const char **out,
                             dse_error *err);
 

@@ -56,10 +56,11 @@ static dse_status size_system(const sizing_options *o, const char *name, dse_are
         return st;
     inner = card_system_inner(&system);
     is_nodes = system.npus_count.n == 2;
-    npus = o->npus ? (uint64_t)o->npus : (uint64_t)o->nodes * inner;
-    if (o->nodes && system.npus_count.n < 2)
+    if (o->nodes && system.npus_count.n < 2 && !*system.device)
         return dse_fail(err, DSE_E_USAGE, "%s has no nodes, as its network is one dimension; give --npus",
                         stem);
+    npus = system.npus_count.n < 2 ? (uint64_t)system.npus_count.v[0] : inner; /* of a node */
+    npus = o->npus ? (uint64_t)o->npus : (uint64_t)o->nodes * npus;
     if (npus > inner && npus % inner && card_system_size(&system, npus, a, out, NULL) != DSE_OK)
         return dse_fail(err, DSE_E_RANGE,
                         "--npus %" PRIu64 " is no multiple of the %" PRIu64 " NPUs %s of %s%s; take %" PRIu64
