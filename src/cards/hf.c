@@ -435,6 +435,28 @@ static bool is_gated(const card_hf_reading *r)
     return gate;
 }
 
+/* Every word for a GELU, exact or not, begins with it. gpt-oss has a function of its own, whatever it says. */
+static void read_activation(card_hf_reading *r)
+{
+    static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function", "activation"};
+    static const struct {
+        const char *word, *is;
+        bool is_prefix;
+    } rows[] = {{"silu", "silu", false}, {"swiglu", "silu", false}, {"swish", "silu", false},
+                {"gelu", "gelu", true},  {"relu2", "squared-relu", false}};
+
+    for (size_t k = 0; k < DSE_COUNT(keys) && !is_of(r, "gpt_oss"); k++) {
+        const cfg_node *value = cfg_get(r->root, keys[k]);
+
+        for (size_t i = 0; value && value->kind == CFG_SCALAR && i < DSE_COUNT(rows); i++)
+            if (rows[i].is_prefix ? !strncmp(value->text, rows[i].word, strlen(rows[i].word))
+                                  : !strcmp(value->text, rows[i].word)) {
+                card_hf_add_text(r->card, "activation", value, rows[i].is, r->arena);
+                return;
+            }
+    }
+}
+
 static int64_t size_in(const cfg_node *card, const char *key)
 {
     const cfg_node *value = cfg_get(card, key);
@@ -482,10 +504,12 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
     card_hf_read_experts(&r);
     read_opt(&r);
     read_dropout(&r);
-    if (!is_gated(&r) || r.has_choices)
-        card_hf_choose(&r, "gate", is_gated(&r) ? "true" : "false", NULL);
-    else
+    if (is_gated(&r) && !r.has_choices) {
         operators->text = LLAMA;
+        return;
+    }
+    card_hf_choose(&r, "gate", is_gated(&r) ? "true" : "false", NULL);
+    read_activation(&r);
 }
 
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)

@@ -79,6 +79,7 @@ static const char *const norm_words[] = {"rms", "layer", "layer_unbiased", "plai
 static const char *const norms_words[] = {"before", "after", "both", NULL};
 static const char *const block_words[] = {"serial", "parallel", "parallel_two_norms", NULL};
 static const char *const qk_norm_words[] = {"none", "head", "all", NULL};
+static const char *const activation_words[] = {"unknown", "silu", "gelu", "squared-relu", NULL};
 static const char *const router_words[] = {"softmax", "sigmoid", NULL};
 const char *const card_mfu_words[] = {"ours", "megatron", "bridge", "torchtitan", "nemo", "palm", NULL};
 static const char *const position_words[] = {"rotary", "learned", "none", NULL};
@@ -141,6 +142,9 @@ static const cfg_param rows[] = {
      CHOICE(block, "serial", block_words,
             "attention and feed-forward network one after the other, or both of the layer's input, behind "
             "one norm or one each")},
+    {.key = "activation",
+     CHOICE(activation, "unknown", activation_words,
+            "the function of the feed-forward network, or of its gate: simulated alike, and written by launch")},
     {.key = "qk_norm",
      CHOICE(qk_norm, "none", qk_norm_words, "a norm of queries and keys: over each head, or over all heads")},
     {.key = "position",

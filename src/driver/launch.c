@@ -19,20 +19,21 @@ static const step_module *find_module(const step_model *m, step_block_kind block
     return NULL;
 }
 
-/* By the name that a file of configs/layers gives the module, as nothing else of it says which function it
- * is. */
-static launch_activation activation_of(const step_module *m)
+/* By the name that a file of configs/layers gives the module, or by the card where that has choices, as nothing
+ * else says which function it is. */
+static launch_activation activation_of(const step_module *m, const char *by_card)
 {
     static const struct {
-        const char *name;
+        const char *name, *word;
         bool is_gated;
         launch_activation is;
-    } rows[] = {{"swiglu", true, LAUNCH_SWIGLU},
-                {"gelu", false, LAUNCH_GELU},
-                {"square", false, LAUNCH_SQUARED_RELU}};
+    } rows[] = {{"swiglu", "silu", true, LAUNCH_SWIGLU},
+                {"gelu", "gelu", false, LAUNCH_GELU},
+                {"square", "squared-relu", false, LAUNCH_SQUARED_RELU}};
 
     for (size_t i = 0; m && i < DSE_COUNT(rows); i++)
-        if (!strcmp(m->name, rows[i].name) && m->is_gated == rows[i].is_gated)
+        if ((!strcmp(m->name, rows[i].name) || !strcmp(by_card, rows[i].word)) &&
+            m->is_gated == rows[i].is_gated)
             return rows[i].is;
     return LAUNCH_OTHER_ACTIVATION;
 }
@@ -85,13 +86,40 @@ static void set_experts(const drv_study *s, launch_job *j)
     j->pads_capacity = o.capacity == STEP_CAPACITY_PAD;
 }
 
+/* Whether a matrix behind the first of a kind of module has a bias: `behind` NULL, one of all. */
+static bool has_bias(const step_model *m, const step_module_kind *behind)
+{
+    bool is_behind = !behind;
+
+    for (uint32_t i = 0; i < m->block[STEP_LAYER].n; i++) {
+        const step_module *module = &m->block[STEP_LAYER].module[i];
+
+        if (is_behind && module->has_bias)
+            return true;
+        is_behind |= module->kind == behind;
+    }
+    return false;
+}
+
+/* What operators with conditions have by the card (configs/layers/decoder.yaml). */
+static void set_choices(const card_model *m, launch_job *j)
+{
+    j->has_qk_norm = !strcmp(m->qk_norm, "head");
+    j->has_sinks = m->attention_sinks;
+    j->window = (uint64_t)m->window;
+    j->windowed_layers = (uint64_t)m->windowed_layers;
+    j->full_attention_every = (uint64_t)m->full_attention_every;
+    j->has_other_layers = !strcmp(m->qk_norm, "all") || strcmp(m->norms, "before") != 0 ||
+                          strcmp(m->block, "serial") != 0 || m->embedding_norm || m->window_chunks ||
+                          m->embedding_width || m->shared_expert_gate;
+}
+
 static void set_model(const drv_study *s, launch_job *j)
 {
     const step_model *m = &s->training->model;
     const step_module *norm = find_module(m, STEP_LAYER, &step_module_norm);
     const step_module *attention = find_module(m, STEP_LAYER, &step_module_attention);
     const step_module *activation = find_module(m, STEP_LAYER, &step_module_activation);
-    const step_module *linear = find_module(m, STEP_LAYER, &step_module_linear);
 
     j->layers = m->n_layers;
     j->mtp_layers = m->n_mtp;
@@ -105,15 +133,18 @@ static void set_model(const drv_study *s, launch_job *j)
     j->vocabulary = (uint64_t)s->model.vocabulary;
     j->sequence = m->sequence;
     j->batch = (uint64_t)s->model.batch;
-    j->activation = activation_of(activation);
+    j->activation = activation_of(activation, s->model.activation);
     j->is_rms = norm && !norm->has_mean;
-    j->has_biases = linear && linear->has_bias;
+    j->is_gated = activation && activation->is_gated;
+    j->has_biases = has_bias(m, &step_module_attention);
+    j->has_qkv_bias = has_bias(m, NULL);
     j->has_dropout = find_module(m, STEP_LAYER, &step_module_dropout) != NULL;
     j->is_rotary = find_module(m, STEP_LAYER, &step_module_rotary) != NULL;
     j->is_tied = m->is_tied;
     j->rotary_base = NAN; /* no card has it */
     j->precision = precision_of(&s->model);
     set_latents(&s->model, j);
+    set_choices(&s->model, j);
 }
 
 /* ---- the machines ------------------------------------------------------------------------------ */

@@ -28,9 +28,15 @@ dse_status drv_study_load_operators(drv_study *s, dse_arena *a, dse_error *err)
         s->generator = NULL;
         return DSE_OK;
     }
+    if (!card_model_trains(&s->model) &&
+        card_locate(CARD_OPERATORS, s->model.operators, a, &path, NULL) != DSE_OK &&
+        card_locate(CARD_LAYERS, s->model.operators, a, &path, NULL) == DSE_OK)
+        return dse_fail_at(err, DSE_E_CONFIG, s->model_name,
+                           "the operators '%s' are of profile train alone, as STAGE has none for them; "
+                           "--set operators=llama takes it for a Llama",
+                           s->model.operators);
     st = card_locate(card_model_trains(&s->model) ? CARD_LAYERS : CARD_OPERATORS, s->model.operators, a,
                      &path, err);
-
     if (st != DSE_OK)
         dse_error_set_where(err, s->model_name); /* its card asks for it */
     if (st != DSE_OK || (st = dse_read_file(path, CFG_MAX_BYTES, &text, err)) != DSE_OK)

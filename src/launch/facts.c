@@ -30,6 +30,22 @@ static const char *layers_with_experts(const launch_job *j, dse_arena *a)
     return text.data;
 }
 
+/* "[0,0,1,1]": which layers attend to a window; NULL: all. */
+static const char *layers_with_window(const launch_job *j, dse_arena *a)
+{
+    dse_strbuf text;
+
+    if (j->full_attention_every)
+        return number(a, j->full_attention_every);
+    if (!j->windowed_layers)
+        return NULL;
+    text = dse_strbuf_in(a);
+    for (uint64_t i = 0; i < j->layers; i++)
+        dse_strbuf_addf(&text, "%c%d", i ? ',' : '[', i + j->windowed_layers >= j->layers);
+    dse_strbuf_addc(&text, ']');
+    return text.data;
+}
+
 static void set_experts(const launch_job *j, dse_arena *a, launch_facts *f)
 {
     if (!j->experts)
@@ -89,6 +105,14 @@ static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
     f->activation = activations[j->activation];
     f->norm = j->is_rms ? "rms" : "layer";
     f->biases = on_off(j->has_biases);
+    f->qkv_bias = on_off(j->has_qkv_bias && !j->has_biases);
+    f->qk_norm = on_off(j->has_qk_norm);
+    f->sinks = j->has_sinks ? "on" : NULL;
+    if (j->window) {
+        f->window = dse_arena_printf(a, "%" PRIu64 ",0", j->window - 1);
+        f->window_list = dse_arena_printf(a, "[%s]", f->window);
+        f->windowed = layers_with_window(j, a);
+    }
     f->tied = on_off(j->is_tied);
     f->dropout = on_off(j->has_dropout);
     set_experts(j, a, f);

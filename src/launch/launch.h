@@ -27,7 +27,14 @@ typedef struct {
     uint64_t batch;    /* sequences of a step, of all ranks */
     launch_activation activation;
     bool is_rms;     /* norms are RMSNorm, else LayerNorm */
-    bool has_biases; /* of matrices */
+    bool has_biases; /* of matrices, also of others than those of queries, keys and values: */
+    bool has_qkv_bias;
+    bool is_gated;      /* the activation, whichever it is */
+    bool has_qk_norm;   /* of each head */
+    bool has_sinks;     /* in the softmax of attention */
+    uint64_t window;    /* tokens that one attends to, itself and those before it; 0: all */
+    uint64_t windowed_layers, full_attention_every; /* 0: all; none (cards/model.h) */
+    bool has_other_layers; /* what no option says: norms elsewhere, another norm of queries and keys, parallel blocks */
     bool has_dropout;
     bool is_rotary;         /* queries and keys are rotated, else positions are a table that is learned */
     bool is_tied;           /* the output embedding is the input embedding */

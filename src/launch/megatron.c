@@ -50,7 +50,15 @@ static const launch_rule refused[] = {
 static bool is_16_bits_alone(const launch_job *j) { return j->precision == LAUNCH_BF16; }
 static bool is_of_own_numbers(const launch_job *j) { return j->precision == LAUNCH_OTHER_PRECISION; }
 static bool lacks_rotary_base(const launch_job *j) { return j->is_rotary && !(j->rotary_base > 0); }
-static bool has_other_activation(const launch_job *j) { return j->activation == LAUNCH_OTHER_ACTIVATION; }
+static bool has_other_activation(const launch_job *j)
+{
+    return j->activation == LAUNCH_OTHER_ACTIVATION && !j->is_gated;
+}
+static bool has_other_gate(const launch_job *j)
+{
+    return j->activation == LAUNCH_OTHER_ACTIVATION && j->is_gated;
+}
+static bool has_other_layers(const launch_job *j) { return j->has_other_layers; }
 static bool has_experts(const launch_job *j) { return j->experts > 0; }
 /* megatron/training/vocab_utils.py */
 static bool pads_vocabulary(const launch_job *j)
@@ -64,6 +72,10 @@ static const launch_rule notes[] = {
      "have, unless it is 10000, as here."},
     {has_other_activation,
      "Fill in the activation function: of the model's file of layers it is not known which it is."},
+    {has_other_gate, "Fill in the activation function of the gate: --swiglu (model.gated_linear_unit=true, "
+                     "model.activation_func=silu) is SiLU, which it is not known to be."},
+    {has_other_layers, "Fill in a layer (--spec) that has what no option says, as the model card does: where "
+                       "norms are, norms over all heads, parallel blocks, chunks, gates of shared experts."},
     {has_experts,
      "Fill in the balancing of experts (--moe-router-load-balancing-type, --moe-aux-loss-coeff)."},
     {pads_vocabulary, "The vocabulary is padded to a multiple of 128 x tp (--make-vocab-size-divisible-by), "
@@ -154,6 +166,11 @@ static const launch_option megatron_rows[] = {
     {"--squared-relu", FACT(activation), LAUNCH_SWITCH, .on = "squared-relu"},
     {"--normalization", FACT(norm), .fallback = "layer", WORDS({"rms", "RMSNorm"})},
     {"--disable-bias-linear", FACT(biases), LAUNCH_SWITCH, .on = "off"},
+    {"--add-qkv-bias", FACT(qkv_bias), LAUNCH_SWITCH},
+    {"--qk-layernorm", FACT(qk_norm), LAUNCH_SWITCH},
+    {"--window-size", FACT(window)},
+    {"--window-attn-skip-freq", FACT(windowed)},
+    {"--softmax-type", FACT(sinks), WORDS({"on", "learnable"})},
     {"--untie-embeddings-and-output-weights", FACT(tied), LAUNCH_SWITCH, .on = "off"},
     {"--attention-dropout", FACT(dropout), .fallback = "on", WORDS({"off", "0"})},
     {"--hidden-dropout", FACT(dropout), .fallback = "on", WORDS({"off", "0"})},
@@ -326,6 +343,11 @@ static const launch_option bridge_rows[] = {
      WORDS({"gelu", "gelu"}, {"swiglu", "silu"}, {"squared-relu", "squared_relu"})},
     {"model.gated_linear_unit", FACT(activation), LAUNCH_SWITCH, .on = "swiglu"},
     {"model.add_bias_linear", FACT(biases), LAUNCH_SWITCH},
+    {"model.add_qkv_bias", FACT(qkv_bias), LAUNCH_SWITCH, .fallback = "off"},
+    {"model.qk_layernorm", FACT(qk_norm), LAUNCH_SWITCH, .fallback = "off"},
+    {"model.window_size", FACT(window_list)},
+    {"model.window_attn_skip_freq", FACT(windowed)},
+    {"model.softmax_type", FACT(sinks), WORDS({"on", "learnable"})},
     {"model.share_embeddings_and_output_weights", FACT(tied), LAUNCH_SWITCH},
     {"model.attention_dropout", FACT(dropout), .fallback = "on", WORDS({"off", "0.0"})},
     {"model.hidden_dropout", FACT(dropout), .fallback = "on", WORDS({"off", "0.0"})},

@@ -20,6 +20,10 @@ typedef struct {
     const char *activation;              /* "gelu", "swiglu", "squared-relu"; another: NULL */
     const char *norm;                    /* "rms", "layer" */
     const char *biases, *tied, *dropout; /* switches */
+    const char *qkv_bias, *qk_norm;      /* switches: biases of queries, keys and values alone */
+    const char *sinks;                   /* "on": attention's softmax has them */
+    const char *window, *window_list;    /* tokens before and behind one that it attends to: "127,0", "[127,0]" */
+    const char *windowed;                /* which layers, if not all do: "4" (but each fourth), "[0,1,1]" */
     const char *experts, *topk, *ep, *etp, *with_experts; /* with_experts: "on" */
     const char *expert_ffn, *shared_ffn;
     const char *expert_layers; /* where not all have them: "[0,0,1,1]" */

@@ -40,7 +40,8 @@ static size_t find_model(const launch_job *j, bool is_v022)
             j->heads != models[i].heads || j->kv_heads != models[i].kv_heads ||
             j->head_size != models[i].head_size || j->ffn != models[i].ffn ||
             j->vocabulary != models[i].vocabulary || j->is_tied != models[i].is_tied || !j->is_rms ||
-            !j->is_rotary || j->has_biases || j->activation != LAUNCH_SWIGLU ||
+            !j->is_rotary || j->has_qkv_bias || !j->is_gated || j->window || j->has_sinks ||
+            j->has_other_layers || j->has_qk_norm != !strcmp(models[i].family, "qwen3") ||
             (is_v022 && !models[i].is_in_v022)))
         i++;
     return i;
