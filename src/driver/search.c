@@ -1,6 +1,6 @@
 #include "driver/search.h"
 
-#include "driver/box.h"
+#include "driver/box_layout.h"
 #include "exec/interrupt.h"
 
 #include <inttypes.h>
@@ -255,10 +255,9 @@ static dse_status simulate(state *s, boxes *points, dse_error *err)
 
     dse_arena_init(&a);
     for (size_t i = 0; i < points->n; i++) {
-        const drv_box_corner *c = drv_boxes_corner(&s->space, points->box[i]);
         cfg_settings settings = {0};
 
-        drv_space_settings(s->search->space, c->number, &a, &settings, NULL); /* as it did of the corner */
+        drv_boxes_settings(&s->space, points->box[i], &a, &settings);
         list_point(s->number, &settings, &points->box[i]->strategy, &l, &a);
     }
     if (points->n)
@@ -412,8 +411,35 @@ static bool exchange(state *s, const drv_box *box, uint32_t axis, uint32_t other
     return moved;
 }
 
-/* A good point of a box of one strategy; NULL: the grid has none. */
-static drv_box *find_seed(state *s, const drv_box *box)
+/* Has one stage give a layer to another one as long as that is better. */
+static void move_layers(state *s, drv_box *seed)
+{
+    drv_box_range *stage = &seed->range[s->search->space->n_axes];
+    bool moved = true;
+
+    for (int pass = 0; moved && pass < MOST_PASSES; pass++) {
+        moved = false;
+        for (uint32_t i = 0; i < seed->n_stages * seed->n_stages && !is_over(s); i++) {
+            const uint32_t from = i / seed->n_stages, to = i % seed->n_stages;
+            drv_box *other;
+            bool is_empty = true;
+
+            other = drv_box_copy(&s->space, seed);
+            other->bound = 0;
+            if (drv_box_give_layer(&s->space, other, from, to) &&
+                drv_boxes_bound(&s->space, other, &is_empty, NULL) == DSE_OK && !is_empty &&
+                other->bound < seed->bound) {
+                memcpy(stage, &other->range[s->search->space->n_axes], seed->n_stages * sizeof *stage);
+                seed->bound = other->bound;
+                moved = true;
+            }
+            dse_free(other);
+        }
+    }
+}
+
+/* A good point of a box of one strategy whose layout is fixed; NULL: the grid has none. */
+static drv_box *find_seed_of(state *s, const drv_box *box)
 {
     const uint32_t n = s->search->space->n_axes;
     uint32_t *place = dse_calloc(n + 1, sizeof *place);
@@ -436,6 +462,19 @@ static drv_box *find_seed(state *s, const drv_box *box)
         seed->bound = best;
     }
     dse_free(place);
+    return seed;
+}
+
+/* The same of any box of one strategy. */
+static drv_box *find_seed(state *s, const drv_box *box)
+{
+    drv_box *fixed = drv_box_copy(&s->space, box), *seed = NULL;
+
+    if (drv_boxes_lay_out(&s->space, fixed))
+        seed = find_seed_of(s, fixed);
+    if (seed && seed->n_stages > 1)
+        move_layers(s, seed);
+    dse_free(fixed);
     return seed;
 }
 
@@ -605,10 +644,9 @@ static void keep_best(state *s)
     o->n = (uint32_t)s->n_best;
     for (size_t i = 0; i < s->n_best; i++) {
         const found *f = &s->best[i];
-        const drv_box_corner *c = drv_boxes_corner(&s->space, f->box);
 
         o->best[i] = (drv_found){f->cost, f->wall_time, f->peak_memory, f->tokens, f->box->strategy, {0}};
-        drv_space_settings(s->search->space, c->number, s->arena, &o->best[i].settings, NULL);
+        drv_boxes_settings(&s->space, f->box, s->arena, &o->best[i].settings);
         dse_free(f->box);
     }
     s->n_best = 0;
