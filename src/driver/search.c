@@ -14,6 +14,9 @@
 #define FIRST_BATCH 16
 #define MOST_BATCH  1024
 
+/* Open boxes where drv_search.most_open is 0: some 200 MB. */
+#define MOST_OPEN 1000000
+
 /* Strategies of a shape from which points to compare with are looked for, and shapes that have it. */
 #define MOST_SEEDS  4
 #define MOST_SHAPES 8
@@ -46,6 +49,7 @@ typedef struct {
     bool is_searching;
     drv_boxes space;
     boxes open;  /* a heap: the one with the least bound first */
+    boxes deep;  /* a stack, where there are too many of these: what a box was split into, the best last */
     boxes batch; /* points to be simulated */
     boxes child; /* of the box that was split last */
     size_t batch_size;
@@ -129,7 +133,37 @@ static bool is_worth(const state *s, const drv_box *box)
     return !(box->bound > last->cost) && drv_box_order(&s->space, box, last->box) < 0;
 }
 
-static bool has_open(const state *s) { return s->open.n && is_worth(s, s->open.box[0]); }
+static bool has_open(const state *s)
+{
+    for (size_t i = 0; i < s->deep.n; i++)
+        if (is_worth(s, s->deep.box[i]))
+            return true;
+    return s->open.n && is_worth(s, s->open.box[0]);
+}
+
+/* The next box to split, of which there is one: of the stack the last that is still worth it. */
+static drv_box *take_next(state *s)
+{
+    while (s->deep.n) {
+        drv_box *box = s->deep.box[--s->deep.n];
+
+        if (is_worth(s, box))
+            return box;
+        dse_free(box);
+    }
+    return pop(s);
+}
+
+/* Puts a box on top of the stack, below those of this split that are better. */
+static void stack(state *s, size_t from, drv_box *box)
+{
+    size_t i;
+
+    add(&s->deep, box);
+    for (i = s->deep.n - 1; i > from && is_before(s, s->deep.box[i - 1], box); i--)
+        s->deep.box[i] = s->deep.box[i - 1];
+    s->deep.box[i] = box;
+}
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -524,6 +558,8 @@ static void sum_up(state *s)
     drv_searched *o = s->out;
 
     o->least = s->open.n ? s->open.box[0]->bound : INFINITY;
+    for (size_t i = 0; i < s->deep.n; i++)
+        o->least = fmin(o->least, s->deep.box[i]->bound);
     for (size_t i = 0; i < s->batch.n; i++)
         o->least = fmin(o->least, s->batch.box[i]->bound);
     o->is_finished = !s->batch.n && !has_open(s);
@@ -578,7 +614,8 @@ static bool is_better(const state *s, const drv_box *box)
 
 static dse_status split(state *s, drv_box *box, dse_error *err)
 {
-    const bool had_strategy = box->has_strategy;
+    const size_t most = s->search->most_open ? s->search->most_open : MOST_OPEN, from = s->deep.n;
+    const bool had_strategy = box->has_strategy, is_deep = from || s->open.n >= most;
     dse_status st = drv_boxes_split(&s->space, box, take_child, s, err);
 
     if (st == DSE_E_INTERRUPT) { /* it is open, as before */
@@ -596,6 +633,8 @@ static dse_status split(state *s, drv_box *box, dse_error *err)
             dse_free(s->child.box[i]);
         else if (is_better(s, s->child.box[i]))
             add(&s->batch, s->child.box[i]);
+        else if (is_deep)
+            stack(s, from, s->child.box[i]);
         else
             push(s, s->child.box[i]);
     s->child.n = 0;
@@ -622,7 +661,7 @@ static dse_status search_boxes(state *s, dse_error *err)
             st = run_batch(s, err);
             continue;
         }
-        box = pop(s);
+        box = take_next(s);
         if (!drv_box_is_point(&s->space, box))
             st = split(s, box, err);
         else if (is_known(s, box))
@@ -640,6 +679,8 @@ static void keep_best(state *s)
     o->has_all = !s->space.has_unlisted;
     for (size_t i = 0; i < s->open.n; i++)
         o->has_all &= s->open.box[i]->has_strategy;
+    for (size_t i = 0; i < s->deep.n; i++)
+        o->has_all &= s->deep.box[i]->has_strategy;
     o->best = DSE_ARENA_NEW(s->arena, drv_found, s->n_best + 1);
     o->n = (uint32_t)s->n_best;
     for (size_t i = 0; i < s->n_best; i++) {
@@ -669,6 +710,7 @@ static dse_status search_study(state *s, uint32_t study, dse_error *err)
     sum_up(s);
     keep_best(s);
     free_boxes(&s->open);
+    free_boxes(&s->deep);
     free_boxes(&s->batch);
     free_boxes(&s->child);
     drv_boxes_free(&s->space);

@@ -1,11 +1,11 @@
 /* Random spaces, searched and enumerated: the same best points, equal ones in the same order; and random boxes, no point
  * of which takes less than their bound.
  *
- * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-l] [-f FILE] CCLDSE
+ * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-l] [-o OPEN] [-f FILE] CCLDSE
  *
  * Models and systems of both profiles; over them one to three axes of rates, networks and shapes, in any order of their
  * values and with values that change nothing; strategies; constraints over all of these. Spaces of more than POINTS are
- * passed over. With -l of profile train with any layouts of pipelines, which the enumeration gets as a list. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
+ * passed over. With -o boxes go depth-first where so many are open. With -l of profile train with any layouts of pipelines, which the enumeration gets as a list. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
  * that file instead, its ten best and at most 1 % of its points simulated. */
 #include "base/array.h"
 #include "base/fs.h"
@@ -76,6 +76,7 @@ typedef struct {
     drv_space any;
     drv_points points;
     bool with_layouts;
+    uint64_t most_open;
     uint64_t passed_over, compared, simulated, enumerated, boxes;
     double tightness;
     const char *program;
@@ -348,6 +349,7 @@ static bool compare(tester *t, uint64_t top, double hbm)
     drv_search search = {.space = &t->any,
                          .sweep = {.database = "search.db", .jobs = 1, .worker = t->program, .shortcuts = SIM_ALL_SHORTCUTS},
                          .top = top,
+                         .most_open = t->most_open,
                          .hbm_bytes = hbm};
     drv_search_result found;
     dse_error err = DSE_ERROR_INIT;
@@ -497,7 +499,7 @@ int main(int argc, char **argv)
     tester t = {.program = program};
     bool ok = true;
 
-    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:l")) != -1;) {
+    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:lo:")) != -1;) {
         if (opt == '?')
             return 2;
         if (opt == 'l') {
@@ -512,6 +514,7 @@ int main(int argc, char **argv)
           : opt == 'i' ? &first
           : opt == 'n' ? &count
           : opt == 'm' ? &most
+          : opt == 'o' ? &t.most_open
                        : &boxes) = strtoull(optarg, NULL, 10);
     }
     if (optind == argc || !realpath(argv[optind], program) || !mkdtemp(folder) || chdir(folder))
