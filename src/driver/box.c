@@ -1,4 +1,4 @@
-#include "driver/box.h"
+#include "driver/box_layout.h"
 
 #include "exec/interrupt.h"
 
@@ -97,6 +97,8 @@ static bool are_ordered(const uint32_t *number, uint32_t n)
 
 static drv_axis_kind kind_of(const drv_space *s, const drv_axis *axis, bool has_values, bool is_rate)
 {
+    if (drv_axis_is_layout(axis))
+        return DRV_AXIS_LAYOUT;
     if (drv_axis_shapes(s, axis) || cfg_table_has(&card_model_table, axis->path))
         return DRV_AXIS_SHAPE;
     if (is_rate && has_values)
@@ -143,10 +145,13 @@ void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm
     drv_bounds_init(&b->bounds);
     for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
         dse_arena_init(&b->corner[i].arena);
-    b->number = DSE_ARENA_NEW(&b->arena, uint32_t, s->n_axes + 1);
     b->axis = DSE_ARENA_NEW(&b->arena, drv_box_axis, s->n_axes + 1);
+    b->layout_axis = DSE_NONE;
+    b->whole = (uint32_t)s->study[study].model.layers;
     for (uint32_t i = 0; i < s->n_axes; i++)
-        make_axis(b, i);
+        (drv_axis_is_layout(&s->axis[i]) ? drv_box_make_layouts : make_axis)(b, i);
+    b->number = DSE_ARENA_NEW(&b->arena, uint32_t, s->n_axes + b->max_stages + 1);
+    b->stages = drv_stages_new();
     b->axis_of = DSE_ARENA_NEW(&b->arena, uint32_t *, s->n_constraints + 1);
     for (uint32_t c = 0; c < s->n_constraints; c++) {
         const design_expr *e = &s->constraint[c].expr;
@@ -164,32 +169,27 @@ void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm
 void drv_boxes_free(drv_boxes *b)
 {
     drv_bounds_free(&b->bounds);
+    drv_stages_free(b->stages);
     for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
         dse_arena_free(&b->corner[i].arena);
     dse_arena_free(&b->scratch);
     dse_arena_free(&b->arena);
 }
 
-static size_t size_of(const drv_boxes *b)
+drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box)
 {
-    return sizeof(drv_box) + b->space->n_axes * sizeof(drv_box_range);
+    return memcpy(dse_calloc(1, drv_box_size(b, box)), box, drv_box_size(b, box));
 }
 
 drv_box *drv_boxes_whole(const drv_boxes *b)
 {
-    drv_box *box = dse_calloc(1, size_of(b));
+    drv_box *box = dse_calloc(1, sizeof *box + b->space->n_axes * sizeof *box->range);
 
     for (uint32_t i = 0; i < b->space->n_axes; i++)
         box->range[i].high = b->axis[i].n;
+    drv_box_settle_layout(b, &box);
     return box;
 }
-
-drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box)
-{
-    return memcpy(dse_calloc(1, size_of(b)), box, size_of(b));
-}
-
-static bool is_open(const drv_box *box, uint32_t i) { return box->range[i].high - box->range[i].low > 1; }
 
 /* The longest open axis of a kind; DSE_NONE: none is open. */
 static uint32_t find_open(const drv_boxes *b, const drv_box *box, drv_axis_kind kind)
@@ -210,8 +210,8 @@ static uint32_t find_open(const drv_boxes *b, const drv_box *box, drv_axis_kind 
 /* Whether one value of each axis is left. */
 static bool is_variant(const drv_boxes *b, const drv_box *box)
 {
-    for (uint32_t i = 0; i < b->space->n_axes; i++)
-        if (is_open(box, i))
+    for (uint32_t i = 0; i < drv_box_n_ranges(b, box); i++)
+        if (drv_box_is_open(box, i))
             return false;
     return true;
 }
@@ -237,15 +237,39 @@ int drv_box_order(const drv_boxes *b, const drv_box *x, const drv_box *y)
     for (uint32_t i = 0; i < b->space->n_axes; i++) {
         const uint32_t p = first_number(&b->axis[i], x->range[i]), q = first_number(&b->axis[i], y->range[i]);
 
-        if (p != q)
-            return p < q ? -1 : 1;
+        const int c = p != q ? (p < q ? -1 : 1) : i == b->layout_axis ? drv_box_compare_layouts(b, x, y) : 0;
+
+        if (c)
+            return c;
     }
     return (x->place > y->place) - (x->place < y->place);
 }
 
 /* ---- corners ------------------------------------------------------------------------------- */
 
-static void build(drv_boxes *b, drv_box_corner *c)
+/* What the axes set with these numbers. */
+static dse_status settings_of(const drv_boxes *b, const uint32_t *number, uint32_t n_numbers, dse_arena *a,
+                              cfg_settings *out, dse_error *err)
+{
+    uint32_t *of_axis = dse_arena_copy(a, number, b->space->n_axes, sizeof *number);
+    cfg_setting *item;
+    dse_status st;
+
+    if (b->layout_axis == DSE_NONE)
+        return drv_space_settings(b->space, number, a, out, err);
+    of_axis[b->layout_axis] = 0;
+    st = drv_space_settings(b->space, of_axis, a, out, err);
+    if (st != DSE_OK)
+        return st;
+    item = dse_arena_copy(a, out->item, out->n, sizeof *item);
+    for (size_t i = 0; i < out->n; i++)
+        if (!strcmp(item[i].path, DRV_LAYOUT_KEY))
+            item[i].value = drv_box_say_layout(b, number, n_numbers, a);
+    out->item = item;
+    return DSE_OK;
+}
+
+static void build(drv_boxes *b, drv_box_corner *c, uint32_t n_numbers)
 {
     const drv_space *s = b->space;
     dse_status st;
@@ -253,10 +277,11 @@ static void build(drv_boxes *b, drv_box_corner *c)
     if (b->entered == c)
         b->entered = NULL;
     dse_arena_reset(&c->arena);
-    c->number = dse_arena_copy(&c->arena, b->number, s->n_axes + 1, sizeof *b->number);
+    c->number = dse_arena_copy(&c->arena, b->number, n_numbers + 1, sizeof *b->number);
+    c->n_numbers = n_numbers;
     c->why = (dse_error)DSE_ERROR_INIT;
     c->is_dropped = false;
-    st = drv_space_settings(s, c->number, &c->arena, &c->settings, &c->why);
+    st = settings_of(b, c->number, n_numbers, &c->arena, &c->settings, &c->why);
     c->is_built = false;
     if (st != DSE_OK)
         return;
@@ -267,23 +292,32 @@ static void build(drv_boxes *b, drv_box_corner *c)
 
 const drv_box_corner *drv_boxes_corner(drv_boxes *b, const drv_box *box)
 {
-    const size_t n = b->space->n_axes;
+    const uint32_t n_axes = b->space->n_axes,
+                   n = drv_box_has_layouts(b, box) ? n_axes : drv_box_n_ranges(b, box);
     drv_box_corner *oldest = &b->corner[0];
 
     for (uint32_t i = 0; i < n; i++)
-        b->number[i] = b->axis[i].number[box->range[i].low];
+        b->number[i] =
+            i < n_axes && i != b->layout_axis ? b->axis[i].number[box->range[i].low] : box->range[i].low;
     for (size_t i = 0; i < DRV_BOX_CORNERS; i++) {
         drv_box_corner *c = &b->corner[i];
 
-        if (c->number && !memcmp(c->number, b->number, n * sizeof *b->number)) {
+        if (c->number && c->n_numbers == n && !memcmp(c->number, b->number, n * sizeof *b->number)) {
             c->used = ++b->clock;
             return c;
         }
         oldest = c->used < oldest->used ? c : oldest;
     }
-    build(b, oldest);
+    build(b, oldest, n);
     oldest->used = ++b->clock;
     return oldest;
+}
+
+void drv_boxes_settings(drv_boxes *b, const drv_box *box, dse_arena *a, cfg_settings *out)
+{
+    const drv_box_corner *c = drv_boxes_corner(b, box);
+
+    settings_of(b, c->number, c->n_numbers, a, out, NULL); /* as it did of the corner */
 }
 
 /* ---- constraints --------------------------------------------------------------------------- */
@@ -297,7 +331,7 @@ static dse_status range_of(drv_boxes *b, const drv_box *box, uint32_t c, uint32_
     const uint32_t own = b->axis_of[c][k];
 
     *out = (design_range){0};
-    if (own != DSE_NONE && (is_open(box, own) || b->axis[own].value)) {
+    if (own != DSE_NONE && (drv_box_is_open(box, own) || b->axis[own].value)) {
         const design_value *value = b->axis[own].value;
         const drv_box_range r = box->range[own];
 
@@ -312,7 +346,7 @@ static dse_status range_of(drv_boxes *b, const drv_box *box, uint32_t c, uint32_
         return DSE_OK;
     }
     for (uint32_t i = 0; i < b->space->n_axes; i++)
-        if (is_open(box, i) && drv_axis_changes(&b->space->axis[i], name))
+        if (drv_box_is_open(box, i) && drv_axis_changes(&b->space->axis[i], name))
             return DSE_OK;
     if (!corner->is_built)
         return DSE_OK;
@@ -366,7 +400,9 @@ static const drv_box_corner *find_kin(drv_boxes *b, const drv_box *box)
         bool is_kin = c->number && c->is_built;
 
         for (uint32_t k = 0; is_kin && k < b->space->n_axes; k++)
-            is_kin = b->axis[k].kind == DRV_AXIS_RATE || c->number[k] == b->axis[k].number[box->range[k].low];
+            is_kin = b->axis[k].kind == DRV_AXIS_RATE ||
+                     c->number[k] ==
+                         (k == b->layout_axis ? box->range[k].low : b->axis[k].number[box->range[k].low]);
         if (is_kin)
             return c;
     }
@@ -403,7 +439,7 @@ static void shave(drv_boxes *b, drv_box *box, uint32_t axis)
 static void shave_rates(drv_boxes *b, drv_box *box)
 {
     for (uint32_t i = 0; b->space->n_constraints && i < b->space->n_axes; i++)
-        if (b->axis[i].kind == DRV_AXIS_RATE && is_open(box, i))
+        if (b->axis[i].kind == DRV_AXIS_RATE && drv_box_is_open(box, i))
             shave(b, box, i);
 }
 
@@ -428,6 +464,38 @@ static dse_status enter(drv_boxes *b, const drv_box_corner *c, dse_error *err)
     return st;
 }
 
+static double tokens_of(const drv_study *s)
+{
+    return s->training ? (double)(uint64_t)(s->model.batch * s->model.sequence) : 1;
+}
+
+/* The least of all layouts of a box of one strategy. */
+static dse_status bound_layouts(drv_boxes *b, const drv_box *box, const drv_box_corner *c,
+                                drv_stages_bound *out, dse_error *err)
+{
+    const step_machine machine =
+        find_open(b, box, DRV_AXIS_NETWORK) == DSE_NONE ? STEP_BOUND : STEP_BOUND_WITHOUT_NETWORK;
+
+    return drv_stages_least(b->stages, c->number, b->space->n_axes, &c->study, &box->strategy, machine,
+                            &box->range[b->space->n_axes],
+                            isnan(b->hbm_bytes) ? c->study.system.hbm_bytes : b->hbm_bytes, out, err);
+}
+
+bool drv_boxes_lay_out(drv_boxes *b, drv_box *box)
+{
+    uint32_t layout[CFG_NAME_MAX];
+    drv_stages_bound least = {.layout = layout};
+    const drv_box_corner *c = drv_boxes_corner(b, box);
+
+    if (!drv_box_has_layouts(b, box))
+        return true;
+    if (!c->is_built || bound_layouts(b, box, c, &least, NULL) != DSE_OK || least.is_empty)
+        return false;
+    for (uint32_t i = 0; i < box->n_stages; i++)
+        box->range[b->space->n_axes + i] = (drv_box_range){layout[i], layout[i] + 1};
+    return true;
+}
+
 typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                             dse_error *err);
 
@@ -438,7 +506,6 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
     bool may_hold;
-    double tokens;
     dse_status st;
 
     *is_empty = !drv_boxes_may_hold(b, box);
@@ -459,6 +526,17 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     if (!may_hold || !box->has_strategy || !c->is_built)
         return DSE_OK;
     b->n_bounds++;
+    if (drv_box_has_layouts(b, box)) {
+        drv_stages_bound least = {.layout = NULL};
+
+        if (bound_layouts(b, box, c, &least, &why) != DSE_OK) {
+            note_refusal(b, &why);
+            least.is_empty = true;
+        }
+        box->bound = fmax(box->bound, (double)least.wall / tokens_of(&c->study));
+        *is_empty = least.is_empty;
+        return DSE_OK;
+    }
     bound_by = is_variant(b, box)                                ? drv_bounds_of_point
                : find_open(b, box, DRV_AXIS_NETWORK) != DSE_NONE ? drv_bounds_of_any_network
                                                                  : drv_bounds_of;
@@ -468,8 +546,7 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
         *is_empty = true;
         return DSE_OK;
     }
-    tokens = c->study.training ? (double)(uint64_t)(c->study.model.batch * c->study.model.sequence) : 1;
-    box->bound = fmax(box->bound, (double)bound.wall / tokens);
+    box->bound = fmax(box->bound, (double)bound.wall / tokens_of(&c->study));
     box->held = bound.held > box->held ? bound.held : box->held;
     box->is_exact = c->study.training && is_variant(b, box);
     *is_empty = !fits(b, &c->study, box->held);
@@ -501,7 +578,9 @@ static dse_status halve(drv_boxes *b, const drv_box *box, uint32_t axis, halves 
         bool is_empty;
 
         half->range[axis] = (drv_box_range){ends[i], ends[i + 1]};
-        st = drv_boxes_bound(b, half, &is_empty, err);
+        is_empty = !drv_box_settle_layout(b, &half);
+        if (!is_empty)
+            st = drv_boxes_bound(b, half, &is_empty, err);
         if (st == DSE_OK && !is_empty) {
             out->half[i] = half;
         } else {
@@ -540,7 +619,7 @@ static dse_status halve_best(drv_boxes *b, const drv_box *box, halves *out, dse_
     uint32_t length = 0;
 
     *out = (halves){{NULL, NULL}};
-    for (uint32_t i = 0; i < b->space->n_axes; i++) {
+    for (uint32_t i = 0; i < drv_box_n_ranges(b, box); i++) {
         const uint32_t n = box->range[i].high - box->range[i].low;
         halves h;
         dse_status st;
@@ -576,6 +655,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
     st = drv_space_strategies(b->space, study, &list, &point, &n, err);
     for (uint32_t i = 0; i < b->space->n_axes; i++)
         each *= b->axis[i].kind == DRV_AXIS_RATE ? b->axis[i].n : box->range[i].high - box->range[i].low;
+    if (box->n_stages)
+        each *= design_parts_count(b->whole, &box->range[b->space->n_axes], box->n_stages);
     b->n_points += st == DSE_OK ? each * (double)n : 0;
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         drv_box *part = drv_box_copy(b, box);
@@ -598,7 +679,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
 
 dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take, void *user, dse_error *err)
 {
-    uint32_t axis = find_open(b, box, DRV_AXIS_SHAPE);
+    const uint32_t shape = find_open(b, box, DRV_AXIS_SHAPE);
+    uint32_t axis = shape == DSE_NONE ? find_open(b, box, DRV_AXIS_LAYOUT) : shape;
     const drv_box_corner *c;
     dse_status st;
     halves h;

@@ -1,28 +1,34 @@
-/* drv_boxes -- boxes of a space: sets of points of one study, with the least time that one of them can take.
+/* drv_boxes -- boxes of a space: sets of points of one study, with the least time that one of them can
+ * take.
  *
- * A box has a range of values of each axis, and all strategies or one. Its corner is the point with its most
- * favourable values. How an axis of the cards is bounded depends on its key:
+ * A box has a range of values of each axis, and all strategies or one. Its corner is the point with its
+ * most favourable values. How an axis of the cards is bounded depends on its key:
  *
  *   rate     links, memory, compute, latencies, fixed times: no step is longer where one of them is better
  *            (driver/bound.h), so the bound is that of the best value. The memory's capacity, which no
  *            step depends on, is of this kind, too.
  *   network  anything else of network.* and collectives.* that leaves the number of NPUs: while several
  *            values are left, the bound is that of a network that takes no time.
+ *   layout   pipeline_layout with any layers by stage (drv_axis): how many stages there are is a shape; then
+ *            a box has a range of layers for each stage, which sum up to the model's, with the bound of
+ *            stages.h.
  *   shape    all else: models, numbers of NPUs, laws of kernels. Nothing is claimed until one value is left.
  *
- * A box is split in this order: shapes; then into one box for each strategy; then networks; then the rate
- * whose halves have the largest bounds. A constraint that holds nowhere in a box, as far as intervals tell,
- * removes it, and so does memory that no NPU of it has. No box is ever listed point by point: the work
- * depends on the boxes that are looked at, not on the size of the space. */
+ * A box is split in this order: shapes; then into one box for each strategy; then networks; then the
+ * rate, or the layers of the stage, whose halves have the largest bounds. A constraint that holds nowhere
+ * in a box, as far as intervals tell, removes it, and so does memory that no NPU of it has. No box is
+ * ever listed point by point: the work depends on the boxes that are looked at, not on the size of the
+ * space. */
 #ifndef DSE_DRIVER_BOX_H
 #define DSE_DRIVER_BOX_H
 
 #include "driver/bound.h"
 #include "driver/space.h"
+#include "driver/stages.h"
 
-typedef enum { DRV_AXIS_SHAPE, DRV_AXIS_NETWORK, DRV_AXIS_RATE } drv_axis_kind;
+typedef enum { DRV_AXIS_SHAPE, DRV_AXIS_LAYOUT, DRV_AXIS_NETWORK, DRV_AXIS_RATE } drv_axis_kind;
 
-/* The values of an axis; those of a rate from the best on. */
+/* The values of an axis; those of a rate from the best on; of layouts numbers of stages. */
 typedef struct {
     drv_axis_kind kind;
     uint32_t n;
@@ -31,9 +37,7 @@ typedef struct {
     bool is_ordered;     /* numbers ascend or descend */
 } drv_box_axis;
 
-typedef struct {
-    uint32_t low, high; /* places, `high` not among them */
-} drv_box_range;
+typedef design_part drv_box_range; /* of places */
 
 typedef struct {
     double bound;      /* ns, of profile train by the tokens of a step, as points are compared */
@@ -42,15 +46,17 @@ typedef struct {
     bool has_strategy; /* else all of them: what follows is 0 */
     uint32_t place;    /* of the strategy among those before the constraints */
     strategy strategy;
-    drv_box_range range[]; /* per axis */
+    uint32_t n_stages;     /* 0: there is no axis of layouts, or the number of stages is open */
+    drv_box_range range[]; /* per axis; then the layers of each stage */
 } drv_box;
 
 #define DRV_BOX_CORNERS 128
 
 /* A variant in which a box has its corner. */
 typedef struct {
-    uint32_t *number; /* per axis; NULL: none */
-    uint64_t used;    /* when it was asked for last */
+    uint32_t *number; /* per axis, and the layers of each stage where they are fixed; NULL: none */
+    uint32_t n_numbers;
+    uint64_t used; /* when it was asked for last */
     bool is_built, is_dropped;
     dse_error why; /* it is not built */
     dse_arena arena;
@@ -63,6 +69,9 @@ typedef struct {
     uint32_t study;
     double hbm_bytes; /* NaN: that of the system, if it has a limit */
     drv_box_axis *axis;
+    uint32_t layout_axis, max_stages; /* DSE_NONE: none */
+    uint32_t whole;                   /* layers */
+    drv_stages *stages;
     uint32_t **axis_of; /* per constraint and name: the axis with its path; DSE_NONE: none */
     drv_bounds bounds;
     const drv_box_corner *entered; /* whose bounds they are */
@@ -107,7 +116,13 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
 typedef void drv_box_take(void *user, drv_box *child);
 dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take, void *user, dse_error *err);
 
-/* A copy with other places of the axes. */
 drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box);
+
+/* What the axes set in the corner of a box, with the layout if that is fixed. In the arena. */
+void drv_boxes_settings(drv_boxes *b, const drv_box *box, dse_arena *a, cfg_settings *out);
+
+/* Fixes the layers of the stages of a box of one strategy by what looks best at its corner; false: none
+ * fits. */
+bool drv_boxes_lay_out(drv_boxes *b, drv_box *box);
 
 #endif

@@ -1,6 +1,6 @@
 #include "driver/search.h"
 
-#include "driver/box.h"
+#include "driver/box_layout.h"
 #include "exec/interrupt.h"
 
 #include <inttypes.h>
@@ -13,6 +13,9 @@
  * many points are wanted. */
 #define FIRST_BATCH 16
 #define MOST_BATCH  1024
+
+/* Open boxes where drv_search.most_open is 0: some 200 MB. */
+#define MOST_OPEN 1000000
 
 /* Strategies of a shape from which points to compare with are looked for, and shapes that have it. */
 #define MOST_SEEDS  4
@@ -46,6 +49,7 @@ typedef struct {
     bool is_searching;
     drv_boxes space;
     boxes open;  /* a heap: the one with the least bound first */
+    boxes deep;  /* a stack, where there are too many of these: what a box was split into, the best last */
     boxes batch; /* points to be simulated */
     boxes child; /* of the box that was split last */
     size_t batch_size;
@@ -129,7 +133,37 @@ static bool is_worth(const state *s, const drv_box *box)
     return !(box->bound > last->cost) && drv_box_order(&s->space, box, last->box) < 0;
 }
 
-static bool has_open(const state *s) { return s->open.n && is_worth(s, s->open.box[0]); }
+static bool has_open(const state *s)
+{
+    for (size_t i = 0; i < s->deep.n; i++)
+        if (is_worth(s, s->deep.box[i]))
+            return true;
+    return s->open.n && is_worth(s, s->open.box[0]);
+}
+
+/* The next box to split, of which there is one: of the stack the last that is still worth it. */
+static drv_box *take_next(state *s)
+{
+    while (s->deep.n) {
+        drv_box *box = s->deep.box[--s->deep.n];
+
+        if (is_worth(s, box))
+            return box;
+        dse_free(box);
+    }
+    return pop(s);
+}
+
+/* Puts a box on top of the stack, below those of this split that are better. */
+static void stack(state *s, size_t from, drv_box *box)
+{
+    size_t i;
+
+    add(&s->deep, box);
+    for (i = s->deep.n - 1; i > from && is_before(s, s->deep.box[i - 1], box); i--)
+        s->deep.box[i] = s->deep.box[i - 1];
+    s->deep.box[i] = box;
+}
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -255,10 +289,9 @@ static dse_status simulate(state *s, boxes *points, dse_error *err)
 
     dse_arena_init(&a);
     for (size_t i = 0; i < points->n; i++) {
-        const drv_box_corner *c = drv_boxes_corner(&s->space, points->box[i]);
         cfg_settings settings = {0};
 
-        drv_space_settings(s->search->space, c->number, &a, &settings, NULL); /* as it did of the corner */
+        drv_boxes_settings(&s->space, points->box[i], &a, &settings);
         list_point(s->number, &settings, &points->box[i]->strategy, &l, &a);
     }
     if (points->n)
@@ -412,8 +445,35 @@ static bool exchange(state *s, const drv_box *box, uint32_t axis, uint32_t other
     return moved;
 }
 
-/* A good point of a box of one strategy; NULL: the grid has none. */
-static drv_box *find_seed(state *s, const drv_box *box)
+/* Has one stage give a layer to another one as long as that is better. */
+static void move_layers(state *s, drv_box *seed)
+{
+    drv_box_range *stage = &seed->range[s->search->space->n_axes];
+    bool moved = true;
+
+    for (int pass = 0; moved && pass < MOST_PASSES; pass++) {
+        moved = false;
+        for (uint32_t i = 0; i < seed->n_stages * seed->n_stages && !is_over(s); i++) {
+            const uint32_t from = i / seed->n_stages, to = i % seed->n_stages;
+            drv_box *other;
+            bool is_empty = true;
+
+            other = drv_box_copy(&s->space, seed);
+            other->bound = 0;
+            if (drv_box_give_layer(&s->space, other, from, to) &&
+                drv_boxes_bound(&s->space, other, &is_empty, NULL) == DSE_OK && !is_empty &&
+                other->bound < seed->bound) {
+                memcpy(stage, &other->range[s->search->space->n_axes], seed->n_stages * sizeof *stage);
+                seed->bound = other->bound;
+                moved = true;
+            }
+            dse_free(other);
+        }
+    }
+}
+
+/* A good point of a box of one strategy whose layout is fixed; NULL: the grid has none. */
+static drv_box *find_seed_of(state *s, const drv_box *box)
 {
     const uint32_t n = s->search->space->n_axes;
     uint32_t *place = dse_calloc(n + 1, sizeof *place);
@@ -436,6 +496,19 @@ static drv_box *find_seed(state *s, const drv_box *box)
         seed->bound = best;
     }
     dse_free(place);
+    return seed;
+}
+
+/* The same of any box of one strategy. */
+static drv_box *find_seed(state *s, const drv_box *box)
+{
+    drv_box *fixed = drv_box_copy(&s->space, box), *seed = NULL;
+
+    if (drv_boxes_lay_out(&s->space, fixed))
+        seed = find_seed_of(s, fixed);
+    if (seed && seed->n_stages > 1)
+        move_layers(s, seed);
+    dse_free(fixed);
     return seed;
 }
 
@@ -485,6 +558,8 @@ static void sum_up(state *s)
     drv_searched *o = s->out;
 
     o->least = s->open.n ? s->open.box[0]->bound : INFINITY;
+    for (size_t i = 0; i < s->deep.n; i++)
+        o->least = fmin(o->least, s->deep.box[i]->bound);
     for (size_t i = 0; i < s->batch.n; i++)
         o->least = fmin(o->least, s->batch.box[i]->bound);
     o->is_finished = !s->batch.n && !has_open(s);
@@ -539,7 +614,8 @@ static bool is_better(const state *s, const drv_box *box)
 
 static dse_status split(state *s, drv_box *box, dse_error *err)
 {
-    const bool had_strategy = box->has_strategy;
+    const size_t most = s->search->most_open ? s->search->most_open : MOST_OPEN, from = s->deep.n;
+    const bool had_strategy = box->has_strategy, is_deep = from || s->open.n >= most;
     dse_status st = drv_boxes_split(&s->space, box, take_child, s, err);
 
     if (st == DSE_E_INTERRUPT) { /* it is open, as before */
@@ -557,6 +633,8 @@ static dse_status split(state *s, drv_box *box, dse_error *err)
             dse_free(s->child.box[i]);
         else if (is_better(s, s->child.box[i]))
             add(&s->batch, s->child.box[i]);
+        else if (is_deep)
+            stack(s, from, s->child.box[i]);
         else
             push(s, s->child.box[i]);
     s->child.n = 0;
@@ -583,7 +661,7 @@ static dse_status search_boxes(state *s, dse_error *err)
             st = run_batch(s, err);
             continue;
         }
-        box = pop(s);
+        box = take_next(s);
         if (!drv_box_is_point(&s->space, box))
             st = split(s, box, err);
         else if (is_known(s, box))
@@ -601,14 +679,15 @@ static void keep_best(state *s)
     o->has_all = !s->space.has_unlisted;
     for (size_t i = 0; i < s->open.n; i++)
         o->has_all &= s->open.box[i]->has_strategy;
+    for (size_t i = 0; i < s->deep.n; i++)
+        o->has_all &= s->deep.box[i]->has_strategy;
     o->best = DSE_ARENA_NEW(s->arena, drv_found, s->n_best + 1);
     o->n = (uint32_t)s->n_best;
     for (size_t i = 0; i < s->n_best; i++) {
         const found *f = &s->best[i];
-        const drv_box_corner *c = drv_boxes_corner(&s->space, f->box);
 
         o->best[i] = (drv_found){f->cost, f->wall_time, f->peak_memory, f->tokens, f->box->strategy, {0}};
-        drv_space_settings(s->search->space, c->number, s->arena, &o->best[i].settings, NULL);
+        drv_boxes_settings(&s->space, f->box, s->arena, &o->best[i].settings);
         dse_free(f->box);
     }
     s->n_best = 0;
@@ -631,6 +710,7 @@ static dse_status search_study(state *s, uint32_t study, dse_error *err)
     sum_up(s);
     keep_best(s);
     free_boxes(&s->open);
+    free_boxes(&s->deep);
     free_boxes(&s->batch);
     free_boxes(&s->child);
     drv_boxes_free(&s->space);

@@ -52,6 +52,9 @@ typedef struct {
     double hbm_bytes; /* memory of an NPU; NaN: the system's, if it has a limit */
     double gap;       /* ends where no point can be faster by more than this part of the best */
     double seconds;   /* ends after so long; 0: no limit */
+    /* Boxes that wait to be split, at most, before the best of them is gone through depth-first, which keeps
+     * few; 0: a million. */
+    size_t most_open;
     /* Often, with what is known so far of the study at hand; may be NULL. */
     void (*progress)(void *user, uint32_t study, const drv_searched *s, const drv_search_result *all);
     void *user;

@@ -65,6 +65,65 @@ static dse_status unknown_name(const drv_constraint *c, const char *name, dse_er
         c->expr.text, strategy_names());
 }
 
+/* What any layout of stages needs: layers of which each is like the others, and that do not vary. */
+static dse_status check_layouts(const drv_space *s, dse_error *err)
+{
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        if (drv_axis_changes(&s->axis[i], "layers") || drv_axis_changes(&s->axis[i], "operators"))
+            return dse_fail(err, DSE_E_CONFIG,
+                            "'%s' cannot vary beside " DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY
+                            "; search each of its values by itself",
+                            s->axis[i].path);
+    for (uint32_t i = 0; i < s->n_studies; i++) {
+        const drv_study *study = &s->study[i];
+
+        if (!study->training)
+            return dse_fail(err, DSE_E_CONFIG,
+                            DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " is of profile train, and %s is not, or lacks "
+                                           "something",
+                            study->model_name);
+        if (study->training->model.layer)
+            return dse_fail(err, DSE_E_CONFIG,
+                            DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " needs layers of one kind, and those of %s "
+                                           "differ; list layouts instead",
+                            study->model_name);
+        for (uint32_t k = 0; k < s->n_axes; k++) {
+            const drv_axis *axis = &s->axis[k];
+            const uint64_t layers = (uint64_t)study->model.layers,
+                           n = axis->most ? (layers + axis->most - 1) / axis->most : 0;
+
+            if (n * axis->least > layers || n > CFG_NAME_MAX / 2)
+                return dse_fail(err, DSE_E_CONFIG,
+                                DRV_LAYOUT_KEY
+                                " from %" PRIu32 " to %" PRIu32 ": no number of stages, of "
+                                "the %d that can be written down, has so many layers each of the %" PRIu64
+                                " of %s",
+                                axis->least, axis->most, CFG_NAME_MAX / 2, layers, study->model_name);
+        }
+    }
+    return DSE_OK;
+}
+
+static bool has_layouts(const drv_space *s)
+{
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        if (drv_axis_is_layout(&s->axis[i]))
+            return true;
+    return false;
+}
+
+/* A list has no layouts that only --search makes. */
+static dse_status check_listed(const drv_space *s, dse_error *err)
+{
+    const dse_status st = drv_space_check(s, err);
+
+    if (st != DSE_OK || !has_layouts(s))
+        return st;
+    return dse_fail(err, DSE_E_CONFIG,
+                    DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " is for 'ccldse sweep --search'; list the layouts to "
+                                   "try them all");
+}
+
 dse_status drv_space_check(const drv_space *s, dse_error *err)
 {
     for (uint32_t i = 0; i < s->n_constraints; i++) {
@@ -80,7 +139,7 @@ dse_status drv_space_check(const drv_space *s, dse_error *err)
                 cfg_path_covers(s->axis[k].path, s->axis[i].path))
                 return dse_fail(err, DSE_E_CONFIG, "two axes vary the same value: '%s' and '%s'",
                                 s->axis[k].path, s->axis[i].path);
-    return DSE_OK;
+    return has_layouts(s) ? check_layouts(s, err) : DSE_OK;
 }
 
 bool drv_axis_changes(const drv_axis *axis, const char *name)
@@ -487,7 +546,7 @@ static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *set
 }
 
 dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, const dse_error *why,
-                               dse_arena *a, dse_error *err)
+                          dse_arena *a, dse_error *err)
 {
     dse_strbuf text = dse_strbuf_in(a);
 
@@ -621,7 +680,7 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
     walk w = {.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
-    dse_status st = drv_space_check(s, err);
+    dse_status st = check_listed(s, err);
 
     if (st == DSE_OK) {
         count_visits(s, held);
@@ -643,7 +702,7 @@ dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
 {
     drv_size size = {DRV_SIZE_POINTS, s->n_studies};
     drv_space all = *s;
-    dse_status st = drv_space_check(s, err);
+    dse_status st = check_listed(s, err);
 
     all.n_constraints = 0;
     if (st != DSE_OK)
@@ -694,7 +753,7 @@ dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, d
 {
     collection c = {.arena = a};
     walk w = {.s = s, .each = 1, .take = collect, .user = &c, .refusal = DSE_ERROR_INIT};
-    dse_status st = drv_space_check(s, err);
+    dse_status st = check_listed(s, err);
 
     if (st == DSE_OK)
         st = walk_all(&w, NULL, err);

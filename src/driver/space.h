@@ -16,7 +16,16 @@ typedef struct {
     const char *path; /* "network.bandwidth[1]" */
     uint32_t n;
     const char **value; /* as a card would say it */
+    /* pipeline_layout with any numbers of layers by stage, from `least` to `most` (the first and the last
+     * stage of `any` may have none): `value` is a word for it, which no card takes, and box.h has the
+     * rest. Else `most` is 0. */
+    uint32_t least, most;
 } drv_axis;
+
+#define DRV_LAYOUT_KEY "pipeline_layout"
+#define DRV_LAYOUT_ANY "any"
+
+static inline bool drv_axis_is_layout(const drv_axis *axis) { return axis->most != 0; }
 
 typedef struct {
     design_expr expr;
@@ -70,10 +79,10 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err);
 /* What a space is known to have. */
 typedef struct {
     enum {
-        DRV_SIZE_POINTS,        /* points, counted */
+        DRV_SIZE_POINTS, /* points, counted */
         /* points before the constraints, which depend on too many combinations of values */
         DRV_SIZE_UNCONSTRAINED,
-        DRV_SIZE_VARIANTS       /* models, systems and values combined; so does the number of strategies */
+        DRV_SIZE_VARIANTS /* models, systems and values combined; so does the number of strategies */
     } what;
     uint64_t n; /* UINT64_MAX: as many or more */
 } drv_size;

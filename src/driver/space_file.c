@@ -249,7 +249,7 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
     if (st != DSE_OK)
         return dse_fail_at(r->err, st, cfg_at(r->doc, key).text, "'%.60s' is none of %s, and %s", key->text,
                            strategy_names(), why.text);
-    *axis = (drv_axis){key->text, v->n, v->text};
+    *axis = (drv_axis){.path = key->text, .n = v->n, .value = v->text};
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         cfg_setting s = {0};
 
@@ -257,6 +257,32 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
         axis->value[i] = s.value;
     }
     return st == DSE_OK && node->kind == CFG_LIST ? check_twice(r, node, key->text, v) : st;
+}
+
+/* pipeline_layout: any, or {from: 4, to: 6}: all ways to share the layers out to the stages. *is_one: it
+ * is that. */
+static dse_status read_layouts(const reader *r, const cfg_node *key, const cfg_node *node, bool *is_one)
+{
+    range g = {.from = 0, .to = DRV_MAX_AXIS_VALUES};
+    drv_axis *axis;
+    dse_status st;
+
+    *is_one = !strcmp(key->text, DRV_LAYOUT_KEY) &&
+              (node->kind == CFG_MAP || (node->kind == CFG_SCALAR && !strcmp(node->text, DRV_LAYOUT_ANY)));
+    if (!*is_one)
+        return DSE_OK;
+    if (node->kind == CFG_MAP && (st = read_range(r, node, key->text, &g)) != DSE_OK)
+        return st;
+    if (node->kind == CFG_MAP &&
+        (g.from < 0 || g.to < 1 || g.to > DRV_MAX_AXIS_VALUES || g.from != floor(g.from) ||
+         g.to != floor(g.to) || g.step < 1 || g.step > 1 || !isnan(g.powers_of) || *g.unit))
+        return fail(r, node, "'%s' from .. to are layers of a stage, whole numbers, without a step",
+                    key->text);
+    axis = &r->out->space.axis[r->out->space.n_axes++];
+    *axis =
+        (drv_axis){key->text, 1, DSE_ARENA_NEW(r->arena, const char *, 1), (uint32_t)g.from, (uint32_t)g.to};
+    axis->value[0] = DRV_LAYOUT_ANY;
+    return DSE_OK;
 }
 
 static dse_status read_axes(const reader *r, const cfg_node *map)
@@ -271,6 +297,8 @@ static dse_status read_axes(const reader *r, const cfg_node *map)
         bool known = false;
         values v;
 
+        if ((st = read_layouts(r, map->key[i], map->item[i], &known)) != DSE_OK || known)
+            continue;
         st = values_of(r, map->item[i], map->key[i]->text, &v);
         if (st == DSE_OK)
             st = read_strategy_axis(r, map->item[i], map->key[i]->text, &v, &known);

@@ -501,6 +501,21 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     return run_on(s, &s->training->model, &o, p, machine, a, out, err);
 }
 
+dse_status drv_training_floors(const drv_study *s, const strategy *p, step_machine machine, uint32_t layers,
+                               dse_arena *a, step_floors *out, dse_error *err)
+{
+    step_model m = s->training->model;
+    const step_options o = drv_training_options(s, p);
+    const sched_options order = schedule_options(p, &o);
+    uint32_t *laid_out = DSE_ARENA_RAW(a, uint32_t, m.n_laid_out);
+
+    for (uint32_t i = 0; i < m.n_laid_out; i++)
+        laid_out[i] = layers || !i || i + 1 == m.n_laid_out ? layers : 1;
+    m.laid_out = laid_out;
+    return step_floors_of(&m, &o, schedule_of(p), &order, s->orders, s->training->clock, machine, a, out,
+                          err);
+}
+
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,
                              dse_error *err)
 {

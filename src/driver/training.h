@@ -46,6 +46,12 @@ void drv_training_axes(const drv_study *s, design_axes *axes);
 dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
                            step_result *out, dse_error *err);
 
+/* What its stages take at least if each had so many layers (where 0, the first and the last, and
+ * the others 1), of a point whose model says how many each has, and whose
+ * layers are all of a kind; on a machine that bounds. The study has a keeper of orders. */
+dse_status drv_training_floors(const drv_study *s, const strategy *p, step_machine machine, uint32_t layers,
+                               dse_arena *a, step_floors *out, dse_error *err);
+
 /* The same as drv_training_on of a router that spreads tokens evenly, whatever the card says: what its
  * imbalance costs is the difference. */
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,

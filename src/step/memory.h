@@ -68,6 +68,13 @@ void step_memory_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
 void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
                       uint64_t *during, uint64_t *after);
 
+/* What a rank holds at least at its peak: the mean of the actions before which most forward passes are
+ * without their backward pass. *always, plus for each of its stages bytes[stage], which follow from that
+ * stage's layers and the plan alone. Of a plan of one direction; entries of other ranks' stages are left
+ * as they are. */
+void step_memory_between(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
+                         uint64_t *bytes, int64_t *always);
+
 /* Parameters, gradients and optimizer state of so many elements on a rank that has `share` of them as its
  * shard. */
 void step_memory_state(const step_options *o, uint64_t elements, uint64_t share, uint64_t held[STEP_N_HOLDS]);

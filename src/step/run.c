@@ -180,8 +180,7 @@ static void walk(runner *r, const step_pass *p, dse_time early, dse_time busy, d
         } else {
             *unit = begin + op->ticks;
             add_span(r, op->unit, begin, *unit, op->compute_share);
-            out->share_until =
-                unit == &free_at[shard] && !r->is_bound ? op->compute_share : out->share_until;
+            out->share_until = unit == &free_at[shard] && !r->is_bound ? op->compute_share : out->share_until;
         }
         r->end[i] = *unit;
         r->waited[i] = op->kernel ? STEP_GROUP_NONE : op->collective->group;
@@ -482,7 +481,8 @@ static void count_work(const step_model *m, const step_options *o, const step_wo
     out->tokens = (uint64_t)o->dp * o->micro_batch * o->n_micro_batches * m->sequence;
 }
 
-static void measure_memory(const step_model *m, const step_options *o, dse_arena *a, step_result *out)
+static const step_memory *measure_memory(const step_model *m, const step_options *o, dse_arena *a,
+                                         step_result *out)
 {
     step_memory *sizes = step_memory_new(m, o, o->pp * o->vp, a);
 
@@ -492,6 +492,7 @@ static void measure_memory(const step_model *m, const step_options *o, dse_arena
         if (out->memory[rank].peak > out->memory[out->largest].peak)
             out->largest = rank;
     }
+    return sizes;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
@@ -552,6 +553,120 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
     }
     measure_memory(m, o, a, out);
     count_work(m, o, &out->passes.work, out);
+    return r.status;
+}
+
+/* ---- what stages take at least ----------------------------------------------------------------- */
+
+static bool has_pairs(const step_passes *passes)
+{
+    for (uint32_t i = 0; i < passes->n_passes; i++)
+        if (passes->pass[i].first_share > 0)
+            return true;
+    return false;
+}
+
+/* Whether it is a backward pass that the stage before waits for. */
+static bool goes_back(const sched_action *action)
+{
+    return action->kind == SCHED_B || action->kind == SCHED_I;
+}
+
+static void add_floor(step_stage_floor *f, const sched_action *action, bool until_backward, dse_time ticks)
+{
+    dse_time *one = &f->pass[action->kind];
+
+    f->busy += ticks;
+    f->until_backward += until_backward ? ticks : 0;
+    *one = *one < ticks ? *one : ticks;
+}
+
+/* A pass takes least if all that may begin before it has, and the unit that goes on after passes is free. */
+static void add_rank_floor(runner *r, uint32_t rank, step_floors *out)
+{
+    const sched_plan *plan = &out->ordered->plan;
+    const uint32_t first = plan->first[rank], end = plan->first[rank + 1];
+    uint32_t last = end - 1;
+
+    while (last > first && !goes_back(&plan->action[last]))
+        last--;
+    out->first[rank] = plan->action[first].stage;
+    out->last[rank] = plan->action[last].stage;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t pass = r->passes->pass_of[i], stage = plan->action[i].stage;
+
+        if (!r->known[pass].time)
+            find_time(r, pass, r->known[pass].ahead, 0, 0);
+        add_floor(&out->stage[stage], &plan->action[i], i <= last, r->known[pass].time->ticks);
+        add_floor(&out->kernels[stage], &plan->action[i], i <= last, r->known[pass].time->compute);
+    }
+}
+
+static void add_floors(runner *r, step_floors *out)
+{
+    const sched_plan *plan = &out->ordered->plan;
+
+    for (uint32_t s = 0; s < plan->n_stages; s++)
+        for (int kind = 0; kind < SCHED_KINDS; kind++)
+            out->stage[s].pass[kind] = out->kernels[s].pass[kind] = DSE_TIME_NONE;
+    for (uint32_t i = 0; i < plan->n_ranks; i++) {
+        const step_ending *e = &r->passes->ending[i];
+
+        add_rank_floor(r, i, out);
+        out->rank[i].sums = collectives(r, e->reduction, e->n_reductions) + collective(r, &e->tp_sum);
+        out->rank[i].rest = e->optimizer_ticks + collectives(r, e->gather, e->n_gathers);
+        out->rank_kernels[i].rest = e->optimizer_ticks;
+    }
+    for (uint32_t s = 1; s < plan->n_stages; s++) {
+        const uint32_t from = plan->stage_rank[s - 1], to = plan->stage_rank[s];
+
+        if (from == to)
+            continue;
+        out->stage[s].receive = out->kernels[s].receive = ticks_to(r, from, to);
+        out->stage[s].send_back = out->kernels[s].send_back = ticks_to(r, to, from);
+    }
+    out->norm = collective(r, &r->passes->ending[0].norm) + step_clock_overhead(r->clock);
+}
+
+dse_status step_floors_of(const step_model *m, const step_options *o, const sched_def *schedule,
+                          const sched_options *order, sched_keeper *keeper, step_clock *clock,
+                          step_machine machine, dse_arena *a, step_floors *out, dse_error *err)
+{
+    runner r = {.clock = machine == STEP_BOUND ? clock : step_clock_without_network(clock),
+                .arena = a,
+                .err = err,
+                .is_bound = true};
+    step_result *all = DSE_ARENA_NEW(a, step_result, 1);
+    const sched_ordered *ordered;
+    const step_memory *sizes;
+    dse_status st;
+
+    *out = (step_floors){0};
+    r.passes = &all->passes;
+    if ((st = sched_keeper_find(keeper, schedule, order, &ordered, err)) != DSE_OK ||
+        (st = step_passes_make(m, o, ordered, r.clock, a, &all->passes, err)) != DSE_OK)
+        return st;
+    all->plan = ordered->plan;
+    out->ordered = ordered;
+    out->is_known = all->plan.n_directions == 1 && !has_pairs(&all->passes);
+    if (!out->is_known)
+        return DSE_OK;
+    prepare(&r, all);
+    out->first = DSE_ARENA_NEW(a, uint32_t, all->plan.n_ranks);
+    out->last = DSE_ARENA_NEW(a, uint32_t, all->plan.n_ranks);
+    out->stage = DSE_ARENA_NEW(a, step_stage_floor, all->plan.n_stages);
+    out->kernels = DSE_ARENA_NEW(a, step_stage_floor, all->plan.n_stages);
+    out->rank = DSE_ARENA_NEW(a, step_rank_floor, all->plan.n_ranks);
+    out->rank_kernels = DSE_ARENA_NEW(a, step_rank_floor, all->plan.n_ranks);
+    out->peak = DSE_ARENA_NEW(a, uint64_t, all->plan.n_ranks);
+    out->bytes = DSE_ARENA_NEW(a, uint64_t, all->plan.n_stages);
+    out->always = DSE_ARENA_NEW(a, int64_t, all->plan.n_ranks);
+    add_floors(&r, out);
+    sizes = measure_memory(m, o, a, all);
+    for (uint32_t i = 0; i < all->plan.n_ranks; i++) {
+        out->peak[i] = all->memory[i].peak;
+        step_memory_between(sizes, &ordered->plan, i, a, out->bytes, &out->always[i]);
+    }
     return r.status;
 }
 

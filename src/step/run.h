@@ -68,6 +68,40 @@ dse_status step_run(const step_model *m, const step_options *o, const sched_def 
                     const sched_options *order, sched_keeper *keeper, step_clock *clock, step_machine machine,
                     dse_arena *a, step_result *out, dse_error *err);
 
+/* What a stage takes at least, whatever the layers of the others are: of a plan of one direction without
+ * pairs. */
+typedef struct {
+    dse_time busy;               /* all its passes */
+    dse_time until_backward;     /* those of them up to its rank's last backward pass (B or I) */
+    dse_time pass[SCHED_KINDS];  /* one micro-batch, in each kind of pass; DSE_TIME_NONE: the plan has none */
+    dse_time receive, send_back; /* a tensor from the stage before it, and to that stage; 0 on one rank */
+} step_stage_floor;
+
+/* What a rank's end of the step takes at least: its sums of gradients; what follows these. */
+typedef struct {
+    dse_time sums, rest;
+} step_rank_floor;
+
+typedef struct {
+    bool is_known; /* else the plan has pairs, or two directions, and nothing else is set */
+    const sched_ordered *ordered;
+    uint32_t *first, *last; /* per rank: the stages of its first pass, and of its last backward pass */
+    step_stage_floor *stage,
+        *kernels; /* per stage; the same of its kernels alone, which more layers never shorten */
+    step_rank_floor *rank, *rank_kernels;
+    dse_time norm;   /* and the host's work of a step */
+    uint64_t *peak;  /* per rank: bytes that it holds */
+    uint64_t *bytes; /* per stage, and per rank: step_memory_between */
+    int64_t *always;
+} step_floors;
+
+/* Of a machine that bounds (STEP_BOUND): a step of which each stage has the layers that it has in `m`,
+ * and that may have any number in all. Everything belongs to the arena; the plan may be the keeper's.
+ * Fails as step_run. */
+dse_status step_floors_of(const step_model *m, const step_options *o, const sched_def *schedule,
+                          const sched_options *order, sched_keeper *keeper, step_clock *clock,
+                          step_machine machine, dse_arena *a, step_floors *out, dse_error *err);
+
 /* Calls `see` with each collective of the passes of a pipeline rank, and when it begins and ends in the step.
  * Of a result of STEP_UNITS, whose arena may be another. */
 void step_run_watch(step_result *r, uint32_t rank, dse_arena *a,

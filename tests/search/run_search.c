@@ -1,15 +1,15 @@
 /* Random spaces, searched and enumerated: the same best points, equal ones in the same order; and random boxes, no point
  * of which takes less than their bound.
  *
- * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-f FILE] CCLDSE
+ * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-l] [-o OPEN] [-f FILE] CCLDSE
  *
  * Models and systems of both profiles; over them one to three axes of rates, networks and shapes, in any order of their
  * values and with values that change nothing; strategies; constraints over all of these. Spaces of more than POINTS are
- * passed over. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
+ * passed over. With -o boxes go depth-first where so many are open. With -l of profile train with any layouts of pipelines, which the enumeration gets as a list. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
  * that file instead, its ten best and at most 1 % of its points simulated. */
 #include "base/array.h"
 #include "base/fs.h"
-#include "driver/box.h"
+#include "driver/box_layout.h"
 #include "driver/search.h"
 #include "driver/space_file.h"
 #include "shortcuts/random.h"
@@ -71,8 +71,12 @@ static const char *const joint[] = {"%s * %u + %s <= %u", "%s <= %s * %u or dp >
 typedef struct {
     dse_arena arena, point;
     drv_space_file file;
-    drv_space space;
+    drv_space space;         /* enumerated, */
+    drv_space_file any_file; /* and searched: the same with any layouts */
+    drv_space any;
     drv_points points;
+    bool with_layouts;
+    uint64_t most_open;
     uint64_t passed_over, compared, simulated, enumerated, boxes;
     double tightness;
     const char *program;
@@ -149,10 +153,40 @@ static void draw_axes(rng *r, const world *w, dse_strbuf *out)
     dse_strbuf_free(&constraint);
 }
 
-static const world *draw_space(rng *r, dse_strbuf *out)
+/* A pipeline whose stages may have any layers. */
+static void draw_layouts(rng *r, dse_strbuf *out)
+{
+    static const char *const schedules[] = {"1f1b", "1f1b", "gpipe", "zero-bubble", "looped-bfs", "zbv", "dualpipev"};
+    const uint32_t least = rng_below(r, 3);
+
+    if (rng_percent(r, 50))
+        dse_strbuf_adds(out, "  pipeline_layout: any\n");
+    else
+        dse_strbuf_addf(out, "  pipeline_layout: {from: %u, to: %u}\n", least, least + rng_range(r, 1, 3));
+    dse_strbuf_addf(out, "  pp: [%s]\n  vp: [%s]\n  schedule: [%s]\n", rng_percent(r, 50) ? "1, 2, 4" : "2, 4",
+                    rng_percent(r, 40) ? "1, 2" : "1", RNG_PICK(r, schedules));
+    dse_strbuf_addf(out, "  zero: [%s]\n", rng_percent(r, 50) ? "1" : rng_percent(r, 50) ? "3" : "0, 2");
+    if (rng_percent(r, 30))
+        dse_strbuf_addf(out, "  recompute_layers: [%s]\n  recompute_granularity: [full, none]\n",
+                        rng_percent(r, 50) ? "0, 1" : "2");
+    if (rng_percent(r, 30))
+        dse_strbuf_addf(out, "  like: [%s]\n", rng_percent(r, 50) ? "megatron" : "torchtitan");
+}
+
+static const world *draw_space(rng *r, bool with_layouts, dse_strbuf *out)
 {
     const world *w = &RNG_PICK(r, worlds);
 
+    while (with_layouts && !w->trains)
+        w = &RNG_PICK(r, worlds);
+    if (with_layouts) {
+        dse_strbuf_addf(out, "models: [%s]\nsystems: [%s]\nset:\n  %s\n  layers: %u\naxes:\n  tp: [%s]\n  micro_batch: [%s]\n",
+                        w->model, w->system, w->set, rng_range(r, 3, 8), rng_percent(r, 50) ? "1, 4" : "2",
+                        rng_percent(r, 50) ? "2, 1" : "1");
+        draw_layouts(r, out);
+        draw_axes(r, w, out);
+        return w;
+    }
     dse_strbuf_addf(out, "models: [%s]\nsystems: [%s]\nset:\n  %s\naxes:\n", w->model, w->system, w->set);
     if (w->trains)
         dse_strbuf_addf(out, "  tp: [%s]\n  pp: [%s]\n  vp: 1\n  micro_batch: [%s]\n  recompute_granularity: [%s]\n",
@@ -164,21 +198,77 @@ static const world *draw_space(rng *r, dse_strbuf *out)
     return w;
 }
 
+/* Layouts as the search writes them, those with fewer stages first, then in the order of their layers. */
+static void list_layout(const uint32_t *layers, uint32_t n, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, out->len && out->data[out->len - 1] == '"' ? ", \"" : "\"");
+    for (uint32_t i = 0, times; i < n; i += times) {
+        for (times = 1; i + times < n && layers[i + times] == layers[i]; times++)
+            continue;
+        dse_strbuf_addf(out, times > 1 ? "%s%ux%u" : "%s%u", i ? "," : "", layers[i], times);
+    }
+    dse_strbuf_addc(out, '"');
+}
+
+static void list_layouts_of(uint32_t least, uint32_t most, uint32_t n, uint32_t at, uint32_t left, uint32_t *layers, dse_strbuf *out)
+{
+    const uint32_t from = least || !at || at + 1 == n ? least : 1;
+
+    if (at == n) {
+        if (!left)
+            list_layout(layers, n, out);
+        return;
+    }
+    for (layers[at] = from; layers[at] <= most && layers[at] <= left; layers[at]++)
+        list_layouts_of(least, most, n, at + 1, left - layers[at], layers, out);
+}
+
+/* The text with the list. */
+static void list_layouts(const char *text, dse_strbuf *out)
+{
+    const char *at = strstr(text, "pipeline_layout: "), *set = strstr(text, "layers: ");
+    uint32_t least = 0, most = 100, whole = 0, layers[16];
+    dse_strbuf list;
+
+    dse_strbuf_init(&list);
+    sscanf(set, "layers: %u", &whole);
+    sscanf(at, "pipeline_layout: {from: %u, to: %u}", &least, &most);
+    dse_strbuf_adds(&list, "");
+    for (uint32_t n = 1; n <= whole + 2; n++)
+        list_layouts_of(least, most, n, 0, whole, layers, &list);
+    dse_strbuf_addf(out, "%.*spipeline_layout: [%s]%s", (int)(at - text), text, list.data, strchr(at, '\n'));
+    dse_strbuf_free(&list);
+}
+
 /* False: it is no space, has no points, or too many. */
-static bool load(tester *t, const char *text, uint64_t most)
+static bool load_text(tester *t, const char *text, drv_space_file *file, drv_space *space)
 {
     dse_error err = DSE_ERROR_INIT;
-    uint64_t n = 0;
 
-    dse_arena_reset(&t->arena);
-    if (drv_space_file_parse("s.yaml", text, strlen(text), &t->arena, &t->file, &err) != DSE_OK) {
+    if (drv_space_file_parse("s.yaml", text, strlen(text), &t->arena, file, &err) != DSE_OK) {
         printf("%s: %s\n%s", err.where, err.text, text);
         exit(1);
     }
-    t->space = t->file.space;
-    return drv_space_load(t->file.model, t->file.n_models, t->file.system, t->file.n_systems, &t->file.settings, &t->arena,
-                          &t->space, &err) == DSE_OK &&
-           drv_space_count(&t->space, &n, &err) == DSE_OK && n <= most &&
+    *space = file->space;
+    return drv_space_load(file->model, file->n_models, file->system, file->n_systems, &file->settings, &t->arena, space,
+                          &err) == DSE_OK;
+}
+
+static bool load(tester *t, const char *text, uint64_t most)
+{
+    dse_error err = DSE_ERROR_INIT;
+    dse_strbuf listed;
+    uint64_t n = 0;
+    bool ok;
+
+    dse_arena_reset(&t->arena);
+    dse_strbuf_init(&listed);
+    if (t->with_layouts)
+        list_layouts(text, &listed);
+    ok = load_text(t, text, &t->any_file, &t->any) && drv_space_check(&t->any, NULL) == DSE_OK &&
+         load_text(t, t->with_layouts ? listed.data : text, &t->file, &t->space);
+    dse_strbuf_free(&listed);
+    return ok && drv_space_count(&t->space, &n, &err) == DSE_OK && n <= most &&
            drv_space_points(&t->space, &t->arena, &t->points, &err) == DSE_OK;
 }
 
@@ -256,9 +346,10 @@ static bool compare(tester *t, uint64_t top, double hbm)
 {
     result *all = dse_calloc(t->points.n + 1, sizeof *all);
     const size_t n = enumerate(t, hbm, all);
-    drv_search search = {.space = &t->space,
+    drv_search search = {.space = &t->any,
                          .sweep = {.database = "search.db", .jobs = 1, .worker = t->program, .shortcuts = SIM_ALL_SHORTCUTS},
                          .top = top,
+                         .most_open = t->most_open,
                          .hbm_bytes = hbm};
     drv_search_result found;
     dse_error err = DSE_ERROR_INIT;
@@ -285,6 +376,32 @@ static bool compare(tester *t, uint64_t top, double hbm)
 /* ---- boxes --------------------------------------------------------------------------------- */
 
 /* A box around a point of the space: a range of each axis that has its value. */
+/* Ranges of layers around those of a layout. */
+static void draw_stages(rng *r, const drv_boxes *b, drv_box **box, uint32_t axis, const char *layout)
+{
+    uint32_t layers[64], n = 0, at = 0;
+
+    for (const char *c = layout; *c; c += *c == ',') {
+        uint32_t times = 1, each = (uint32_t)strtoul(c, (char **)&c, 10);
+
+        if (*c == 'x')
+            times = (uint32_t)strtoul(c + 1, (char **)&c, 10);
+        while (times--)
+            layers[n++] = each;
+    }
+    while (b->axis[axis].number[at] != n)
+        at++;
+    (*box)->range[axis] = (drv_box_range){at, at + 1};
+    drv_box_settle_layout(b, box);
+    for (uint32_t i = 0; i < n; i++) {
+        drv_box_range *range = &(*box)->range[b->space->n_axes + i];
+
+        range->low += rng_below(r, layers[i] - range->low + 1);
+        range->high -= rng_below(r, range->high - layers[i]);
+    }
+    drv_box_settle_layout(b, box);
+}
+
 static drv_box *draw_box(tester *t, rng *r, drv_boxes *b, const drv_space_point *p)
 {
     const drv_variant *v = &t->points.variant[p->variant];
@@ -299,6 +416,10 @@ static drv_box *draw_box(tester *t, rng *r, drv_boxes *b, const drv_space_point 
         for (size_t k = 0; k < v->settings.n; k++)
             if (!strcmp(v->settings.item[k].path, t->space.axis[i].path))
                 value = v->settings.item[k].value;
+        if (b->axis[i].kind == DRV_AXIS_LAYOUT) {
+            draw_stages(r, b, &box, i, value);
+            continue;
+        }
         while (strcmp(t->space.axis[i].value[b->axis[i].number[at]], value) != 0)
             at++;
         below = b->axis[i].kind == DRV_AXIS_SHAPE ? 0 : rng_below(r, at + 1);
@@ -313,7 +434,7 @@ static bool check_boxes(tester *t, rng *r, uint32_t n)
     bool ok = true;
     drv_boxes b;
 
-    drv_boxes_init(&b, &t->space, 0, INFINITY);
+    drv_boxes_init(&b, &t->any, 0, INFINITY);
     for (uint32_t i = 0; ok && i < n; i++) {
         const drv_space_point *p = &t->points.point[rng_below(r, (uint32_t)t->points.n)];
         drv_box *box = draw_box(t, r, &b, p);
@@ -347,7 +468,7 @@ static bool run_case(tester *t, uint64_t seed, uint64_t i, uint64_t most, uint32
     bool ok = true;
 
     dse_strbuf_init(&text);
-    draw_space(&r, &text);
+    draw_space(&r, t->with_layouts, &text);
     if (load(t, text.data, most))
         ok = check_boxes(t, &r, boxes) && compare(t, rng_range(&r, 1, 12), rng_percent(&r, 20) ? 30e9 : NAN);
     else
@@ -378,9 +499,13 @@ int main(int argc, char **argv)
     tester t = {.program = program};
     bool ok = true;
 
-    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:")) != -1;) {
+    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:lo:")) != -1;) {
         if (opt == '?')
             return 2;
+        if (opt == 'l') {
+            t.with_layouts = true;
+            continue;
+        }
         if (opt == 'f') {
             file = realpath(optarg, NULL);
             continue;
@@ -389,6 +514,7 @@ int main(int argc, char **argv)
           : opt == 'i' ? &first
           : opt == 'n' ? &count
           : opt == 'm' ? &most
+          : opt == 'o' ? &t.most_open
                        : &boxes) = strtoull(optarg, NULL, 10);
     }
     if (optind == argc || !realpath(argv[optind], program) || !mkdtemp(folder) || chdir(folder))
