@@ -120,7 +120,9 @@ CLAIM(points_of_profile_train_are_counted_as_many_as_are_made)
 CLAIM(a_count_too_large_for_64_bits_says_so)
 {
     static const char *one[] = {"1"};
-    drv_axis axes[] = {{"batch", 1000000, one}, {"sequence", 1000000, one}, {"d_model", 1000000, one}};
+    drv_axis axes[] = {{.path = "batch", .n = 1000000, .value = one},
+                       {.path = "sequence", .n = 1000000, .value = one},
+                       {.path = "d_model", .n = 1000000, .value = one}};
 
     assert_ok(spaces_load(&s, SMALL_ON_RING8), &s.err);
     s.space.axis = axes;
