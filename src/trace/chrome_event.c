@@ -95,6 +95,16 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
 
 static double real_of(chrome_reader *r)
 {
+    const char *from;
+    trace_decimal d;
+
+    trace_json_peek(&r->json);
+    from = r->json.at;
+    if (trace_json_decimal(&r->json, &d)) {
+        if (d.whole < 1000000000) /* the dividend is a double exactly, so that one division rounds once */
+            return (double)(d.whole * 1000000 + d.millionths) / 1e6;
+        r->json.at = from;
+    }
     return trace_json_scalar(&r->json, trace_json_value(&r->json))
                ? trace_double_of(r->json.text, r->json.length)
                : NAN;
@@ -113,10 +123,17 @@ static void count(chrome_count *c, uint64_t at)
 
 static void read_correlation(chrome_reader *r, chrome_event *e)
 {
+    trace_decimal d;
     uint64_t v;
 
     e->correlation = 0;
     e->wrong_correlation = false;
+    trace_json_peek(&r->json);
+    if (trace_json_decimal(&r->json, &d)) {
+        e->wrong_correlation = d.whole > UINT32_MAX || d.millionths;
+        e->correlation = e->wrong_correlation ? 0 : (uint32_t)d.whole;
+        return;
+    }
     if (!trace_json_scalar(&r->json, trace_json_value(&r->json)))
         return;
     v = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
@@ -382,6 +399,12 @@ static inline uint32_t repeated(chrome_reader *r, chrome_values *known)
 
 static char phase_of(chrome_reader *r)
 {
+    const char *at = r->json.at;
+
+    if (at[0] == '"' && at[1] > ' ' && at[1] != '\\' && at[1] != '"' && at[2] == '"') {
+        r->json.at += 3;
+        return at[1];
+    }
     return trace_json_scalar(&r->json, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text
                                                                                           : '\0';
 }
