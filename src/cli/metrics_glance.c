@@ -56,7 +56,7 @@ void metrics_glance(const metrics_job *job, const drv_recording *rec, const char
         g.steps = value_of(rec, "avg_step_time", &job->how, a);
         g.mfu = value_of(rec, "mfu", &job->how, a);
         g.memory = value_of(rec, "memory", &job->how, a);
-        g.at_peak = value_of(rec, "memory_at_peak", &job->how, a);
+        g.at_peak = value_of(rec, g.memory ? "memory_at_peak" : "memory_timeline", &job->how, a);
         g.flops = value_of(rec, "achieved_flops_from_trace_json", &job->how, a);
         g.calls = value_of(rec, "coll_call_num", &job->how, a);
     }

@@ -20,8 +20,8 @@ typedef struct {
     unsigned parts;
     glance run;
     glance_rows operators; /* with REPORT_GLANCE_OPERATORS */
-    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, memory_at_peak, coll_call_num,
-     * achieved_flops_from_trace_json; NULL: absent. */
+    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, memory_at_peak (without a snapshot
+     * memory_timeline), coll_call_num, achieved_flops_from_trace_json; NULL: absent. */
     const metric_value *steps, *mfu, *shapes, *memory, *at_peak, *calls, *flops;
 } report_glance;
 

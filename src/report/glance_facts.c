@@ -187,16 +187,14 @@ static const char *say_idle(const report_glance *g, dse_arena *a)
 }
 
 /* By what allocated it; nothing if that is not told. */
-static void add_at_peak(const metric_value *v, dse_strbuf *s, dse_arena *a)
+static void add_at_peak(const metric_value *v, double all, dse_strbuf *s, dse_arena *a)
 {
     static const struct {
         const char *key, *text;
-    } parts[] = {{"modules_bytes", "calls of modules"},
-                 {"backward_bytes", "the backward pass"},
-                 {"optimizer_bytes", "the optimizer's step"},
-                 {"elsewhere_bytes", "elsewhere"},
-                 {"untold_bytes", "what is not told"}};
-    const double all = metric_number(metric_get(v, "memory_at_peak"));
+    } parts[] = {{"modules_bytes", "calls of modules"},   {"forward_bytes", "the forward pass"},
+                 {"backward_bytes", "the backward pass"}, {"optimizer_bytes", "the optimizer's step"},
+                 {"elsewhere_bytes", "elsewhere"},        {"untold_bytes", "what is not told"},
+                 {"earlier_bytes", "before the recording"}};
     const char *between = "; at the peak allocated in ";
 
     for (size_t i = 0; i < DSE_COUNT(parts) && all > 0; i++) {
@@ -207,6 +205,30 @@ static void add_at_peak(const metric_value *v, dse_strbuf *s, dse_arena *a)
         dse_strbuf_addf(s, "%s%s %s", between, parts[i].text, glance_percent(bytes, all, a));
         between = ", ";
     }
+}
+
+/* Of [memory] events, where there is no snapshot. */
+static const char *say_memory_timeline(const metric_value *v, dse_arena *a)
+{
+    const double peak = metric_number(metric_get(v, "peak_allocated_bytes")),
+                 reserved = metric_number(metric_get(v, "peak_reserved_bytes")),
+                 step = metric_number(metric_get(v, "peak_step"));
+    const metric_value *bound = metric_get(v, "peak_is_lower_bound"),
+                       *operator = metric_get(v, "peak_operator");
+    dse_strbuf s = dse_strbuf_in(a);
+
+    if (!(peak > 0))
+        return NULL;
+    dse_strbuf_addf(&s, "peak %s%s allocated", bound && bound->integer ? "of at least " : "",
+                    report_size(peak).text);
+    if (reserved > 0)
+        dse_strbuf_addf(&s, ", %s reserved", report_size(reserved).text);
+    if (!isnan(step))
+        dse_strbuf_addf(&s, ", in step %.0f", step);
+    if (operator)
+        dse_strbuf_addf(&s, " in %s", glance_cut(operator->text, 40, a));
+    add_at_peak(v, peak, &s, a);
+    return s.data;
 }
 
 static const char *say_memory(const report_glance *g, dse_arena *a)
@@ -221,12 +243,14 @@ static const char *say_memory(const report_glance *g, dse_arena *a)
     const bool lower = bound && bound->integer;
     dse_strbuf s = dse_strbuf_in(a);
 
+    if (!g->memory)
+        return say_memory_timeline(g->at_peak, a);
     if (!(reserved > 0))
         return NULL;
     dse_strbuf_addf(&s, "peak %s%s reserved, %s allocated, %s in use", lower ? "of at least " : "",
                     report_size(reserved).text, report_size(requested).text, report_size(active).text);
     if (g->at_peak)
-        add_at_peak(g->at_peak, &s, a);
+        add_at_peak(g->at_peak, metric_number(metric_get(g->at_peak, "memory_at_peak")), &s, a);
     if (reserved_last >= in_use)
         dse_strbuf_addf(&s, "; at the end %s reserved: %s in use, %s cached", report_size(reserved_last).text,
                         report_size(in_use).text, report_size(reserved_last - in_use).text);
