@@ -152,7 +152,7 @@ static memory_part part_at(const timeline *t, host_ranges *h, uint32_t i)
         const uint8_t class = metric_picker_ask(&h->picker, &t->view->rank->event[h->nest.item[k].event]);
 
         if (h->nest.item[k].end >= t->item[i].at && (class != PART_FORWARD || part == PART_ELSEWHERE))
-            part = (memory_part)class;
+            part = (memory_part) class;
     }
     return part;
 }
@@ -226,8 +226,7 @@ static void put_place(const timeline *t, const host_ranges *h, metric_value *to)
 {
     const trace_rank *r = t->view->rank;
     const int64_t at = t->item[t->peak].at;
-    const uint32_t range =
-        metric_nest_around(&h->nest, r->event[change_of(t, t->peak)->event].lane, at);
+    const uint32_t range = metric_nest_around(&h->nest, r->event[change_of(t, t->peak)->event].lane, at);
 
     for (uint32_t s = 0; s < t->view->n_steps; s++)
         if (t->view->step[s].span.start <= at && at <= t->view->step[s].span.end) {
@@ -269,8 +268,9 @@ static dse_status memory_timeline(const metric_context *x, metric_value *out, ds
             most = &of[i];
     }
     if (!most)
-        return metric_absent(err, "there are no [memory] events of a device; record with profile_memory=True, "
-                                  "or a memory snapshot, of which metric memory is");
+        return metric_absent(err,
+                             "there are no [memory] events of a device; record with profile_memory=True, "
+                             "or a memory snapshot, of which metric memory is");
     put(most, x->arena, out);
     ranks = metric_put_object(out, "per_rank");
     for (uint32_t i = 0; i < x->n_views; i++)
