@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what it is ----------------------------------------------------------------------------- */
 
@@ -13,6 +14,12 @@ static void put_fact(report_node *list, const char *label, const char *text)
 {
     if (text && *text)
         report_row(list, V_AS("", V_TEXT("fact", label)), V_AS("", V_TEXT("text", text)));
+}
+
+/* The time that a device was recorded: its steps may be longer than all of its work. */
+static int64_t recorded_of(const glance_device *d)
+{
+    return d->span_ps > d->window_ps ? d->span_ps : d->window_ps;
 }
 
 static const char *say_run(const report_glance *g, dse_arena *a)
@@ -41,7 +48,7 @@ static const char *say_run(const report_glance *g, dse_arena *a)
     if (g->run.gpu || (c && c->xpu_model))
         dse_strbuf_addf(&s, ", %s", g->run.gpu ? g->run.gpu : c->xpu_model);
     for (size_t i = 0; i < g->run.n_devices; i++)
-        longest = g->run.device[i].span_ps > longest ? g->run.device[i].span_ps : longest;
+        longest = recorded_of(&g->run.device[i]) > longest ? recorded_of(&g->run.device[i]) : longest;
     if (longest)
         dse_strbuf_addf(&s, ", %s recorded", glance_seconds((double)longest, a));
     return s.data;
@@ -101,7 +108,7 @@ static const char *say_rate(const report_glance *g, dse_arena *a)
             }
         }
     for (size_t i = 0; i < g->run.n_devices; i++)
-        span += metric_seconds(g->run.device[i].span_ps);
+        span += metric_seconds(recorded_of(&g->run.device[i]));
     if (!(span > 0))
         return NULL;
     if (g->run.of_tpu) {
@@ -191,9 +198,9 @@ static void add_at_peak(const metric_value *v, double all, dse_strbuf *s, dse_ar
 {
     static const struct {
         const char *key, *text;
-    } parts[] = {{"modules_bytes", "calls of modules"},   {"forward_bytes", "the forward pass"},
-                 {"backward_bytes", "the backward pass"}, {"optimizer_bytes", "the optimizer's step"},
-                 {"elsewhere_bytes", "elsewhere"},        {"untold_bytes", "what is not told"},
+    } parts[] = {{"modules_bytes", "calls of modules"},    {"forward_bytes", "the forward pass"},
+                 {"backward_bytes", "the backward pass"},  {"optimizer_bytes", "the optimizer's step"},
+                 {"elsewhere_bytes", "elsewhere"},         {"untold_bytes", "what is not told"},
                  {"earlier_bytes", "before the recording"}};
     const char *between = "; at the peak allocated in ";
 
@@ -214,7 +221,7 @@ static const char *say_memory_timeline(const metric_value *v, dse_arena *a)
                  reserved = metric_number(metric_get(v, "peak_reserved_bytes")),
                  step = metric_number(metric_get(v, "peak_step"));
     const metric_value *bound = metric_get(v, "peak_is_lower_bound"),
-                       *operator = metric_get(v, "peak_operator");
+                       *operator= metric_get(v, "peak_operator");
     dse_strbuf s = dse_strbuf_in(a);
 
     if (!(peak > 0))
@@ -327,6 +334,15 @@ static const char *say_slow(const report_glance *g, dse_arena *a)
     return s.data;
 }
 
+/* The kernel that computes longest: communication beside it is not what the step waits for. */
+static const glance_row *longest_computing(const glance_rows *k)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (strcmp(glance_kind(&k->row[i]), "comm") != 0)
+            return &k->row[i];
+    return k->n ? k->row : NULL;
+}
+
 /* The largest part of the step that more than computing takes; where it mostly computes, its kernels. */
 static const char *say_first(const report_glance *g, dse_arena *a)
 {
@@ -337,6 +353,7 @@ static const char *say_first(const report_glance *g, dse_arena *a)
     static const double worth = 0.15; /* of the step, from which a part is looked at first */
     double mean;
     const glance_device *slowest = glance_slowest(g, &mean);
+    const glance_row *computing = longest_computing(k);
 
     if (metric_number(metric_get(g->memory, "out_of_memory_events")) > 0)
         return "the memory: allocations failed (--metric memory)";
@@ -363,11 +380,11 @@ static const char *say_first(const report_glance *g, dse_arena *a)
     if (copies >= worth * whole)
         return dse_arena_printf(a, "%s is copies that no kernel covers (--all: memory_transfer_overhead)",
                                 glance_percent(copies, whole, a));
-    if (!k->n)
+    if (!computing)
         return "nothing stands out";
     return dse_arena_printf(
         a, "the kernels, as the devices mostly compute: %s of their time is %s (--kernels)",
-        glance_percent((double)k->row[0].ps, (double)k->ps, a), glance_cut(k->row[0].name, 40, a));
+        glance_percent((double)computing->ps, (double)k->ps, a), glance_cut(computing->name, 40, a));
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
