@@ -279,7 +279,7 @@ static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
     kind = trace_json_value(&r->json);
     good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
-        !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
+        !good && kind != TRACE_JSON_NONE && !(kind == TRACE_JSON_WORD && trace_json_is(&r->json, "null"));
     trace_json_scalar(&r->json, kind);
     return good;
 }
