@@ -32,7 +32,9 @@ const char *glance_cut(const char *name, size_t room, dse_arena *a)
     for (size_t i = 0; i < DSE_COUNT(prefix); i++)
         name += strncmp(name, prefix[i], strlen(prefix[i])) ? 0 : strlen(prefix[i]);
     text = dse_arena_strdup(a, name);
-    n = strlen(text);
+    for (n = 0; text[n]; n++)
+        if ((unsigned char)text[n] < ' ' || text[n] == 0x7f) /* lines would break, or a terminal obey */
+            text[n] = '?';
 
     if (n && text[n - 1] == ')') {
         do {
