@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-#define PAGE_ROWS  5   /* of a table of the first page */
-#define PAGE_RANKS 8   /* of its bars */
-#define LONG_ROWS  50  /* of a longer table, in text */
-#define PAGE_NAME  30  /* characters of a kernel's name on it, at 80 columns */
-#define LONG_NAME  64  /* in a longer table */
-#define LONG_WIDTH 136 /* of that */
-#define LABEL      12  /* of a fact */
+#define PAGE_ROWS    5   /* of a table of the first page */
+#define PAGE_RANKS   8   /* of its bars */
+#define LONG_ROWS    50  /* of a longer table, in text */
+#define PAGE_NAME    30  /* characters of a kernel's name on it, at 80 columns */
+#define LONG_NAME    64  /* in a longer table */
+#define LONG_WIDTH   136 /* of that */
+#define PAGE_COLUMNS 114 /* of the first page in HTML */
+#define LABEL        12  /* of a fact */
 
 /* ---- the tree ------------------------------------------------------------------------------- */
 
@@ -155,8 +156,10 @@ void report_glance_html(const report_glance *g, dse_strbuf *out)
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
+    report_glance page = *g;
 
-    put_all(g, LONG_ROWS, root);
+    page.columns = g->parts ? 0 : PAGE_COLUMNS; /* it has room, and scrolls */
+    put_all(&page, LONG_ROWS, root);
     report_html_begin(g->path, &report_web_measured_css, "", out);
     report_html_element("<h1>", g->path, "</h1>\n", out);
     for (const report_node *list = root->first; list; list = list->next) {
