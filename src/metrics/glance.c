@@ -78,8 +78,8 @@ static void set_steps(const metric_view *v, glance_device *d)
 
 /* ---- why it was idle ------------------------------------------------------------------------- */
 
-/* Calls in which the host waits for the GPU: neither those that only ask it (cudaEventQuery) nor those that make a
- * stream wait (cudaStreamWaitEvent). */
+/* Calls in which the host waits for the GPU: neither those that only ask it (cudaEventQuery) nor those that
+ * make a stream wait (cudaStreamWaitEvent). */
 static const metric_pick blocking =
     METRIC_PICK(METRIC_LASTING, {.categories = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER,
                                  .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream"});

@@ -3,11 +3,11 @@
  * was allocated.
  *
  * The level after a change is "Total Allocated"; of older profilers, which do not give it, the sum of the
- * changes over the least that must have been held before, so that the peak is a lower bound. In what part of a
- * step something was allocated, the ranges of the host around it say: the optimizer's, autograd's, those of
- * other operators (the forward pass), or none of them. Of what was allocated before the recording it is not told,
- * nor which tensors are parameters: PyTorch's own timeline of categories takes these from a graph of operators that
- * is not exported.
+ * changes over the least that must have been held before, so that the peak is a lower bound. In what part of
+ * a step something was allocated, the ranges of the host around it say: the optimizer's, autograd's, those of
+ * other operators (the forward pass), or none of them. Of what was allocated before the recording it is not
+ * told, nor which tensors are parameters: PyTorch's own timeline of categories takes these from a graph of
+ * operators that is not exported.
  *
  * Source: PyTorch's torch/csrc/profiler/collection.cpp and kineto_shim.cpp for the keys of the events. */
 #include "metrics/metric.h"

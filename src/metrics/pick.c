@@ -12,9 +12,8 @@ static uint32_t rows_of_word(const metric_pick *pick, const char *word)
 
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
 {
-    metric_picker p = {.pick = pick,
-                       .rank = r,
-                       .by_name = DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1)};
+    metric_picker p = {
+        .pick = pick, .rank = r, .by_name = DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1)};
     uint32_t missing = rows_of_word(pick, "");
 
     for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++)

@@ -30,8 +30,8 @@ typedef struct {
  * of its table. */
 void report_glance_tree(const report_glance *g, report_node *root);
 
-/* The tree as text as wide as the terminal (80 columns at least; without one 80, kernels in full 136), or as a
- * page. */
+/* The tree as text as wide as the terminal (80 columns at least; without one 80, kernels in full 136), or as
+ * a page. */
 void report_glance_text(const report_glance *g, dse_strbuf *out);
 void report_glance_html(const report_glance *g, dse_strbuf *out);
 

@@ -213,8 +213,8 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     }
 }
 
-/* The fields of trace_memory_change that the file gives are whole numbers, of which only the bytes may be below
- * 0; a petabyte is out of any device's reach. */
+/* The fields of trace_memory_change that the file gives are whole numbers, of which only the bytes may be
+ * below 0; a petabyte is out of any device's reach. */
 static void read_change(chrome_reader *r, const trace_json_key_row *row, chrome_event *e)
 {
     trace_json_kind kind;

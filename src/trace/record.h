@@ -124,8 +124,8 @@ typedef struct {
     uint32_t n_sms, major, minor; /* 0: unknown */
 } trace_device;
 
-/* A change of the memory that tensors hold, as profile_memory=True records it: an instant "[memory]" of Kineto's
- * traces. -1: not given, as by older profilers. */
+/* A change of the memory that tensors hold, as profile_memory=True records it: an instant "[memory]" of
+ * Kineto's traces. -1: not given, as by older profilers. */
 typedef struct {
     uint32_t event;
     int64_t bytes; /* below 0: freed */
@@ -171,7 +171,7 @@ typedef struct {
     trace_total *total;
     size_t n_changes, cap_changes;
     trace_memory_change *change; /* in the order of the file */
-    trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
+    trace_allocator *allocator;  /* TRACE_SNAPSHOT: NULL for others */
     /* TRACE_SIMULATED: sizes of messages and memory are elements, as upstream counts, not bytes; peak of the
      * tensors. */
     bool in_elements;

@@ -13,9 +13,8 @@ static run r;
     HEAD(tid, ts)                                                                                            \
     "\"Total Reserved\": 4096, \"Total Allocated\": " #total ", \"Bytes\": " #bytes ", \"Addr\": " #addr     \
     ", \"Device Id\": 0, \"Device Type\": 1, \"Ev Idx\": 3}},"
-#define OLD(tid, ts, bytes)                                                                                  \
-    HEAD(tid, ts) "\"Device Type\": 1, \"Device Id\": 0, \"Bytes\": " #bytes "}},"
-#define ON_HOST(ts) HEAD(1, ts) "\"Device Type\": 0, \"Device Id\": -1, \"Bytes\": 1000000}},"
+#define OLD(tid, ts, bytes) HEAD(tid, ts) "\"Device Type\": 1, \"Device Id\": 0, \"Bytes\": " #bytes "}},"
+#define ON_HOST(ts)         HEAD(1, ts) "\"Device Type\": 0, \"Device Id\": -1, \"Bytes\": 1000000}},"
 
 #define RANGES                                                                                               \
     RANGE("user_annotation", "ProfilerStep#1", 1, 1000, 100)                                                 \
@@ -41,10 +40,9 @@ CLAIM(the_peak_is_divided_by_what_allocated_it)
     const metric_value *v;
 
     run_of(&r,
-           (const char *[]){CHANGE(1, 1012, 500, 2, 1600) CHANGE(1, 1005, 100, 1, 1100) ON_HOST(1020)
-                                CHANGE(2, 1050, 300, 3, 1900) CHANGE(2, 1060, -500, 2, 1400)
-                                    CHANGE(1, 1075, -200, 99, 1200) CHANGE(1, 1085, 800, 4, 2000)
-                                        CHANGE(2, 1150, -300, 3, 1700) RANGES},
+           (const char *[]){CHANGE(1, 1012, 500, 2, 1600) CHANGE(1, 1005, 100, 1, 1100) ON_HOST(1020) CHANGE(
+               2, 1050, 300, 3, 1900) CHANGE(2, 1060, -500, 2, 1400) CHANGE(1, 1075, -200, 99, 1200)
+                                CHANGE(1, 1085, 800, 4, 2000) CHANGE(2, 1150, -300, 3, 1700) RANGES},
            1);
     v = run_metric(&r, "memory_timeline");
     assert_non_null(v);
@@ -101,7 +99,7 @@ CLAIM(of_several_devices_it_is_the_fullest)
 
     run_of(&r,
            (const char *[]){CHANGE(1, 1012, 500, 2, 500) HEAD(1, 1013) "\"Bytes\": 700, \"Device Type\": 1, "
-                                                                        "\"Device Id\": 3}}," RANGES},
+                                                                       "\"Device Id\": 3}}," RANGES},
            1);
     v = run_metric(&r, "memory_timeline");
     assert_non_null(v);
