@@ -18,8 +18,8 @@
 #define GOOD_REPLAY 0.03
 
 typedef struct {
-    const char *trace, *step, *overlap, *system, *recorded_on, *emit, *compat, *marker;
-    option_list scale;
+    const char *trace, *step, *overlap, *recorded_on, *emit, *compat, *marker;
+    option_list scale, system;
     double host;
     int64_t dp, max_ranks, jobs;
     bool no_stragglers, replicate, json;
@@ -46,9 +46,9 @@ static const option options[] = {
      .choices = overlaps, FIELD(overlap)},
     {"--dp", OPT_INT, "N", "", "ranks of each group of data parallelism; its collectives move as much more",
      .min = 2, .max = 1e7, FIELD(dp)},
-    {"--system", OPT_STRING, "NAME", "",
+    {"--system", OPT_LIST, "NAME", "",
      "on another system, by the name of a card, or its path: kernels by the laws of both devices, of their "
-     "shapes where the trace has them; collectives simulated on both networks",
+     "shapes where the trace has them; collectives simulated on both networks; again for another",
      FIELD(system)},
     {"--recorded-on", OPT_STRING, "NAME", "",
      "with --system: the card of the system that was recorded; that of the device in the trace unless given",
@@ -79,7 +79,7 @@ static const option options[] = {
 typedef struct {
     const char *what;
     whatif_question q;
-    bool of_system; /* what of it is of --system waits for the graph */
+    size_t system; /* of --system: its place and 1, as what is of it waits for the graph; 0: of none */
 } asked;
 
 typedef struct {
@@ -91,8 +91,8 @@ typedef struct {
     whatif_answer measured, replayed;
     size_t n;
     asked *ask;
-    bool usual;             /* these are not the user's questions */
-    drv_other_system other; /* of --system */
+    bool usual;              /* these are not the user's questions */
+    drv_other_system *other; /* of each --system */
 } job;
 
 static void add(job *j, const char *what, whatif_question q)
@@ -110,6 +110,22 @@ static dse_status add_scale(job *j, const char *text, whatif_question *all, dse_
     return st;
 }
 
+/* All changes at once; on each of several systems. */
+static void add_together(job *j, const whatif_question *all)
+{
+    const option_list *system = &j->o->system;
+
+    if (system->n < 2) {
+        add(j, "all of these", *all);
+        j->ask[j->n - 1].system = system->n;
+        return;
+    }
+    for (size_t i = 0; i < system->n; i++) {
+        add(j, dse_arena_printf(j->r->arena, "all of these, %s", system->item[i]), *all);
+        j->ask[j->n - 1].system = i + 1;
+    }
+}
+
 /* The questions: each change alone, and all together. Without any those that most people have. */
 static dse_status list_questions(job *j, dse_error *err)
 {
@@ -117,11 +133,12 @@ static dse_status list_questions(job *j, dse_error *err)
     const whatif_options *o = j->o;
     dse_arena *a = j->r->arena;
     whatif_question all = whatif_no_change(), q;
-    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp || o->system;
+    bool some = o->scale.n || !isnan(o->host) || o->no_stragglers || o->overlap || o->dp || o->system.n;
+    size_t n_alone;
     dse_status st = DSE_OK;
 
     j->usual = !some;
-    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 7);
+    j->ask = DSE_ARENA_NEW(a, asked, o->scale.n + DSE_COUNT(usual) + 7 + 2 * o->system.n);
     for (size_t i = 0; i < (some ? o->scale.n : DSE_COUNT(usual)) && st == DSE_OK; i++)
         st = add_scale(j, some ? o->scale.item[i] : usual[i], &all, err);
     if (st == DSE_OK && !isnan(o->host))
@@ -139,27 +156,30 @@ static dse_status list_questions(job *j, dse_error *err)
     q = whatif_no_change();
     if ((q.dp = all.dp = (uint32_t)o->dp))
         add(j, dse_arena_printf(a, "dp=%u", q.dp), q);
-    if (o->system) {
-        add(j, dse_arena_printf(a, "system=%s", o->system), whatif_no_change());
-        j->ask[j->n - 1].of_system = true;
+    n_alone = j->n;
+    for (size_t i = 0; i < o->system.n; i++) {
+        add(j, dse_arena_printf(a, "system=%s", o->system.item[i]), whatif_no_change());
+        j->ask[j->n - 1].system = i + 1;
     }
-    if (some && j->n > 1)
-        add(j, "all of these", all);
-    j->ask[j->n ? j->n - 1 : 0].of_system = o->system != NULL; /* the last one is of all */
+    if (some && n_alone + (o->system.n > 0) > 1)
+        add_together(j, &all);
     return DSE_OK;
 }
 
 /* The factors of --system, which take the graph. */
 static dse_status ask_of_system(job *j, dse_error *err)
 {
-    dse_status st = j->o->system ? drv_other_system_of(&j->recorded, &j->from, j->o->system,
-                                                       j->o->recorded_on, j->r->arena, &j->other, err)
-                                 : DSE_OK;
+    const option_list *system = &j->o->system;
+    dse_status st = DSE_OK;
 
+    j->other = DSE_ARENA_NEW(j->r->arena, drv_other_system, system->n + 1);
+    for (size_t i = 0; i < system->n && st == DSE_OK; i++)
+        st = drv_other_system_of(&j->recorded, &j->from, system->item[i], j->o->recorded_on, j->r->arena,
+                                 &j->other[i], err);
     for (size_t i = 0; st == DSE_OK && i < j->n; i++)
-        if (j->ask[i].of_system) {
-            j->ask[i].q.op_time = j->other.op_time;
-            j->ask[i].q.collective_time = j->other.collective_time;
+        if (j->ask[i].system) {
+            j->ask[i].q.op_time = j->other[j->ask[i].system - 1].op_time;
+            j->ask[i].q.collective_time = j->other[j->ask[i].system - 1].collective_time;
         }
     return st;
 }
@@ -234,8 +254,10 @@ static void add_path(const job *j, const whatif_answer *v, report_node *list)
     }
 }
 
-static void add_system_notes(const drv_other_system *v, report_node *list)
+static void add_system_notes(const drv_other_system *v, const char *name, report_node *list)
 {
+    if (name)
+        report_add(list, V_TEXT(NULL, report_format("system=%s:", name).text));
     report_add(list, V_TEXT(NULL, v->gpu ? report_format("recorded on: %s, by the device's name (%s); "
                                                          "--recorded-on names another card",
                                                          v->recorded_on, v->gpu)
@@ -282,8 +304,8 @@ static void add_notes(const job *j, report_node *list)
     if (g->n_unlaunched)
         NOTE("%u operations of the GPU have no launch in the recording: they keep their place",
              g->n_unlaunched);
-    if (j->o->system)
-        add_system_notes(&j->other, list);
+    for (size_t i = 0; i < j->o->system.n; i++)
+        add_system_notes(&j->other[i], j->o->system.n > 1 ? j->o->system.item[i] : NULL, list);
     if (j->o->dp)
         NOTE(
             "--dp: collectives of data parallelism take as much longer as a ring moves more; computation and "
@@ -513,7 +535,7 @@ static dse_status run_job(job *j, dse_error *err)
 
     if (j->o->compat && !j->o->emit)
         return dse_fail(err, DSE_E_USAGE, "--compat needs --emit DIR, where the traces are to be");
-    if (j->o->recorded_on && !j->o->system)
+    if (j->o->recorded_on && !j->o->system.n)
         return dse_fail(err, DSE_E_USAGE, "--recorded-on goes with --system");
     if ((st = step_of(j->o->step, &j->from.step, err)) != DSE_OK || (st = list_questions(j, err)) != DSE_OK ||
         (st = metrics_load(j->o->trace, &read, &j->recording, err)) != DSE_OK)

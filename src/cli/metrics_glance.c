@@ -1,7 +1,10 @@
 /* The first page of a trace, and the tables behind it. */
 #include "cli/metrics.h"
+#include "cli/terminal.h"
 #include "driver/measure.h"
 #include "report/glance.h"
+
+#include <unistd.h>
 
 /* The value of a metric that a page shows; NULL: absent. */
 static const metric_value *value_of(const drv_recording *rec, const char *name, const metric_options *how,
@@ -46,7 +49,11 @@ void metrics_glance(const metrics_job *job, const drv_recording *rec, const char
 {
     const metric_context x = drv_metric_context(rec, &job->how, a);
     const bool page = !job->parts;
-    report_glance g = {.path = path, .x = &x, .parts = job->parts, .run = glance_of(&x)};
+    report_glance g = {.path = path,
+                       .x = &x,
+                       .columns = terminal_width(STDOUT_FILENO),
+                       .parts = job->parts,
+                       .run = glance_of(&x)};
 
     if (job->parts & REPORT_GLANCE_OPERATORS)
         g.operators = glance_operators(&x);
@@ -56,7 +63,7 @@ void metrics_glance(const metrics_job *job, const drv_recording *rec, const char
         g.steps = value_of(rec, "avg_step_time", &job->how, a);
         g.mfu = value_of(rec, "mfu", &job->how, a);
         g.memory = value_of(rec, "memory", &job->how, a);
-        g.at_peak = value_of(rec, "memory_at_peak", &job->how, a);
+        g.at_peak = value_of(rec, g.memory ? "memory_at_peak" : "memory_timeline", &job->how, a);
         g.flops = value_of(rec, "achieved_flops_from_trace_json", &job->how, a);
         g.calls = value_of(rec, "coll_call_num", &job->how, a);
     }

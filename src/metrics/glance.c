@@ -78,11 +78,11 @@ static void set_steps(const metric_view *v, glance_device *d)
 
 /* ---- why it was idle ------------------------------------------------------------------------- */
 
-/* Calls in which the host waits for the GPU. */
-static const metric_pick blocking = METRIC_PICK(
-    METRIC_LASTING, {.categories = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER,
-                     .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream|streamwait|"
-                              "eventquery"});
+/* Calls in which the host waits for the GPU: neither those that only ask it (cudaEventQuery) nor those that
+ * make a stream wait (cudaStreamWaitEvent). */
+static const metric_pick blocking =
+    METRIC_PICK(METRIC_LASTING, {.categories = 1u << TRACE_RUNTIME | 1u << TRACE_DRIVER,
+                                 .names = "synchronize|=^cudaMemcpy$|=^hipMemcpy$|=^hipMemcpyWithStream"});
 
 /* The place of the first event of a list by start that begins at a time or later. */
 static uint32_t first_from(const trace_rank *r, const metric_events *list, int64_t at)

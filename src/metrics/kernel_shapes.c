@@ -17,6 +17,7 @@
 #include "metrics/nest.h"
 #include "metrics/numbers.h"
 #include "metrics/order.h"
+#include "trace/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -326,8 +327,8 @@ static size_t op_of(const char *name)
     return i;
 }
 
-/* The place of an operator's shape; SIZE_MAX: it has no row, or not the sizes that the row is of. */
-static size_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
+/* The place of an operator's shape; DSE_NONE: it has no row, or not the sizes that the row is of. */
+static uint32_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
 {
     const trace_args *a = &r->args[e->args];
     const size_t op = op_of(METRIC_TEXT_OF(r, e));
@@ -336,32 +337,31 @@ static size_t find_place(const trace_rank *r, const trace_event *e, bool causal,
     return op < N_OPS &&
                    shape_of(TRACE_NAME(r, a->input_dims),
                             a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, &s)
-               ? place_of(out, &s)
-               : SIZE_MAX;
+               ? (uint32_t)place_of(out, &s)
+               : DSE_NONE;
 }
 
-/* Adds the calls that have kernels, whose times these are; -1: none. Calls with the same arguments are mostly
- * of the same operator: what the last of them was is kept. */
+/* Adds the calls that have kernels, whose times these are; -1: none. What operators and arguments come to is
+ * asked once for each two: they are a few thousand, and the calls millions. */
 static void add_calls(const trace_rank *r, const metric_nest *calls, const int64_t *kernels_ps, bool causal,
-                      dse_arena *scratch, collected *out)
+                      collected *out)
 {
-    struct {
-        uint32_t name; /* and 1 */
-        size_t place;
-    } *last = dse_arena_zero(scratch, r->n_args, sizeof *last);
+    trace_pairs places = {0};
 
     for (uint32_t i = 0; i < calls->n; i++) {
         const trace_event *e = &r->event[calls->item[i].event];
+        uint32_t *place;
+        bool is_new;
 
         if (kernels_ps[i] < 0)
             continue;
-        if (last[e->args].name != e->name + 1) {
-            last[e->args].name = e->name + 1;
-            last[e->args].place = find_place(r, e, causal, out);
-        }
-        if (last[e->args].place != SIZE_MAX)
-            add_sample(out, last[e->args].place, kernels_ps[i]);
+        place = trace_pairs_at(&places, e->args, e->name, &is_new);
+        if (is_new)
+            *place = find_place(r, e, causal, out);
+        if (*place != DSE_NONE)
+            add_sample(out, *place, kernels_ps[i]);
     }
+    trace_pairs_free(&places);
 }
 
 /* A simulated kernel, which says its class and shape; its bytes are not known. */
@@ -406,7 +406,7 @@ static void collect(const metric_view *v, bool causal, dse_arena *scratch, colle
             add_sample(out, place_of(out, &s), e->dur_ps);
         }
     }
-    add_calls(r, &calls, kernels_ps, causal, scratch, out);
+    add_calls(r, &calls, kernels_ps, causal, out);
     for (uint32_t i = 0; i < v->compute.n; i++)
         out->all_ps += (double)r->event[v->compute.event[i]].dur_ps;
 }

@@ -181,7 +181,8 @@ uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char 
 
 #define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"
 #define GEMM_WORDS                                                                                           \
-    "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm"
+    "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm|"             \
+    "^fused_moe_kernel"
 
 /* What a function is called: its name without template arguments and parameters, unless it begins with such
  * ("std::enable_if<...>::type f"). */

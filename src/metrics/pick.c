@@ -12,11 +12,16 @@ static uint32_t rows_of_word(const metric_pick *pick, const char *word)
 
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a)
 {
-    metric_picker p = {pick, r, DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1), {0}};
+    metric_picker p = {
+        .pick = pick, .rank = r, .by_name = DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1)};
     uint32_t missing = rows_of_word(pick, "");
 
     for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++)
         p.by_word[w] = w < r->n_words ? rows_of_word(pick, TRACE_NAME(r, r->word[w])) : missing;
+    for (size_t i = 0; i < pick->n; i++)
+        for (unsigned c = 0; c <= TRACE_OTHER; c++)
+            if (!pick->row[i].categories || pick->row[i].categories >> c & 1)
+                p.by_category[c] |= 1u << i;
     return p;
 }
 
@@ -59,15 +64,23 @@ uint32_t metric_picker_rows(metric_picker *p, uint32_t name)
 uint8_t metric_picker_ask(metric_picker *p, const trace_event *e)
 {
     const metric_pick *pick = p->pick;
+    uint32_t left = p->by_word[e->word] & p->by_category[e->category];
+    const metric_picker_name *said;
+    uint32_t met;
 
-    if ((e->instant && !(pick->which & METRIC_INSTANTS)) ||
+    if (!left || (e->instant && !(pick->which & METRIC_INSTANTS)) ||
         (e->dur_ps <= 0 && (pick->which & METRIC_LASTING)) ||
         ((pick->which & METRIC_TIMED) && !is_timed(p->rank, e)))
         return METRIC_NOT_PICKED;
-    for (uint32_t left = p->by_word[e->word]; left; left &= left - 1) {
+    said = &p->by_name[e->name == DSE_NONE ? p->rank->names.n : e->name];
+    met = said->met & left;
+    met &= 0 - met; /* the first row that it is known to meet */
+    if (met && !(left & (met - 1) & ~said->asked))
+        return pick->row[__builtin_ctz(met)].class;
+    for (; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
 
-        if ((!pick->row[i].categories || pick->row[i].categories >> e->category & 1) && meets(p, e->name, i))
+        if (meets(p, e->name, i))
             return pick->row[i].class;
     }
     return METRIC_NOT_PICKED;
@@ -79,20 +92,21 @@ metric_picked metric_pick_of(const trace_rank *r, const metric_events *list, con
     size_t most = list ? list->n : r->n_events, n = 0;
     metric_picker picker = metric_picker_of(r, pick, a);
     metric_picked p = {.rank = r};
+    uint8_t *class = dse_realloc(NULL, most + 1);
 
-    for (size_t i = 0; i < most; i++)
-        n += metric_picker_ask(&picker, &r->event[list ? list->event[i] : i]) != METRIC_NOT_PICKED;
+    for (size_t i = 0; i < most; i++) {
+        class[i] = metric_picker_ask(&picker, &r->event[list ? list->event[i] : i]);
+        n += class[i] != METRIC_NOT_PICKED;
+    }
     metric_room(&p.list, (uint32_t)n, a);
     p.class = DSE_ARENA_NEW(a, uint8_t, n);
     for (size_t i = 0; p.list.n < n; i++) {
-        uint32_t event = list ? list->event[i] : (uint32_t)i;
-        uint8_t class = metric_picker_ask(&picker, &r->event[event]);
-
-        if (class == METRIC_NOT_PICKED)
+        if (class[i] == METRIC_NOT_PICKED)
             continue;
-        p.class[p.list.n] = class;
-        p.list.event[p.list.n++] = event;
+        p.class[p.list.n] = class[i];
+        p.list.event[p.list.n++] = list ? list->event[i] : (uint32_t)i;
     }
+    dse_free(class);
     return p;
 }
 

@@ -60,6 +60,7 @@ typedef struct {
     const trace_rank *rank;
     metric_picker_name *by_name; /* the last is of a missing name */
     uint32_t by_word[256];       /* rows that a category word meets */
+    uint32_t by_category[TRACE_OTHER + 1];
 } metric_picker;
 
 metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse_arena *a);

@@ -29,6 +29,7 @@
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
     X(memory_at_peak)                                                                                        \
+    X(memory_timeline)                                                                                       \
     X(mfu)                                                                                                   \
     X(overlap)                                                                                               \
     X(sm)                                                                                                    \

@@ -6,19 +6,39 @@
 
 #include <string.h>
 
-#define PAGE_ROWS  5  /* of a table of the first page */
-#define PAGE_RANKS 8  /* of its bars */
-#define LONG_ROWS  50 /* of a longer table, in text */
-#define LONG_NAME  64 /* characters of a name in it */
-#define LABEL      12 /* of a fact */
+#define PAGE_ROWS    5   /* of a table of the first page */
+#define PAGE_RANKS   8   /* of its bars */
+#define LONG_ROWS    50  /* of a longer table, in text */
+#define PAGE_NAME    30  /* characters of a kernel's name on it, at 80 columns */
+#define LONG_NAME    64  /* in a longer table */
+#define LONG_WIDTH   136 /* of that */
+#define PAGE_COLUMNS 114 /* of the first page in HTML */
+#define LABEL        12  /* of a fact */
 
 /* ---- the tree ------------------------------------------------------------------------------- */
+
+static size_t width_of(const report_glance *g)
+{
+    return g->columns > REPORT_WIDTH ? g->columns : REPORT_WIDTH;
+}
+
+/* The long table as wide as a terminal, without two of its columns where it is a narrow one. */
+static void put_kernels(const report_glance *g, size_t most, report_node *root)
+{
+    const bool brief = g->columns && g->columns < LONG_WIDTH;
+
+    glance_put_kernels(g, most, brief,
+                       brief                     ? PAGE_NAME + width_of(g) - REPORT_WIDTH
+                       : g->columns > LONG_WIDTH ? LONG_NAME + g->columns - LONG_WIDTH
+                                                 : LONG_NAME,
+                       root);
+}
 
 static void put_page(const report_glance *g, report_node *root)
 {
     glance_put_facts(g, root);
     glance_put_devices(g, PAGE_RANKS, root);
-    glance_put_kernels(g, PAGE_ROWS, GLANCE_PAGE_NAME, root);
+    glance_put_kernels(g, PAGE_ROWS, true, PAGE_NAME + width_of(g) - REPORT_WIDTH, root);
     glance_put_shapes(g, 3, root);
     glance_put_collectives(g, PAGE_ROWS, root);
 }
@@ -32,7 +52,7 @@ static void put_all(const report_glance *g, size_t most, report_node *root)
     if (g->parts & REPORT_GLANCE_IDLE)
         glance_put_idle(g, root);
     if (g->parts & REPORT_GLANCE_KERNELS) {
-        glance_put_kernels(g, most, LONG_NAME, root);
+        put_kernels(g, most, root);
         glance_put_kinds(g, root);
         glance_put_copies(g, root);
         glance_put_shapes(g, most, root);
@@ -97,11 +117,11 @@ static bool is_left_out(const report_glance *g, const report_node *list, size_t 
     return !list->first && (!g->parts || !sections[section].none);
 }
 
-static void add_facts(const report_node *facts, dse_strbuf *out)
+static void add_facts(const report_node *facts, size_t width, dse_strbuf *out)
 {
     for (const report_node *f = facts->first; f; f = f->next) {
         dse_strbuf_addf(out, "%-*s", LABEL, f->first->value.text);
-        dse_strbuf_add_wrapped(out, f->last->value.text, LABEL, REPORT_WIDTH);
+        dse_strbuf_add_wrapped(out, f->last->value.text, LABEL, width);
         dse_strbuf_addc(out, '\n');
     }
 }
@@ -117,7 +137,7 @@ void report_glance_text(const report_glance *g, dse_strbuf *out)
         const size_t s = section_of(list);
 
         if (s == DSE_COUNT(sections)) {
-            add_facts(list, out);
+            add_facts(list, width_of(g), out);
             continue;
         }
         if (is_left_out(g, list, s))
@@ -136,8 +156,10 @@ void report_glance_html(const report_glance *g, dse_strbuf *out)
 {
     report_tree t;
     report_node *root = report_tree_begin(&t);
+    report_glance page = *g;
 
-    put_all(g, LONG_ROWS, root);
+    page.columns = g->parts ? 0 : PAGE_COLUMNS; /* it has room, and scrolls */
+    put_all(&page, LONG_ROWS, root);
     report_html_begin(g->path, &report_web_measured_css, "", out);
     report_html_element("<h1>", g->path, "</h1>\n", out);
     for (const report_node *list = root->first; list; list = list->next) {

@@ -18,10 +18,11 @@ typedef struct {
     const char *path; /* as it was given */
     const metric_context *x;
     unsigned parts;
+    size_t columns; /* of the terminal that the text is for; 0: none */
     glance run;
     glance_rows operators; /* with REPORT_GLANCE_OPERATORS */
-    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, memory_at_peak, coll_call_num,
-     * achieved_flops_from_trace_json; NULL: absent. */
+    /* Values of the metrics avg_step_time, mfu, kernel_shapes, memory, memory_at_peak (without a snapshot
+     * memory_timeline), coll_call_num, achieved_flops_from_trace_json; NULL: absent. */
     const metric_value *steps, *mfu, *shapes, *memory, *at_peak, *calls, *flops;
 } report_glance;
 
@@ -29,7 +30,8 @@ typedef struct {
  * of its table. */
 void report_glance_tree(const report_glance *g, report_node *root);
 
-/* The tree as text of 80 columns (long names of the longer tables: of 120), or as a page. */
+/* The tree as text as wide as the terminal (80 columns at least; without one 80, kernels in full 136), or as
+ * a page. */
 void report_glance_text(const report_glance *g, dse_strbuf *out);
 void report_glance_html(const report_glance *g, dse_strbuf *out);
 

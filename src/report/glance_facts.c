@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what it is ----------------------------------------------------------------------------- */
 
@@ -13,6 +14,12 @@ static void put_fact(report_node *list, const char *label, const char *text)
 {
     if (text && *text)
         report_row(list, V_AS("", V_TEXT("fact", label)), V_AS("", V_TEXT("text", text)));
+}
+
+/* The time that a device was recorded: its steps may be longer than all of its work. */
+static int64_t recorded_of(const glance_device *d)
+{
+    return d->span_ps > d->window_ps ? d->span_ps : d->window_ps;
 }
 
 static const char *say_run(const report_glance *g, dse_arena *a)
@@ -41,7 +48,7 @@ static const char *say_run(const report_glance *g, dse_arena *a)
     if (g->run.gpu || (c && c->xpu_model))
         dse_strbuf_addf(&s, ", %s", g->run.gpu ? g->run.gpu : c->xpu_model);
     for (size_t i = 0; i < g->run.n_devices; i++)
-        longest = g->run.device[i].span_ps > longest ? g->run.device[i].span_ps : longest;
+        longest = recorded_of(&g->run.device[i]) > longest ? recorded_of(&g->run.device[i]) : longest;
     if (longest)
         dse_strbuf_addf(&s, ", %s recorded", glance_seconds((double)longest, a));
     return s.data;
@@ -101,7 +108,7 @@ static const char *say_rate(const report_glance *g, dse_arena *a)
             }
         }
     for (size_t i = 0; i < g->run.n_devices; i++)
-        span += metric_seconds(g->run.device[i].span_ps);
+        span += metric_seconds(recorded_of(&g->run.device[i]));
     if (!(span > 0))
         return NULL;
     if (g->run.of_tpu) {
@@ -187,16 +194,14 @@ static const char *say_idle(const report_glance *g, dse_arena *a)
 }
 
 /* By what allocated it; nothing if that is not told. */
-static void add_at_peak(const metric_value *v, dse_strbuf *s, dse_arena *a)
+static void add_at_peak(const metric_value *v, double all, dse_strbuf *s, dse_arena *a)
 {
     static const struct {
         const char *key, *text;
-    } parts[] = {{"modules_bytes", "calls of modules"},
-                 {"backward_bytes", "the backward pass"},
-                 {"optimizer_bytes", "the optimizer's step"},
-                 {"elsewhere_bytes", "elsewhere"},
-                 {"untold_bytes", "what is not told"}};
-    const double all = metric_number(metric_get(v, "memory_at_peak"));
+    } parts[] = {{"modules_bytes", "calls of modules"},    {"forward_bytes", "the forward pass"},
+                 {"backward_bytes", "the backward pass"},  {"optimizer_bytes", "the optimizer's step"},
+                 {"elsewhere_bytes", "elsewhere"},         {"untold_bytes", "what is not told"},
+                 {"earlier_bytes", "before the recording"}};
     const char *between = "; at the peak allocated in ";
 
     for (size_t i = 0; i < DSE_COUNT(parts) && all > 0; i++) {
@@ -207,6 +212,30 @@ static void add_at_peak(const metric_value *v, dse_strbuf *s, dse_arena *a)
         dse_strbuf_addf(s, "%s%s %s", between, parts[i].text, glance_percent(bytes, all, a));
         between = ", ";
     }
+}
+
+/* Of [memory] events, where there is no snapshot. */
+static const char *say_memory_timeline(const metric_value *v, dse_arena *a)
+{
+    const double peak = metric_number(metric_get(v, "peak_allocated_bytes")),
+                 reserved = metric_number(metric_get(v, "peak_reserved_bytes")),
+                 step = metric_number(metric_get(v, "peak_step"));
+    const metric_value *bound = metric_get(v, "peak_is_lower_bound"),
+                       *operator= metric_get(v, "peak_operator");
+    dse_strbuf s = dse_strbuf_in(a);
+
+    if (!(peak > 0))
+        return NULL;
+    dse_strbuf_addf(&s, "peak %s%s allocated", bound && bound->integer ? "of at least " : "",
+                    report_size(peak).text);
+    if (reserved > 0)
+        dse_strbuf_addf(&s, ", %s reserved", report_size(reserved).text);
+    if (!isnan(step))
+        dse_strbuf_addf(&s, ", in step %.0f", step);
+    if (operator)
+        dse_strbuf_addf(&s, " in %s", glance_cut(operator->text, 40, a));
+    add_at_peak(v, peak, &s, a);
+    return s.data;
 }
 
 static const char *say_memory(const report_glance *g, dse_arena *a)
@@ -221,12 +250,14 @@ static const char *say_memory(const report_glance *g, dse_arena *a)
     const bool lower = bound && bound->integer;
     dse_strbuf s = dse_strbuf_in(a);
 
+    if (!g->memory)
+        return say_memory_timeline(g->at_peak, a);
     if (!(reserved > 0))
         return NULL;
     dse_strbuf_addf(&s, "peak %s%s reserved, %s allocated, %s in use", lower ? "of at least " : "",
                     report_size(reserved).text, report_size(requested).text, report_size(active).text);
     if (g->at_peak)
-        add_at_peak(g->at_peak, &s, a);
+        add_at_peak(g->at_peak, metric_number(metric_get(g->at_peak, "memory_at_peak")), &s, a);
     if (reserved_last >= in_use)
         dse_strbuf_addf(&s, "; at the end %s reserved: %s in use, %s cached", report_size(reserved_last).text,
                         report_size(in_use).text, report_size(reserved_last - in_use).text);
@@ -303,6 +334,15 @@ static const char *say_slow(const report_glance *g, dse_arena *a)
     return s.data;
 }
 
+/* The kernel that computes longest: communication beside it is not what the step waits for. */
+static const glance_row *longest_computing(const glance_rows *k)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (strcmp(glance_kind(&k->row[i]), "comm") != 0)
+            return &k->row[i];
+    return k->n ? k->row : NULL;
+}
+
 /* The largest part of the step that more than computing takes; where it mostly computes, its kernels. */
 static const char *say_first(const report_glance *g, dse_arena *a)
 {
@@ -313,6 +353,7 @@ static const char *say_first(const report_glance *g, dse_arena *a)
     static const double worth = 0.15; /* of the step, from which a part is looked at first */
     double mean;
     const glance_device *slowest = glance_slowest(g, &mean);
+    const glance_row *computing = longest_computing(k);
 
     if (metric_number(metric_get(g->memory, "out_of_memory_events")) > 0)
         return "the memory: allocations failed (--metric memory)";
@@ -339,11 +380,11 @@ static const char *say_first(const report_glance *g, dse_arena *a)
     if (copies >= worth * whole)
         return dse_arena_printf(a, "%s is copies that no kernel covers (--all: memory_transfer_overhead)",
                                 glance_percent(copies, whole, a));
-    if (!k->n)
+    if (!computing)
         return "nothing stands out";
     return dse_arena_printf(
         a, "the kernels, as the devices mostly compute: %s of their time is %s (--kernels)",
-        glance_percent((double)k->row[0].ps, (double)k->ps, a), glance_cut(k->row[0].name, 40, a));
+        glance_percent((double)computing->ps, (double)k->ps, a), glance_cut(computing->name, 40, a));
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -6,8 +6,6 @@
 
 /* ---- glance_tables.c ------------------------------------------------------------------------ */
 
-#define GLANCE_PAGE_NAME 30 /* characters of a kernel's name on the first page */
-
 /* "12.3%"; "-" of nothing, or of what is not known. */
 const char *glance_percent(double part, double whole, dse_arena *a);
 const char *glance_seconds(double ps, dse_arena *a);
@@ -37,10 +35,14 @@ extern const glance_cause_text glance_causes[GLANCE_CAUSES];
 /* What part, 0 to 1, of the device's peak in a precision; NaN: unknown, or above it, as of TF32. */
 double glance_of_peak(const report_glance *g, double tflops, const metric_value *dtype);
 
-/* Each adds a table to the tree, of at most `most` rows (else all). `room`: of a name. */
+/* The kind of work of a kernel: "gemm", "comm". */
+const char *glance_kind(const glance_row *kernel);
+
+/* Each adds a table to the tree, of at most `most` rows (else all). `brief`: of kernels without the least and
+ * the most time of a call; `room` characters of a name. */
 void glance_put_devices(const report_glance *g, size_t most, report_node *root);
 void glance_put_idle(const report_glance *g, report_node *root);
-void glance_put_kernels(const report_glance *g, size_t most, size_t room, report_node *root);
+void glance_put_kernels(const report_glance *g, size_t most, bool brief, size_t room, report_node *root);
 void glance_put_kinds(const report_glance *g, report_node *root);
 void glance_put_copies(const report_glance *g, report_node *root);
 void glance_put_shapes(const report_glance *g, size_t most, report_node *root);

@@ -32,7 +32,9 @@ const char *glance_cut(const char *name, size_t room, dse_arena *a)
     for (size_t i = 0; i < DSE_COUNT(prefix); i++)
         name += strncmp(name, prefix[i], strlen(prefix[i])) ? 0 : strlen(prefix[i]);
     text = dse_arena_strdup(a, name);
-    n = strlen(text);
+    for (n = 0; text[n]; n++)
+        if ((unsigned char)text[n] < ' ' || text[n] == 0x7f) /* lines would break, or a terminal obey */
+            text[n] = '?';
 
     if (n && text[n - 1] == ')') {
         do {
@@ -173,7 +175,7 @@ const glance_cause_text glance_causes[GLANCE_CAUSES] = {
     [GLANCE_BLOCKED] = {"blocking_call_s", "blocked", "a blocking call held up the launch"},
     [GLANCE_LAUNCH] = {"launch_s", "launch", "launched, not begun"},
     [GLANCE_STREAM] = {"stream_wait_s", "stream", "launched before, waiting in its stream"},
-    [GLANCE_UNTOLD] = {"untold_s", "untold", "the file does not say why"},
+    [GLANCE_UNTOLD] = {"untold_s", "untold", "not explained by the file"},
 };
 
 void glance_put_idle(const report_glance *g, report_node *root)
@@ -219,25 +221,28 @@ static const char *device_of(const report_glance *g)
 /* The word of a kind of work; communication is called "nccl" among metrics. */
 static const char *kind_of(const char *work) { return strcmp(work, "nccl") ? work : "comm"; }
 
-void glance_put_kernels(const report_glance *g, size_t most, size_t room, report_node *root)
+const char *glance_kind(const glance_row *kernel) { return kind_of(kernel->of); }
+
+void glance_put_kernels(const report_glance *g, size_t most, bool brief, size_t room, report_node *root)
 {
     const glance_rows *k = &g->run.kernels;
-    const bool page = room == GLANCE_PAGE_NAME;
     dse_arena *a = g->x->arena;
     report_node *list = report_lines(root, "kernels");
 
     for (size_t i = 0; i < least(k->n, most); i++) {
         const glance_row *r = &k->row[i];
+        const bool timed = r->most_ps || !r->ps; /* each call, not in a report of totals */
         report_node *row = report_row(
             list, V_CELL("of all", glance_percent((double)r->ps, (double)k->ps, a)),
             V_REAL("time_s", metric_seconds(r->ps)), V_CELL("time", glance_seconds((double)r->ps, a)),
             V_AS("calls", V_COUNT("calls", r->n)),
             V_CELL("mean", glance_seconds((double)r->ps / (double)r->n, a)),
-            V_REAL("least_s", metric_seconds(r->least_ps)), V_REAL("most_s", metric_seconds(r->most_ps)));
+            V_KNOWN(timed, "least_s", V_REAL("least_s", metric_seconds(r->least_ps))),
+            V_KNOWN(timed, "most_s", V_REAL("most_s", metric_seconds(r->most_ps))));
 
-        if (!page)
-            report_put(row, V_CELL("least", glance_seconds((double)r->least_ps, a)),
-                       V_CELL("most", glance_seconds((double)r->most_ps, a)));
+        if (!brief)
+            report_put(row, V_CELL("least", timed ? glance_seconds((double)r->least_ps, a) : "-"),
+                       V_CELL("most", timed ? glance_seconds((double)r->most_ps, a) : "-"));
         report_put(row, V_AS("kind", V_TEXT("kind", kind_of(r->of))), V_TEXT("name", r->name),
                    V_NOTE(g->run.of_tpu ? "category" : "kernel", glance_cut(r->name, room, a)));
     }
@@ -346,8 +351,9 @@ void glance_put_shapes(const report_glance *g, size_t most, report_node *root)
                    V_AS("calls", V_COUNT("calls", (uint64_t)metric_number(metric_get(s, "calls")))),
                    V_REAL("median_us", us), V_CELL("median", glance_seconds(us * TRACE_PS_PER_US, a)),
                    V_REAL("tflops_per_s", tflops), V_REAL("gb_per_s", gb),
-                   V_CELL("achieved", isfinite(tflops) ? dse_arena_printf(a, "%.1f TFLOP/s", tflops)
-                                                       : dse_arena_printf(a, "%.0f GB/s", gb)),
+                   V_CELL("achieved", isfinite(tflops)
+                                          ? dse_arena_printf(a, "%.1f TFLOP/s", tflops)
+                                          : dse_arena_printf(a, "%s GB/s", rate_of(gb * 1e9, a))),
                    V_CELL("of peak", glance_percent(glance_of_peak(g, tflops, dtype), 1, a)));
     }
 }

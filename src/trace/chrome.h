@@ -42,6 +42,7 @@ typedef struct {
     chrome_count backwards, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the current event; args without any value */
+    trace_memory_change change;
     chrome_values pids, tids, cats;
     dse_strbuf dims;       /* of the operator that is read */
     uint8_t category[256]; /* by index of the rank's category words */

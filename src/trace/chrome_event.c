@@ -14,7 +14,8 @@ typedef struct {
     trace_decimal ts, dur;
     uint32_t name, pid, tid, cat, meta_name;
     uint32_t correlation;
-    bool has_args; /* chrome_reader.args is filled */
+    bool has_args;   /* chrome_reader.args is filled */
+    bool has_change; /* chrome_reader.change is */
     bool wrong_correlation;
     trace_device_time device_time;
 } chrome_event;
@@ -32,10 +33,12 @@ enum {
     A_CORRELATION,
     A_DEVICE_OFFSET,
     A_DEVICE_DUR,
+    A_CHANGE,
     A_META
 };
 
-#define FIELD(f) offsetof(trace_args, f)
+#define FIELD(f)  offsetof(trace_args, f)
+#define CHANGE(f) offsetof(trace_memory_change, f)
 
 static const trace_json_key_row args_rows[] = {
     {"correlation", A_CORRELATION, 0},
@@ -70,6 +73,12 @@ static const trace_json_key_row args_rows[] = {
     {"model_flops", A_REAL, FIELD(model_flops)},
     {"device_offset_ps", A_DEVICE_OFFSET, 0},
     {"device_duration_ps", A_DEVICE_DUR, 0},
+    {"Bytes", A_CHANGE, CHANGE(bytes)},
+    {"Addr", A_CHANGE, CHANGE(address)},
+    {"Total Allocated", A_CHANGE, CHANGE(allocated)},
+    {"Total Reserved", A_CHANGE, CHANGE(reserved)},
+    {"Device Type", A_CHANGE, CHANGE(device_type)},
+    {"Device Id", A_CHANGE, CHANGE(device)},
     {"name", A_META, 0},
 };
 
@@ -95,6 +104,16 @@ static uint64_t count_of(chrome_reader *r, uint64_t max)
 
 static double real_of(chrome_reader *r)
 {
+    const char *from;
+    trace_decimal d;
+
+    trace_json_peek(&r->json);
+    from = r->json.at;
+    if (trace_json_decimal(&r->json, &d)) {
+        if (d.whole < 1000000000) /* the dividend is a double exactly, so that one division rounds once */
+            return (double)(d.whole * 1000000 + d.millionths) / 1e6;
+        r->json.at = from;
+    }
     return trace_json_scalar(&r->json, trace_json_value(&r->json))
                ? trace_double_of(r->json.text, r->json.length)
                : NAN;
@@ -113,10 +132,17 @@ static void count(chrome_count *c, uint64_t at)
 
 static void read_correlation(chrome_reader *r, chrome_event *e)
 {
+    trace_decimal d;
     uint64_t v;
 
     e->correlation = 0;
     e->wrong_correlation = false;
+    trace_json_peek(&r->json);
+    if (trace_json_decimal(&r->json, &d)) {
+        e->wrong_correlation = d.whole > UINT32_MAX || d.millionths;
+        e->correlation = e->wrong_correlation ? 0 : (uint32_t)d.whole;
+        return;
+    }
     if (!trace_json_scalar(&r->json, trace_json_value(&r->json)))
         return;
     v = trace_whole_of(r->json.text, r->json.length, UINT64_MAX - 1);
@@ -128,6 +154,8 @@ static void read_correlation(chrome_reader *r, chrome_event *e)
 
 #define MAX_DIMS  400 /* bytes of a text of sizes; longer ones are of lists of tensors */
 #define MAX_DEPTH 4
+
+#define MAX_CHANGE ((int64_t)1 << 50)
 
 /* Appends an array of arrays of numbers, without blanks. */
 static void append_dims(chrome_reader *r, int depth)
@@ -185,6 +213,23 @@ static void read_field(chrome_reader *r, const trace_json_key_row *row, chrome_e
     }
 }
 
+/* The fields of trace_memory_change that the file gives are whole numbers, of which only the bytes may be
+ * below 0; a petabyte is out of any device's reach. */
+static void read_change(chrome_reader *r, const trace_json_key_row *row, chrome_event *e)
+{
+    trace_json_kind kind;
+    trace_decimal d;
+
+    if (!e->has_change)
+        r->change = (trace_memory_change){
+            .address = -1, .allocated = -1, .reserved = -1, .device_type = -1, .device = -1};
+    e->has_change = true;
+    kind = trace_json_value(&r->json);
+    if (trace_json_scalar(&r->json, kind) && trace_decimal_of(r->json.text, r->json.length, &d) &&
+        (row->offset == CHANGE(address) || (d.whole < MAX_CHANGE && d.whole > -MAX_CHANGE)))
+        *(int64_t *)(void *)((char *)&r->change + row->offset) = d.whole;
+}
+
 static void read_args(chrome_reader *r, chrome_event *e)
 {
     trace_json_kind kind = trace_json_value(&r->json);
@@ -206,6 +251,7 @@ static void read_args(chrome_reader *r, chrome_event *e)
         row = &args_rows[n];
         switch (row->what) {
         case A_CORRELATION: read_correlation(r, e); break;
+        case A_CHANGE: read_change(r, row, e); break;
         case A_META: e->meta_name = trace_json_name(&r->json, &r->rank->names); break;
         case A_DEVICE_OFFSET:
         case A_DEVICE_DUR:
@@ -233,7 +279,7 @@ static bool read_time(chrome_reader *r, trace_decimal *out, bool *wrong)
     kind = trace_json_value(&r->json);
     good = kind == TRACE_JSON_NUMBER && trace_decimal_of(r->json.text, r->json.length, out);
     *wrong =
-        !good && (kind == TRACE_JSON_NUMBER || (kind == TRACE_JSON_WORD && !trace_json_is(&r->json, "null")));
+        !good && kind != TRACE_JSON_NONE && !(kind == TRACE_JSON_WORD && trace_json_is(&r->json, "null"));
     trace_json_scalar(&r->json, kind);
     return good;
 }
@@ -382,6 +428,12 @@ static inline uint32_t repeated(chrome_reader *r, chrome_values *known)
 
 static char phase_of(chrome_reader *r)
 {
+    const char *at = r->json.at;
+
+    if (at[0] == '"' && at[1] > ' ' && at[1] != '\\' && at[1] != '"' && at[2] == '"') {
+        r->json.at += 3;
+        return at[1];
+    }
     return trace_json_scalar(&r->json, trace_json_value(&r->json)) && r->json.length == 1 ? *r->json.text
                                                                                           : '\0';
 }
@@ -421,6 +473,18 @@ static uint8_t word_of(chrome_reader *r, uint32_t cat)
     return word;
 }
 
+/* Of the event that was added last, if it says that memory was allocated or freed. */
+static void add_change(chrome_reader *r, const chrome_event *e)
+{
+    trace_rank *rank = r->rank;
+
+    if (e->name == DSE_NONE || strcmp(rank->names.text[e->name], "[memory]") != 0 || !r->change.bytes)
+        return;
+    r->change.event = (uint32_t)(rank->n_events - 1);
+    DSE_GROW(rank->change, rank->cap_changes, rank->n_changes + 1);
+    rank->change[rank->n_changes++] = r->change;
+}
+
 static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps, int64_t dur_ps)
 {
     bool instant = e->ph != 'X',
@@ -440,6 +504,8 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
     if (says_something)
         v.args = trace_add_args(r->rank, &r->args);
     trace_add_event(r->rank, &v);
+    if (e->has_change)
+        add_change(r, e);
     if (has_device_time)
         trace_set_device_time(r->rank, r->rank->n_events - 1, e->device_time);
     r->is_xla = r->is_xla || e->device_time.dur_ps >= 0;

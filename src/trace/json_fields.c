@@ -19,6 +19,11 @@ uint32_t trace_json_name(trace_json *j, trace_names *names)
 
 uint64_t trace_json_whole(trace_json *j, uint64_t max)
 {
+    trace_decimal d;
+
+    trace_json_peek(j);
+    if (trace_json_decimal(j, &d))
+        return !d.millionths && (uint64_t)d.whole <= max ? (uint64_t)d.whole : UINT64_MAX;
     return trace_json_scalar(j, trace_json_value(j)) ? trace_whole_of(j->text, j->length, max) : UINT64_MAX;
 }
 

@@ -18,7 +18,6 @@ static uint8_t gap_of(trace_json_guess *g, const char *text, size_t n, uint8_t r
     if (n > TRACE_JSON_GAP_BYTES)
         return 0;
     memcpy(new.text, text, n);
-    memset(new.beyond + n, 0xff, sizeof new.beyond - n);
     slot = &g->slot[dse_hash_words(new.text, sizeof new.text) & 255];
     while (*slot && memcmp(g->gap[*slot].text, new.text, sizeof new.text) != 0)
         slot = slot == &g->slot[255] ? g->slot : slot + 1;

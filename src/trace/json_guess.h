@@ -20,14 +20,15 @@
 #define TRACE_JSON_NO_KEY    UINT8_MAX
 #define TRACE_JSON_OTHER_KEY (UINT8_MAX - 1) /* none of the rows */
 
+/* A cache line: reading a key is a chain of loads, each of which must be near. */
 typedef struct {
-    char text[TRACE_JSON_GAP_BYTES];            /* 0 beyond its end, */
-    unsigned char beyond[TRACE_JSON_GAP_BYTES]; /* where this is 255, and else 0 */
+    _Alignas(64) char text[TRACE_JSON_GAP_BYTES]; /* 0 beyond its end */
     uint8_t length;
     uint8_t row; /* of the keys' rows; TRACE_JSON_OTHER_KEY; TRACE_JSON_NO_KEY: the object ends */
     uint8_t next[TRACE_JSON_GUESSES]; /* gaps that followed it; 0: none */
     uint8_t oldest;                   /* of next: the first to be replaced */
 } trace_json_gap;
+_Static_assert(sizeof(trace_json_gap) == 64, "a gap is a cache line");
 
 typedef struct {
     trace_json_keys keys;
@@ -51,16 +52,15 @@ uint8_t trace_json_guess_key_slow(trace_json_guess *g, trace_json *s);
 static inline bool trace_json_gap_follows(const trace_json_gap *gap, const char *at)
 {
 #ifdef __SSE2__
-    __m128i same = _mm_set1_epi8(-1);
+    uint64_t same = 0; /* a bit for each byte */
 
-    for (size_t i = 0; i < TRACE_JSON_GAP_BYTES; i += 16) {
+    for (unsigned i = 0; i < TRACE_JSON_GAP_BYTES; i += 16) {
         __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(at + i)),
-                known = _mm_loadu_si128((const __m128i *)(const void *)(gap->text + i)),
-                beyond = _mm_loadu_si128((const __m128i *)(const void *)(gap->beyond + i));
+                known = _mm_loadu_si128((const __m128i *)(const void *)(gap->text + i));
 
-        same = _mm_and_si128(same, _mm_or_si128(_mm_cmpeq_epi8(text, known), beyond));
+        same |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, known)) << i;
     }
-    return _mm_movemask_epi8(same) == 0xffff;
+    return !(~same << (64 - gap->length));
 #else
     return memcmp(gap->text, at, gap->length) == 0;
 #endif

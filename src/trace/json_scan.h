@@ -238,8 +238,16 @@ static inline trace_json_kind trace_json_value(trace_json *s)
 
     if (c == '"')
         return trace_json_string(s) ? TRACE_JSON_STRING : TRACE_JSON_NONE;
-    if (c != '{' && c != '[')
-        return trace_json_bare(s);
+    if (c != '{' && c != '[') {
+        const unsigned n = trace_json_digits(s->at);
+
+        if (!n || (s->at[n] != ',' && s->at[n] != ']' && s->at[n] != '}'))
+            return trace_json_bare(s);
+        s->text = s->at; /* most are whole numbers of a few digits */
+        s->length = n;
+        s->at += n;
+        return TRACE_JSON_NUMBER;
+    }
     s->at++;
     s->fresh = true;
     return c == '{' ? TRACE_JSON_OBJECT : TRACE_JSON_ARRAY;

@@ -101,6 +101,7 @@ void trace_rank_free(trace_rank *r)
     dse_free(r->group);
     dse_free(r->device);
     dse_free(r->total);
+    dse_free(r->change);
     trace_allocator_free(r->allocator);
 }
 

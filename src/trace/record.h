@@ -124,6 +124,16 @@ typedef struct {
     uint32_t n_sms, major, minor; /* 0: unknown */
 } trace_device;
 
+/* A change of the memory that tensors hold, as profile_memory=True records it: an instant "[memory]" of
+ * Kineto's traces. -1: not given, as by older profilers. */
+typedef struct {
+    uint32_t event;
+    int64_t bytes; /* below 0: freed */
+    int64_t address;
+    int64_t allocated, reserved; /* on the device, after it */
+    int64_t device_type, device; /* type 0 is the host, whose number is -1 */
+} trace_memory_change;
+
 /* A total of an Nsight Systems report (TRACE_NSYS_CSV): a kernel's name, its launches, their total time. */
 typedef struct {
     uint32_t name;
@@ -159,7 +169,9 @@ typedef struct {
     trace_device *device;
     size_t n_totals, cap_totals;
     trace_total *total;
-    trace_allocator *allocator; /* TRACE_SNAPSHOT: NULL for others */
+    size_t n_changes, cap_changes;
+    trace_memory_change *change; /* in the order of the file */
+    trace_allocator *allocator;  /* TRACE_SNAPSHOT: NULL for others */
     /* TRACE_SIMULATED: sizes of messages and memory are elements, as upstream counts, not bytes; peak of the
      * tensors. */
     bool in_elements;

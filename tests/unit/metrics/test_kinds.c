@@ -13,6 +13,7 @@ static const seen names[] = {
     /* Matrix products. */
     {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN", "hipBLASLt, SGLang on MI300X",
      METRIC_WORK_GEMM},
+    {"fused_moe_kernel", "vLLM's grouped product in Triton", METRIC_WORK_GEMM},
     {"Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", "rocBLAS (Tensile)", METRIC_WORK_GEMM},
     {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>"
      "(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8::Params)",

@@ -595,6 +595,10 @@ CLAIM(times_that_are_no_numbers_are_not_there)
                &t);
     assert_int_equal(t.rank[0].n_events, 1);
     expect_event(&t.rank[0], 0, "a", 1000000, 0);
+    assert_int_equal(t.n_warnings, 1); /* null is as if it were not there; the others are said */
+    assert_string_equal(t.warning[0].text,
+                        "t.json: byte 30: events left out because their times are no numbers, or more than "
+                        "53 days from the first: 2 (this is the first)");
     trace_record_free(&t);
 }
 
