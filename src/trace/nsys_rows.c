@@ -65,7 +65,8 @@ static dse_status check_end(const nsys_db *d, dse_error *err)
     struct stat sb;
     int64_t page = 0;
 
-    if (sqlite3_prepare_v2(d->db, "PRAGMA page_size", -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
+    if (sqlite3_prepare_v2(d->db, "PRAGMA page_size", -1, &q, NULL) == SQLITE_OK &&
+        sqlite3_step(q) == SQLITE_ROW)
         page = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return page && stat(d->path, &sb) == 0 && sb.st_size % page
