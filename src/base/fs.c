@@ -1,11 +1,13 @@
 #include "base/fs.h"
 
+#include "base/array.h"
 #include "base/order.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,32 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
+/* The temporary files that are there, for dse_replacements_leave. Any of more than these is left behind by it. */
+static char temporary[8][sizeof((dse_replacement *)0)->temporary];
+static pthread_mutex_t temporary_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Puts `path` in the place of the first entry that is `was`. */
+static void note(const char *was, const char *path)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&temporary_lock);
+    while (i < DSE_COUNT(temporary) && strcmp(temporary[i], was) != 0)
+        i++;
+    if (i < DSE_COUNT(temporary))
+        strcpy(temporary[i], path);
+    pthread_mutex_unlock(&temporary_lock);
+}
+
+void dse_replacements_leave(void)
+{
+    pthread_mutex_lock(&temporary_lock);
+    for (size_t i = 0; i < DSE_COUNT(temporary); i++)
+        if (*temporary[i])
+            unlink(temporary[i]);
+    pthread_mutex_unlock(&temporary_lock);
+}
+
 dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error *err)
 {
     struct stat sb;
@@ -95,6 +123,8 @@ dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error 
             strcpy(r->target, path);
         snprintf(r->temporary, sizeof r->temporary, "%s.XXXXXX", r->target);
         r->fd = mkstemp(r->temporary);
+        if (r->fd >= 0)
+            note("", r->temporary);
     }
     return r->fd >= 0 ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", path);
 }
@@ -102,8 +132,10 @@ dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error 
 void dse_replacement_give_up(dse_replacement *r)
 {
     close(r->fd);
-    if (*r->target)
+    if (*r->target) {
         unlink(r->temporary);
+        note(r->temporary, "");
+    }
 }
 
 dse_status dse_replacement_commit(dse_replacement *r, dse_error *err)
@@ -128,6 +160,8 @@ dse_status dse_replacement_commit(dse_replacement *r, dse_error *err)
     }
     if (!written && *r->target)
         unlink(r->temporary);
+    if (*r->target)
+        note(r->temporary, "");
     errno = code;
     return written ? DSE_OK : dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", r->path);
 }

@@ -1,4 +1,4 @@
-#include "base/status.h"
+#include "base/alloc.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -42,6 +42,9 @@ dse_status dse_fail_errno(dse_error *err, dse_status st, const char *fmt, ...)
 {
     int errnum = errno;
     va_list ap;
+
+    if (errnum == ENOMEM)
+        dse_out_of_memory();
     va_start(ap, fmt);
     fill(err, st, NULL, errnum, fmt, ap);
     va_end(ap);

@@ -107,6 +107,14 @@ static double law_us(const reader *r, const uint64_t extent[WL_N_EXTENTS])
            1e3;
 }
 
+/* Whether the simulator can count what a shape does. */
+static bool can_be_counted(const reader *r, const uint64_t extent[WL_N_EXTENTS])
+{
+    const wl_product_work work = wl_product_of(extent, r->operand_bytes, 2);
+
+    return work.operations < 0x1p63 && work.bytes < 0x1p63;
+}
+
 static dse_status read_row(reader *r, const char *line)
 {
     sim_table_point p = {.extent = {0}};
@@ -126,6 +134,8 @@ static dse_status read_row(reader *r, const char *line)
         p.extent[e] = p.extent[e] ? p.extent[e] : 1;
     if (!p.extent[WL_EXTENT_M])
         p.extent[WL_EXTENT_M] = p.extent[WL_EXTENT_N];
+    if (!can_be_counted(r, p.extent))
+        return fail(r, "the shape has more operations or bytes than 2^63");
     p.ratio = value[r->n_axes] / law_us(r, p.extent);
     DSE_ARENA_GROW(r->arena, r->point, r->cap, r->n + 1);
     r->point[r->n++] = p;

@@ -1,3 +1,4 @@
+#include "base/fs.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/terminal.h"
@@ -6,6 +7,7 @@
 #include "driver/version.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,11 +82,15 @@ static int unknown_command(const char *name)
     return report_error(&err);
 }
 
-/* Called when memory runs out, in any thread. Allocates nothing; committed results stay. */
+/* Called when memory runs out, in any thread, the first of which says so. Allocates nothing; committed results stay. */
 static void out_of_memory(void)
 {
     static const char words[] = "ccldse: error: out of memory\n";
+    static atomic_flag said = ATOMIC_FLAG_INIT;
 
+    while (atomic_flag_test_and_set(&said))
+        pause();
+    dse_replacements_leave();
     if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
         /* nothing else can report it */
     }

@@ -1,7 +1,7 @@
+#include "base/gsl.h"
 #include "base/strbuf.h"
 #include "compare/fit_parts.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -331,7 +331,7 @@ dse_status cmp_fit(const cmp_problem *problem, dse_arena *a, cmp_fit_result *out
 
     if (st != DSE_OK)
         return st;
-    old = gsl_set_error_handler_off();
+    old = gsl_set_error_handler(dse_gsl_error);
     dse_arena_init(&s.scratch);
     s.f.arena = &s.scratch;
     st = run_session(&s, &r, err);

@@ -3,7 +3,8 @@
  * 1990) of logarithms; all that follows, the fit and those without a unit, needs no further prediction. */
 #include "compare/fit_parts.h"
 
-#include <gsl/gsl_errno.h>
+#include "base/gsl.h"
+
 #include <gsl/gsl_interp.h>
 #include <math.h>
 
@@ -217,7 +218,7 @@ dse_status cmp_fit_one(const cmp_problem *problem, dse_arena *a, cmp_fit_result 
 
     if (st != DSE_OK)
         return st;
-    old = gsl_set_error_handler_off();
+    old = gsl_set_error_handler(dse_gsl_error);
     st = curves_make(problem, a, &c, err);
     if (st == DSE_OK)
         st = fit_curves(&c, a, &r, err);

@@ -1,8 +1,8 @@
 #include "compare/linear.h"
 
 #include "base/alloc.h"
+#include "base/gsl.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit.h>
 #include <math.h>
 
@@ -96,7 +96,7 @@ dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, 
 
     if (!n || !k || k > CMP_LINEAR_MOST || !(full = full_columns(&p)))
         return dse_fail(err, DSE_E_RANGE, "%zu rows and %zu columns give no line", n, k);
-    old = gsl_set_error_handler_off();
+    old = gsl_set_error_handler(dse_gsl_error);
     for (unsigned subset = 1; subset < 1u << k; subset++) {
         double c[CMP_LINEAR_MOST], sum;
 

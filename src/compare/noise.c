@@ -1,6 +1,7 @@
 #include "compare/rank.h"
 
-#include <gsl/gsl_errno.h>
+#include "base/gsl.h"
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -86,7 +87,7 @@ cmp_repeats cmp_merge_repeats(const cmp_run *run, const size_t *repeats, size_t 
     r.kendall = r.regret = NAN;
     if (isnan(r.deviation))
         return r;
-    old = gsl_set_error_handler_off();
+    old = gsl_set_error_handler(dse_gsl_error);
     if (!(rng = gsl_rng_alloc(gsl_rng_mt19937)))
         dse_out_of_memory();
     gsl_set_error_handler(old);

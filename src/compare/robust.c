@@ -1,7 +1,8 @@
 #include "compare/robust.h"
 
+#include "base/gsl.h"
+
 #include <float.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -398,7 +399,7 @@ dse_status cmp_robust(const cmp_robust_problem *p, dse_arena *a, cmp_robust_resu
                .which = dse_calloc(p->n, sizeof(size_t)),
                .outcome = dse_calloc(p->n, sizeof(cmp_outcome)),
                .total = 1 + p->draws + 2 * p->p * count_steps(p)};
-    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    gsl_error_handler_t *old = gsl_set_error_handler(dse_gsl_error);
     dse_status st = run_all(&s, &r, err);
 
     gsl_set_error_handler(old);

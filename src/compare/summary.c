@@ -5,8 +5,9 @@
  * nor the draws depend on the order in which the caller has them. */
 #include "compare/rank.h"
 
+#include "base/gsl.h"
+
 #include <assert.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -244,7 +245,7 @@ static void resample(const sample *s, const cmp_bootstrap *b, dse_arena *a, cmp_
     gsl_rng *rng;
 
     drawn.item = DSE_ARENA_NEW(a, cmp_item, s->n);
-    old = gsl_set_error_handler_off();
+    old = gsl_set_error_handler(dse_gsl_error);
     rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_set_error_handler(old);
     if (!rng)

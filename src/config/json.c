@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,15 +115,21 @@ static dse_status walk(walker *w, json_t *value, int depth, cfg_node **out)
     return DSE_OK;
 }
 
+/* jansson takes some of its allocations that failed for errors in the text, and crashes of others. */
+static void *allocate(size_t n) { return dse_realloc(NULL, n); }
+static void set_allocator(void) { json_set_alloc_funcs(allocate, dse_free); }
+
 dse_status cfg_parse_json(const char *path, const char *text, size_t n, dse_arena *a, cfg_doc *out,
                           dse_error *err)
 {
     walker w = {
         .p = text, .end = text + n, .line = 1, .line_start = text, .arena = a, .path = path, .err = err};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t je;
     json_t *value;
     dse_status st;
 
+    pthread_once(&once, set_allocator);
     if (n > INT_MAX) /* jansson counts lines and columns in an int */
         return dse_fail_at(err, DSE_E_RANGE, path, "the JSON is larger than %d bytes", INT_MAX);
     value = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &je);

@@ -106,7 +106,7 @@ dse_status drv_scale_up(const metric_context *x, double *percent, dse_error *err
 
     snprintf(folder, sizeof folder, "%.400s/ccldse-scale-up-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(folder))
-        return dse_fail(err, DSE_E_ABSENT, "%s: %s", folder, strerror(errno));
+        return dse_fail_errno(err, DSE_E_ABSENT, "%s", folder);
     dse_arena_init(&a);
     st = run(x, folder, &a, ns, &why);
     dse_arena_free(&a);

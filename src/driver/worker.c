@@ -91,6 +91,8 @@ dse_status drv_worker_serve(FILE *in, FILE *out, sim_shortcuts shortcuts, dse_er
         if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) != 0)
             st = dse_fail_errno(err, DSE_E_IO, "cannot answer");
     }
+    if (st == DSE_OK && !feof(in)) /* or points would be left out without a word */
+        st = dse_fail_errno(err, DSE_E_IO, "cannot read the requests");
     free(line); /* getline's own */
     dse_strbuf_free(&text);
     dse_arena_free(&arena);

@@ -1,8 +1,8 @@
 #include "metrics/hockney.h"
 
 #include "base/alloc.h"
+#include "base/gsl.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_statistics_double.h>
@@ -110,7 +110,7 @@ static bool fit_robust(const points *p, hockney_line *out)
 dse_status hockney_fit_samples(const hockney_sample *s, size_t count, hockney_fit *out, dse_error *err)
 {
     hockney_fit fit = {.n = s[0].n, .samples = count, .sizes = hockney_sizes(s, count)};
-    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    gsl_error_handler_t *old = gsl_set_error_handler(dse_gsl_error);
     dse_status st = DSE_OK;
     dse_arena arena;
     points p;

@@ -54,27 +54,39 @@ static const metric_family *const families[] = {FAMILIES(ROW)};
 
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
+/* Rows of one name, for other kinds of traces, stay in the order of the families. */
+typedef struct {
+    const metric *metric;
+    size_t place;
+} named;
+
 static int by_name(const void *a, const void *b)
 {
-    const metric *x = *(const metric *const *)a, *y = *(const metric *const *)b;
-    int order = strcmp(x->name, y->name);
+    const named *x = a, *y = b;
+    int order = strcmp(x->metric->name, y->metric->name);
 
-    return order ? order : strcmp(x->group, y->group);
+    if (!order)
+        order = strcmp(x->metric->group, y->metric->group);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
 const metric *const *metric_all(dse_arena *a, size_t *n)
 {
     const metric **all;
+    named *by;
 
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
         *n += families[i]->n;
+    by = DSE_ARENA_NEW(a, named, *n);
     all = DSE_ARENA_NEW(a, const metric *, *n);
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
-        for (size_t j = 0; j < families[i]->n; j++)
-            all[(*n)++] = &families[i]->row[j];
-    qsort(all, *n, sizeof *all, by_name);
+        for (size_t j = 0; j < families[i]->n; j++, ++*n)
+            by[*n] = (named){&families[i]->row[j], *n};
+    qsort(by, *n, sizeof *by, by_name);
+    for (size_t i = 0; i < *n; i++)
+        all[i] = by[i].metric;
     return all;
 }
 

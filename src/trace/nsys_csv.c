@@ -315,9 +315,9 @@ static dse_status read_line(report_import *x)
     }
     if (!x->table.report)
         return DSE_OK;
-    if (c->n == x->table.width && !c->is_open)
+    if (c->n == x->table.width && !c->is_open && c->p[-1] == '\n')
         return read_row(x);
-    if (c->p == c->end && c->n > 1)
+    if (c->p == c->end && (c->n > 1 || c->p[-1] != '\n'))
         trace_warn(x->out, x->path, "line %zu: the file is cut off in this row, which is left out", c->line);
     else if (c->n > 1)
         return fail_line(x, "this row has %zu fields, and the heading %zu", c->n, x->table.width);

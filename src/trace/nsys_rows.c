@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_TEXT_BYTES (64 << 20) /* of one value; longer ones are refused by SQLite itself */
 
@@ -57,6 +58,22 @@ static void add_uri(dse_strbuf *b, const char *path)
     dse_strbuf_adds(b, "?mode=ro&immutable=1");
 }
 
+/* libsqlite3 takes what lacks of the last page for zeros, and so texts for others. */
+static dse_status check_end(const nsys_db *d, dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    struct stat sb;
+    int64_t page = 0;
+
+    if (sqlite3_prepare_v2(d->db, "PRAGMA page_size", -1, &q, NULL) == SQLITE_OK &&
+        sqlite3_step(q) == SQLITE_ROW)
+        page = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return page && stat(d->path, &sb) == 0 && sb.st_size % page
+               ? dse_fail_at(err, DSE_E_SYNTAX, d->path, "the file is cut off in its last page")
+               : DSE_OK;
+}
+
 dse_status nsys_open(nsys_db *d, const char *path, dse_error *err)
 {
     dse_status st = check_head(path, err);
@@ -75,7 +92,7 @@ dse_status nsys_open(nsys_db *d, const char *path, dse_error *err)
     sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES);
     sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return DSE_OK;
+    return check_end(d, err);
 }
 
 void nsys_close(nsys_db *d)

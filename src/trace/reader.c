@@ -37,6 +37,8 @@ static dse_status read_all(gzFile f, const char *path, size_t max_bytes, dse_str
     if (out->len > max_bytes)
         return dse_fail_at(err, DSE_E_RANGE, path, "is larger than %zu MiB, decompressed", max_bytes >> 20);
     why = gzerror(f, &code); /* Z_BUF_ERROR: the last member has no end, which gzread alone does not say */
+    if (code == Z_MEM_ERROR)
+        dse_out_of_memory();
     if (n < 0 || code == Z_BUF_ERROR)
         return code == Z_ERRNO
                    ? dse_fail_errno(err, DSE_E_IO, "cannot read '%s'", path)

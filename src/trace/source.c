@@ -112,6 +112,8 @@ static size_t fill_gzip(trace_source *s, char *to, size_t room)
         status = inflate(&g->z, Z_NO_FLUSH);
         if (status == Z_STREAM_END)
             g->between = true;
+        else if (status == Z_MEM_ERROR)
+            dse_out_of_memory();
         else if (status == Z_BUF_ERROR && !more)
             end_broken(s, "it is cut off");
         else if (status != Z_OK && status != Z_BUF_ERROR)

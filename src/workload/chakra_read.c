@@ -30,6 +30,7 @@ static dse_status inflate_file(const char *path, dse_strbuf *out, dse_error *err
     char chunk[65536];
     gzFile f = gzopen(path, "rb");
     dse_status st = DSE_OK;
+    const char *why;
     int n, code;
 
     if (!f)
@@ -39,9 +40,12 @@ static dse_status inflate_file(const char *path, dse_strbuf *out, dse_error *err
         if (out->len > MAX_TRACE_BYTES)
             break;
     }
-    if (n < 0 || (gzerror(f, &code), code == Z_BUF_ERROR))
+    why = gzerror(f, &code);
+    if (code == Z_MEM_ERROR)
+        dse_out_of_memory();
+    if (n < 0 || code == Z_BUF_ERROR)
         st = dse_fail_at(err, DSE_E_SYNTAX, path, "cannot read: %s",
-                         n < 0 ? gzerror(f, &code) : "unexpected end of the compressed data");
+                         n < 0 ? why : "unexpected end of the compressed data");
     else if (out->len > MAX_TRACE_BYTES)
         st = dse_fail_at(err, DSE_E_RANGE, path, "the trace is larger than %zu bytes", MAX_TRACE_BYTES);
     gzclose(f);

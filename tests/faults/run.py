@@ -35,6 +35,7 @@ class Trials:
     def __init__(self, program, seed):
         self.program = os.path.realpath(program)
         self.random = random.Random(seed)
+        self.clock = os.environ.get("CCLDSE_CLOCK")
         self.top = tempfile.mkdtemp(prefix="ccldse-faults.")
         self.environment = dict(os.environ, CCLDSE_CONFIGS=CARDS, LC_ALL="C")
         self.environment.pop("TERM", None)
@@ -305,9 +306,18 @@ def closed_pipe(t, folder, what):
     return end_of(process, (0, 1, 3, -13), what, says=False)
 
 
+def clock_jumps(t, folder, what):
+    """the wall clock goes hours forward and back"""
+    process = t.start(folder, before=("env", f"LD_PRELOAD={t.clock}"))
+    out, err = process.communicate(timeout=120)
+    if process.returncode or re.search(rb"(^|[ (])-[0-9]", out + err):
+        raise Wrong(f"{what}: it ended with {process.returncode}, or printed a negative number: {(out + err).decode()}")
+    return "done"
+
+
 KINDS = [coordinator_killed, coordinator_killed_thrice, worker_killed, all_killed, interrupted, stopped, two_coordinators,
          moved_away, log_deleted, log_flipped, database_flipped, file_size_limit, memory_limit, disk_full, no_inodes, read_only,
-         closed_pipe]
+         closed_pipe, clock_jumps]
 MOUNTS = (disk_full, no_inodes, read_only)
 
 
@@ -334,6 +344,8 @@ def main():
         if kind in MOUNTS and not mounting:
             print(f"| {kind.__doc__} | 0 | left out: this machine does not let us mount | |")
             continue
+        if kind is clock_jumps and not t.clock:
+            continue  # clock_jumps.c as a library
         ends, bad = {}, 0
         for i in range(options.n):
             folder = t.folder(kind.__name__)

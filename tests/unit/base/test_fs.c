@@ -279,6 +279,22 @@ CLAIM(what_is_given_up_leaves_the_file_as_it_was)
     unit_remove_folder(folder);
 }
 
+CLAIM(a_program_that_ends_leaves_no_temporary_files)
+{
+    dse_replacement kept, left;
+    dse_error err = DSE_ERROR_INIT;
+
+    unit_make_folder(folder);
+    assert_ok(dse_replacement_open(&kept, in_folder("kept"), &err), &err);
+    assert_ok(dse_replacement_open(&left, in_folder("left"), &err), &err);
+    assert_ok(dse_replacement_commit(&kept, &err), &err);
+    dse_replacements_leave();
+    assert_int_equal(access(left.temporary, F_OK), -1);
+    assert_int_equal(access(kept.target, F_OK), 0);
+    dse_replacement_give_up(&left);
+    unit_remove_folder(folder);
+}
+
 CLAIM(writing_into_a_missing_folder_names_the_path)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -381,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_written_to),
         cmocka_unit_test(what_is_written_bit_by_bit_replaces_the_file_when_it_is_committed),
         cmocka_unit_test(what_is_given_up_leaves_the_file_as_it_was),
+        cmocka_unit_test(a_program_that_ends_leaves_no_temporary_files),
         cmocka_unit_test(writing_into_a_missing_folder_names_the_path),
         cmocka_unit_test(names_of_a_folder_are_sorted_by_their_bytes),
         cmocka_unit_test(files_and_folders_are_told_apart),

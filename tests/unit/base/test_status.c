@@ -47,6 +47,15 @@ CLAIM(errno_is_spelt_out_behind_the_message)
                    "cannot open 'f': No such file or directory");
 }
 
+CLAIM(a_call_that_had_no_memory_ends_the_program)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    errno = ENOMEM;
+    assert_out_of_memory(dse_fail_errno(&err, DSE_E_IO, "cannot open 'f'"));
+    assert_int_equal(err.status, DSE_OK);
+}
+
 CLAIM(a_place_is_added_only_to_an_error_that_lacks_one)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -86,6 +95,7 @@ int main(void)
         cmocka_unit_test(the_error_may_be_null),
         cmocka_unit_test(an_error_is_said_with_its_place_if_it_has_one),
         cmocka_unit_test(errno_is_spelt_out_behind_the_message),
+        cmocka_unit_test(a_call_that_had_no_memory_ends_the_program),
         cmocka_unit_test(a_place_is_added_only_to_an_error_that_lacks_one),
         cmocka_unit_test(long_texts_are_cut_to_fit),
     };

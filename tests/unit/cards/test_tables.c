@@ -109,6 +109,8 @@ CLAIM(a_wrong_table_is_refused_with_its_line)
         {LAW "m,n,k\n", "t.csv:4", "the last column is time_us"},
         {LAW "m,time_us\n1,2,3\n", "t.csv:5", "a row has a positive number for each column"},
         {LAW "m,time_us\n0,2\n", "t.csv:5", "a row has a positive number for each column"},
+        {LAW "m,n,k,time_us\n100000000000,100000000000,9,2\n", "t.csv:5",
+         "the shape has more operations or bytes than 2^63"},
         {"m,time_us\n1,2\n", "t.csv:1", "peak_tflops and flop_factor are to stand before the columns"},
         {LAW "byte_factor 1\nm,time_us\n1,2\n", "t.csv:5",
          "byte_factor and input_bytes need bandwidth_gb_per_s"},

@@ -238,6 +238,19 @@ static void serve(const char *const *request, size_t n, const char **answer)
     free(bytes);
 }
 
+CLAIM(requests_that_cannot_be_read_are_no_end_of_them)
+{
+    FILE *in = fopen("/dev/null", "w"), *out = tmpfile();
+
+    assert_non_null(in);
+    assert_non_null(out);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_says(drv_worker_serve(in, out, SIM_ALL_SHORTCUTS, &err), &err, DSE_E_IO, "cannot read the requests");
+    err = (dse_error)DSE_ERROR_INIT;
+    fclose(in);
+    fclose(out);
+}
+
 CLAIM(a_worker_answers_each_line_as_one_that_has_had_no_other)
 {
     const char *request[MAX_LINES], *together[MAX_LINES], *alone;
@@ -301,6 +314,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_read_the_same_however_it_is_spelt),
         cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(anything_else_is_refused),
+        cmocka_unit_test(requests_that_cannot_be_read_are_no_end_of_them),
         cmocka_unit_test(a_worker_answers_each_line_as_one_that_has_had_no_other),
         cmocka_unit_test(a_worker_holds_as_much_after_a_thousand_lines_as_after_some),
     };

@@ -385,6 +385,7 @@ CLAIM(strings_without_a_key_are_found)
 CLAIM(broken_files_are_refused)
 {
     char bytes[4096] = "SQLite format 3";
+    struct stat sb;
 
     unit_write(path, "\x1f\x8b\x08 and so on", 14);
     refuse(DSE_E_SYNTAX, "a database cannot be read while it is compressed; unpack it first (gunzip)");
@@ -395,6 +396,10 @@ CLAIM(broken_files_are_refused)
     make(two_devices);
     assert_int_equal(truncate(path, 3 * 4096), 0);
     refuse(DSE_E_SYNTAX, "malformed");
+    make(two_devices);
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(truncate(path, sb.st_size - 1), 0);
+    refuse(DSE_E_SYNTAX, "the file is cut off in its last page");
 }
 
 CLAIM(thousands_of_other_tables_do_not_matter)

@@ -88,6 +88,10 @@ CLAIM(a_row_cut_off_at_the_end_is_left_out_with_a_warning)
                  "a 1 5\n! k.csv: line 3: the file is cut off in this row, which is left out\n");
     check_totals("Total Time (ns),Instances,Name\n5,1,a\n7,1,\"b(",
                  "a 1 5\n! k.csv: line 3: the file is cut off in this row, which is left out\n");
+    check_totals("Total Time (ns),Instances,Name\n5,1,a\n7,1,b", /* of bgemm */
+                 "a 1 5\n! k.csv: line 3: the file is cut off in this row, which is left out\n");
+    check_totals("Total Time (ns),Instances,Name\n5,1,a\n7",
+                 "a 1 5\n! k.csv: line 3: the file is cut off in this row, which is left out\n");
 }
 
 static void refuse(const char *csv, const char *where, const char *says)
