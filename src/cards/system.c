@@ -292,9 +292,8 @@ static const cfg_param rows[] = {
      OURS("per-step-overhead", "0")},
     {.key = "overheads.per_layer",
      FIXED_COST(per_layer),
-     .help = "profile train: what a layer takes at least, forward, backward, and to be made again: the host "
-             "issues"
-             " its kernels no faster"},
+     .help = "profile train: what a layer takes at least besides its collectives, forward, backward, and to "
+             "be made again: the host issues its kernels no faster"},
     {.key = "overheads.per_collective",
      FIXED_COST(per_collective),
      .help = "profile train: fixed time of every collective, which the program adds to the network's"},

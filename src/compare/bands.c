@@ -1,11 +1,12 @@
 #include "compare/bands.h"
 
 #include "base/array.h"
-#include "base/names.h"
+#include "base/fs.h"
 #include "base/order.h"
 #include "base/units.h"
 #include "compare/groups.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,144 +23,162 @@ cmp_size cmp_size_of(double parameters)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"table", "device",   "program",  "framework", "model",
-                                   "size",  "sequence", "elements", "experts",   "ratios"};
+enum { TABLE, DEVICE, PROGRAM, FRAMEWORK, MODEL, SIZE, SEQUENCE, ELEMENTS, EXPERTS, RATIOS, N_COLUMNS };
 
-static dse_status read_size(const cfg_doc *doc, const cfg_node *row, cmp_size *out, dse_error *err)
+typedef struct {
+    const char *path;
+    uint32_t line;
+    dse_arena *arena;
+    dse_error *err;
+} reader;
+
+static dse_status fail(const reader *r, const char *what, const char *text)
 {
-    const cfg_node *node = cfg_get(row, "size");
-    const char *text;
-    dse_status st = cfg_string(doc, node ? node : row, "size", &text, err);
+    char where[600];
 
-    for (int i = 0; st == DSE_OK && i < CMP_SIZES; i++)
-        if (!strcmp(text, cmp_size_name[i])) {
-            *out = (cmp_size)i;
-            return DSE_OK;
-        }
-    return st == DSE_OK ? dse_fail_unknown(err, DSE_E_CONFIG, cfg_at(doc, node).text, "size", text,
-                                           cmp_size_name, CMP_SIZES)
-                        : st;
+    snprintf(where, sizeof where, "%s:%u", r->path, (unsigned)r->line);
+    return dse_fail_at(r->err, DSE_E_CONFIG, where, "%s, not '%.40s'", what, text);
 }
 
-/* Without the key 0. */
-static dse_status read_sequence(const cfg_doc *doc, const cfg_node *row, int64_t *out, dse_error *err)
+/* The place of a word in a list; n: it is none of them. */
+static size_t place_of(const char *const *list, size_t n, const char *word)
 {
-    const cfg_node *node = cfg_get(row, "sequence");
+    size_t i = 0;
 
-    *out = 0;
-    return !node || (node->kind == CFG_SCALAR && dse_parse_int(node->text, out, NULL) == DSE_OK && *out > 0)
+    while (i < n && strcmp(list[i], word) != 0)
+        i++;
+    return i;
+}
+
+/* The numbers of the last column, between blanks. */
+static dse_status read_ratios(const reader *r, const char *text, cmp_evidence *out)
+{
+    size_t cap = 0;
+    char *end;
+
+    for (const char *at = text; *at; at = end + strspn(end, " ")) {
+        const double ratio = strtod(at, &end);
+
+        if (end == at || (*end && *end != ' ') || !(ratio > 0) || !isfinite(ratio))
+            return fail(r, "a ratio must be a number above 0", at);
+        DSE_ARENA_GROW(r->arena, out->ratio, cap, out->n + 1);
+        out->ratio[out->n++] = ratio;
+    }
+    return out->n ? DSE_OK
+                  : fail(r,
+                         "the last column has ratios of measured to simulated step times, with blanks "
+                         "between them",
+                         text);
+}
+
+static dse_status read_row(const reader *r, char *line, cmp_evidence *out)
+{
+    static const char *const elements[] = {"4", "8", "16"}, *const experts[] = {"no", "yes"};
+    char *field[N_COLUMNS];
+    size_t n = 0, at;
+
+    for (char *rest = line; rest && n < N_COLUMNS; n++) {
+        field[n] = rest;
+        rest += strcspn(rest, n == RATIOS ? "" : ",");
+        rest = *rest ? (*rest = '\0', rest + 1) : NULL;
+    }
+    if (n < N_COLUMNS)
+        return fail(r, "a kind of run has a field for each column, with commas between them", field[n - 1]);
+    *out = (cmp_evidence){.table = field[TABLE],
+                          .device = field[DEVICE],
+                          .program = field[PROGRAM],
+                          .framework = field[FRAMEWORK],
+                          .model = field[MODEL]};
+    if ((at = place_of(cmp_size_name, CMP_SIZES, field[SIZE])) == CMP_SIZES)
+        return fail(r, "the size must be 'below 10e9', '10e9 to 100e9' or 'above 100e9'", field[SIZE]);
+    out->size = (cmp_size)at;
+    if (*field[SEQUENCE] &&
+        (dse_parse_int(field[SEQUENCE], &out->sequence, NULL) != DSE_OK || out->sequence <= 0))
+        return fail(r, "'sequence' must be a number of tokens above 0, or nothing", field[SEQUENCE]);
+    if ((at = place_of(elements, DSE_COUNT(elements), field[ELEMENTS])) == DSE_COUNT(elements))
+        return fail(r, "'elements' must be 16, 8 or 4 bits", field[ELEMENTS]);
+    out->bits = 4 << at;
+    if ((at = place_of(experts, DSE_COUNT(experts), field[EXPERTS])) == DSE_COUNT(experts))
+        return fail(r, "'experts' must be yes or no", field[EXPERTS]);
+    out->has_experts = at;
+    return read_ratios(r, field[RATIOS], out);
+}
+
+static dse_status read_columns(const reader *r, const char *line)
+{
+    return strcmp(line, CMP_BANDS_COLUMNS) == 0
                ? DSE_OK
-               : cfg_fail(err, doc, node, "'sequence' must be a number of tokens above 0, not %s",
-                          cfg_seen(node).text);
+               : fail(r,
+                      "a file of errors begins with its columns, " CMP_BANDS_COLUMNS
+                      "; 'ccldse validate --errors FILE' writes one",
+                      line);
 }
 
-/* Without the key 16. */
-static dse_status read_bits(const cfg_doc *doc, const cfg_node *row, int *out, dse_error *err)
+dse_status cmp_bands_parse(const char *path, const char *text, dse_arena *a, cmp_bands *out, dse_error *err)
 {
-    const cfg_node *node = cfg_get(row, "elements");
-
-    *out = 16;
-    if (!node)
-        return DSE_OK;
-    for (int bits = 4; bits <= 16; bits *= 2) {
-        char text[16];
-
-        snprintf(text, sizeof text, "%d", bits);
-        if (node->kind == CFG_SCALAR && !strcmp(node->text, text)) {
-            *out = bits;
-            return DSE_OK;
-        }
-    }
-    return cfg_fail(err, doc, node, "'elements' must be 16, 8 or 4 bits, not %s", cfg_seen(node).text);
-}
-
-/* Without the key there are none. */
-static dse_status read_experts(const cfg_doc *doc, const cfg_node *row, bool *out, dse_error *err)
-{
-    const cfg_node *node = cfg_get(row, "experts");
-
-    *out = node != NULL;
-    return !node || (node->kind == CFG_SCALAR && !strcmp(node->text, "true"))
-               ? DSE_OK
-               : cfg_fail(err, doc, node, "'experts' must be true, not %s", cfg_seen(node).text);
-}
-
-static dse_status read_ratios(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
-                              dse_error *err)
-{
-    const cfg_node *list = cfg_get(row, "ratios");
-
-    if (!list || list->kind != CFG_LIST || !list->n)
-        return cfg_fail(err, doc, list ? list : row,
-                        "'ratios' must be a list of measured over simulated step times");
-    out->n = list->n;
-    out->ratio = DSE_ARENA_NEW(a, double, list->n);
-    for (uint32_t i = 0; i < list->n; i++) {
-        const cfg_node *v = list->item[i];
-
-        if (v->kind != CFG_SCALAR || dse_parse_double(v->text, &out->ratio[i], NULL) != DSE_OK ||
-            !(out->ratio[i] > 0) || !isfinite(out->ratio[i]))
-            return cfg_fail(err, doc, v, "a ratio must be a number above 0, not %s", cfg_seen(v).text);
-    }
-    return DSE_OK;
-}
-
-static dse_status read_row(const cfg_doc *doc, const cfg_node *row, dse_arena *a, cmp_evidence *out,
-                           dse_error *err)
-{
-    const struct {
-        const char *key, **to;
-    } texts[] = {{"table", &out->table},
-                 {"device", &out->device},
-                 {"program", &out->program},
-                 {"framework", &out->framework},
-                 {"model", &out->model}};
-    dse_status st = cfg_only_keys(doc, row, "a kind of run", keys, DSE_COUNT(keys), err);
-
-    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(texts); i++) {
-        const cfg_node *node = cfg_get(row, texts[i].key);
-
-        if (!node)
-            return cfg_fail(err, doc, row, "the kind of run lacks '%s'", texts[i].key);
-        st = cfg_string(doc, node, texts[i].key, texts[i].to, err);
-    }
-    if (st != DSE_OK)
-        return st;
-    if (!cfg_get(row, "size"))
-        return cfg_fail(err, doc, row, "the kind of run lacks 'size'");
-    return read_size(doc, row, &out->size, err) == DSE_OK &&
-                   read_sequence(doc, row, &out->sequence, err) == DSE_OK &&
-                   read_bits(doc, row, &out->bits, err) == DSE_OK &&
-                   read_experts(doc, row, &out->has_experts, err) == DSE_OK
-               ? read_ratios(doc, row, a, out, err)
-               : DSE_E_CONFIG;
-}
-
-dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err)
-{
-    const cfg_node *list = cfg_get(doc->root, "runs");
+    reader r = {.path = path, .arena = a, .err = err};
+    char *rest = dse_arena_strdup(a, text);
     cmp_bands b = {0};
+    size_t cap = 0;
+    bool has_columns = false;
+    dse_status st = DSE_OK;
 
-    if (!list || list->kind != CFG_LIST)
-        return cfg_fail(err, doc, doc->root,
-                        "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
-    b.of = DSE_ARENA_NEW(a, cmp_evidence, list->n);
-    for (uint32_t i = 0; i < list->n; i++) {
-        dse_status st = read_row(doc, list->item[i], a, &b.of[b.n++], err);
+    while (st == DSE_OK && *rest) {
+        char *line = rest;
 
-        if (st != DSE_OK)
-            return st;
+        rest += strcspn(rest, "\n");
+        if (*rest)
+            *rest++ = '\0';
+        r.line++;
+        line[strcspn(line, "\r")] = '\0';
+        if (!*line || *line == '#')
+            continue;
+        if (has_columns) {
+            DSE_ARENA_GROW(a, b.of, cap, b.n + 1);
+            st = read_row(&r, line, &b.of[b.n++]);
+        } else {
+            st = read_columns(&r, line);
+        }
+        has_columns = true;
     }
-    *out = b;
-    return DSE_OK;
+    if (st == DSE_OK && !has_columns)
+        st = read_columns(&r, "");
+    if (st == DSE_OK)
+        *out = b;
+    return st;
 }
 
 dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_error *err)
 {
-    cfg_doc doc;
-    dse_status st = cfg_load(path, a, &doc, err);
+    dse_strbuf text = dse_strbuf_in(a);
+    dse_status st = dse_read_file(path, 0, &text, err);
 
-    return st == DSE_OK ? cmp_bands_read(&doc, a, out, err) : st;
+    return st == DSE_OK ? cmp_bands_parse(path, text.data ? text.data : "", a, out, err) : st;
+}
+
+static void put_name(const char *name, dse_strbuf *out)
+{
+    for (; *name; name++)
+        dse_strbuf_addc(out, *name == ',' || *name == '\n' || *name == '\r' ? ' ' : *name);
+    dse_strbuf_addc(out, ',');
+}
+
+void cmp_bands_write(const cmp_bands *b, dse_strbuf *out)
+{
+    dse_strbuf_adds(out, CMP_BANDS_COLUMNS "\n");
+    for (size_t i = 0; i < b->n; i++) {
+        const cmp_evidence *e = &b->of[i];
+        const char *const names[] = {e->table, e->device, e->program, e->framework, e->model};
+
+        for (size_t k = 0; k < DSE_COUNT(names); k++)
+            put_name(names[k], out);
+        dse_strbuf_addf(out, "%s,", cmp_size_name[e->size]);
+        if (e->sequence)
+            dse_strbuf_addf(out, "%" PRId64, e->sequence);
+        dse_strbuf_addf(out, ",%d,%s,", e->bits, e->has_experts ? "yes" : "no");
+        for (size_t k = 0; k < e->n; k++)
+            dse_strbuf_addf(out, "%.*g%s", CMP_RATIO_DIGITS, e->ratio[k], k + 1 < e->n ? " " : "\n");
+    }
 }
 
 /* ---- a band ------------------------------------------------------------------------------------- */

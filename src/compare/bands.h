@@ -1,7 +1,7 @@
 /* cmp_bands -- how far simulated step times have been from measured ones, by kind of run, and the band that
  * this gives for another prediction.
  *
- * The evidence is a file (configs/errors/training.yaml), which `ccldse validate --errors` writes: of each
+ * The evidence is a file (configs/errors/training.csv), which `ccldse validate --errors` writes: of each
  * table of measured runs, by device, program and model, measured over simulated with nothing fitted. The band
  * of a prediction has the runs of the nearest kind of which there are enough:
  *
@@ -25,7 +25,8 @@
 #ifndef DSE_COMPARE_BANDS_H
 #define DSE_COMPARE_BANDS_H
 
-#include "config/doc.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
 
 /* Runs that a kind must have. From this many on a band leaves a twentieth of them out on either side; of
  * fewer it is as wide as the worst of them. */
@@ -55,7 +56,7 @@ typedef struct {
     const char *device, *program, *framework; /* "nvidia_a100", "deepspeed", "Megatron-DeepSpeed" */
     const char *model;                        /* "96x12288": layers and width, as tables differ in names */
     cmp_size size;
-    int64_t sequence; /* tokens; 0: not said, as in older files, and near to all */
+    int64_t sequence; /* tokens; 0: not said, and near to all */
     int bits;         /* of the elements that the layers' matrices are multiplied in: 16, 8, 4 */
     bool has_experts;
     size_t n;
@@ -104,9 +105,17 @@ typedef struct {
  * as all runs are of one model. */
 double cmp_band_share(const cmp_band *b);
 
-/* DSE_E_IO, DSE_E_SYNTAX, DSE_E_CONFIG with the place. All in the arena. */
+/* The first line of the file that is no comment (#); then each line is a kind of run. The fields are those of
+ * cmp_evidence: sequence may be empty, elements are bits, experts yes or no, and ratios have blanks between
+ * them. Of no quotes: names have no commas. As YAML, reading it took two fifths of a simulation. */
+#define CMP_BANDS_COLUMNS "table,device,program,framework,model,size,sequence,elements,experts,ratios"
+
+/* DSE_E_IO, DSE_E_CONFIG with the line. All in the arena. */
 dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_error *err);
-dse_status cmp_bands_read(const cfg_doc *doc, dse_arena *a, cmp_bands *out, dse_error *err);
+dse_status cmp_bands_parse(const char *path, const char *text, dse_arena *a, cmp_bands *out, dse_error *err);
+
+/* What cmp_bands_parse reads, ratios rounded to CMP_RATIO_DIGITS; a comma in a name is written as a blank. */
+void cmp_bands_write(const cmp_bands *b, dse_strbuf *out);
 
 cmp_band cmp_band_of(const cmp_bands *b, const cmp_band_key *key, dse_arena *a);
 

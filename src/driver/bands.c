@@ -18,7 +18,7 @@ dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err)
     *out = (cmp_bands){0};
     if (card_list(CARD_ERRORS, a, &names, &n, &folder, NULL) != DSE_OK)
         return DSE_OK;
-    path = dse_arena_printf(a, "%s/training.yaml", folder);
+    path = dse_arena_printf(a, "%s/training.csv", folder);
     return dse_is_file(path) ? cmp_bands_load(path, a, out, err) : DSE_OK;
 }
 

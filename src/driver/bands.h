@@ -1,5 +1,5 @@
 /* drv_bands -- error bands of points of profile train, from the evidence that ships
- * (configs/errors/training.yaml). */
+ * (configs/errors/training.csv). */
 #ifndef DSE_DRIVER_BANDS_H
 #define DSE_DRIVER_BANDS_H
 
@@ -7,7 +7,7 @@
 #include "driver/study.h"
 #include "report/ranking.h"
 
-/* Without the file there is no evidence; DSE_E_SYNTAX, DSE_E_CONFIG: it is wrong. In the arena. */
+/* Without the file there is no evidence; DSE_E_CONFIG: it is wrong. In the arena. */
 dse_status drv_bands_load(dse_arena *a, cmp_bands *out, dse_error *err);
 
 /* The kind that a point of profile train is of, others_only unset. In the arena. */

@@ -74,7 +74,9 @@ bool msr_word_is_absent(const char *text)
  * sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
  * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is
  * split over `tensor` between the products, so that what crosses is what sequence parallelism's is).
- * PyTorch/XLA recomputes what a program wraps, and by itself nothing.
+ * 8 bits of MaxText and Paxml are Flax's on GPUs, scaled by the history of maxima (flax/linen/fp8_ops.py,
+ * Fp8DotGeneralOp), and taken for the same on TPUs. PyTorch/XLA recomputes what a program wraps, and by itself
+ * nothing.
  *
   * Collectives of tensor parallelism beside products: NVIDIA's recipes ask for Transformer Engine's
   * (ub_tp_comm_overlap: true of GPT-3 175B, Llama 3.1 70B, Nemotron-4 15B and 340B in dgxc-benchmarking
@@ -182,7 +184,8 @@ static const msr_framework frameworks[] = {
      .cp_comm = "all-gather",
      .has_policies = true,
      .tp_overlap = true,
-     .is_llama = true},
+     .is_llama = true,
+     .fp8_recipe = "delayed"},
     {.name = "paxml",
      .title = "Paxml",
      SHARDS,
@@ -190,7 +193,8 @@ static const msr_framework frameworks[] = {
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
      .sequence_parallel = true,
-     .cp_comm = "all-gather"},
+     .cp_comm = "all-gather",
+     .fp8_recipe = "delayed"},
     {.name = "torchxla",
      .other_name = "pytorchxla",
      .title = "PyTorch/XLA",

@@ -467,50 +467,17 @@ dse_status msr_validate(const msr_validate_options *o, dse_arena *a, msr_validat
 
 /* ---- the file of evidence -------------------------------------------------------------------------- */
 
-#define WIDTH 110
-
-static void write_ratios(const cmp_evidence *e, dse_strbuf *out)
-{
-    size_t line = out->len;
-
-    dse_strbuf_adds(out, "    ratios: [");
-    for (size_t i = 0; i < e->n; i++) {
-        dse_strbuf_addf(out, "%.*g%s", CMP_RATIO_DIGITS, e->ratio[i], i + 1 < e->n ? "," : "]\n");
-        if (i + 1 == e->n)
-            break;
-        if (out->len - line > WIDTH - 10) {
-            dse_strbuf_adds(out, "\n     ");
-            line = out->len - 5;
-        }
-        dse_strbuf_addc(out, ' ');
-    }
-}
-
 void msr_evidence_write(const cmp_bands *b, dse_strbuf *out)
 {
-    dse_strbuf_adds(
-        out,
-        "# How far step times of profile train were off: measured over simulated, nothing "
-        "fitted, by table of measured runs, device,\n"
-        "# program (like), framework, model (layers x width), its size in parameters and the tokens of a "
-        "sequence. Written by\n"
-        "# `scripts/validate --errors FILE` (ccldse validate); `simulate`, `best` and `compare` make error "
-        "bands of it\n"
-        "# (src/compare/bands.h).\n"
-        "runs:\n");
-    for (size_t i = 0; i < b->n; i++) {
-        const cmp_evidence *e = &b->of[i];
-
-        dse_strbuf_addf(out, "  - table: %s\n    device: %s\n    program: %s\n    framework: ", e->table,
-                        e->device, e->program);
-        dse_json_quote(out, e->framework);
-        dse_strbuf_addf(out, "\n    model: %s\n    size: %s\n", e->model, cmp_size_name[e->size]);
-        if (e->sequence)
-            dse_strbuf_addf(out, "    sequence: %" PRId64 "\n", e->sequence);
-        if (e->bits != 16)
-            dse_strbuf_addf(out, "    elements: %d\n", e->bits);
-        if (e->has_experts)
-            dse_strbuf_adds(out, "    experts: true\n");
-        write_ratios(e, out);
-    }
+    dse_strbuf_adds(out, "# How far step times of profile train were off: measured over simulated, nothing "
+                         "fitted, by table of "
+                         "measured runs, device,\n"
+                         "# program (like), framework, model (layers x width), its size in parameters, the "
+                         "tokens of a sequence, "
+                         "and the bits of elements\n"
+                         "# in products. Written by `scripts/validate --errors FILE` (ccldse validate); "
+                         "`simulate`, `best` and "
+                         "`compare` make error bands\n"
+                         "# of it (src/compare/bands.h).\n");
+    cmp_bands_write(b, out);
 }

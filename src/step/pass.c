@@ -214,17 +214,24 @@ static uint32_t put_end(maker *m, const progress *p)
     return put_joint(m);
 }
 
-/* What the host takes to issue a block at least. */
-static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sched_kind kind)
+/* What a block takes at least: its kernels, as the host issues them no faster, and its collectives. These come
+ * on top where a host cannot keep up: of Perlmutter's profiled runs those with tp over two nodes take longer
+ * by them than those with tp in one, though both have more host than kernels. */
+static dse_time floor_of(const maker *m, const step_chunk *c, uint32_t block, sched_kind kind,
+                         const step_program *p)
 {
     const dse_time floor = step_clock_layer_floor(m->clock);
     const bool is_whole = kind == SCHED_F || kind == SCHED_B;
     const bool is_again =
         kind != SCHED_F && kind != SCHED_W && step_layer_is_again(m->options, block - c->stage.has_embedding);
+    dse_time least = (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
 
     if (!floor || !step_is_layer(step_stage_block(&c->stage, block)))
         return 0;
-    return (is_whole ? floor : floor / 2) + (is_again ? floor : 0);
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->operation[i].unit == STEP_UNIT_LAYER)
+            least += p->operation[i].ticks;
+    return least;
 }
 
 /* The block of item `at`, with the reductions behind its modules. Returns the joint with which it is over;
@@ -250,7 +257,7 @@ static uint32_t put_block(maker *m, const step_chunk *c, sched_kind kind, uint32
     }
     *at = next - 1;
     end = put_end(m, &so_far);
-    m->operation[end].least = floor_of(m, c, items->item[first].block, kind);
+    m->operation[end].least = floor_of(m, c, items->item[first].block, kind, p);
     m->operation[end].since = begin;
     return end;
 }

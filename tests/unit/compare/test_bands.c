@@ -23,26 +23,23 @@ static int end(void **state)
 
 static dse_status parse(const char *text, cmp_bands *out, dse_error *err)
 {
-    cfg_doc doc;
-
-    assert_int_equal(cfg_parse_yaml("errors.yaml", text, strlen(text), &arena, &doc, err), DSE_OK);
-    return cmp_bands_read(&doc, &arena, out, err);
+    return cmp_bands_parse("errors.csv", text, &arena, out, err);
 }
 
 #define KIND(table, device, program, framework, size)                                                        \
-    "  - {table: " table ", device: " device ", program: " program ", framework: " framework            \
-    ", model: " MODEL ", size: " size ", ratios: "
+    table "," device "," program "," framework "," MODEL "," size ",,16,no,"
 #define MODEL "4x64"
+#define HEAD  CMP_BANDS_COLUMNS "\n"
 
 /* On device a: megatron small 5 runs, megatron large 4, deepspeed large 11; on b one run. */
 static const char text[] =
-    "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n" KIND(
+    HEAD KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "1.1 0.9 1.0 1.2 1.3\n" KIND(
         "t", "a", "megatron", "NeMo",
-        "above 100e9") "[2, 2.1, 2.2, 2.3]}\n" KIND("u", "a", "deepspeed", "DeepSpeed",
-                                                    "above 100e9") "[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, "
-                                                                   "3]}\n" KIND("u", "b", "deepspeed",
+        "above 100e9") "2 2.1 2.2 2.3\n" KIND("u", "a", "deepspeed", "DeepSpeed",
+                                                    "above 100e9") "3 3 3 3 3 3 3 3 3 3 "
+                                                                   "3\n" KIND("u", "b", "deepspeed",
                                                                                 "DeepSpeed",
-                                                                                "above 100e9") "[1]}\n";
+                                                                                "above 100e9") "1\n";
 
 static const char *const *kin;
 
@@ -105,8 +102,8 @@ CLAIM(without_a_program_the_size_counts_and_then_the_device)
 CLAIM(from_twenty_runs_of_a_known_model_on_a_twentieth_is_left_out_on_either_side)
 {
     static const char twenty[] =
-        "runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0.9, 1, 1.1, 1.2, 1.3, 2, 2.1, 2.2, 2.3, 3, 3, 3, 3, 3, 3, 3, "
-                                                         "3, 3, 3, 3]}\n";
+        HEAD KIND("t", "a", "p", "f", "below 10e9") "0.9 1 1.1 1.2 1.3 2 2.1 2.2 2.3 3 3 3 3 3 3 3 "
+                                                         "3 3 3 3\n";
     const cmp_band_key key = {.device = "a", .program = "p", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
     cmp_bands of;
     cmp_band b;
@@ -121,15 +118,14 @@ CLAIM(from_twenty_runs_of_a_known_model_on_a_twentieth_is_left_out_on_either_sid
 }
 
 #define OF(program, model, ratios)                                                                           \
-    "  - {table: t, device: a, program: " program ", framework: f, model: " model                          \
-    ", size: below 10e9, ratios: " ratios "}\n"
+    "t,a," program ",f," model ",below 10e9,,16,no," ratios "\n"
 
 /* Models at 1/1.1, 1 and 1.1, without differences within: logarithms -d, 0, d with d = ln 1.1, so s_b = d^2, V = 4/3 d^2 with
  * 2 degrees of freedom: 2.919986 x sqrt(4/3) = 3.371709 times d on either side of 0. The number of their runs is nothing. */
 CLAIM(a_new_model_has_the_interval_by_models)
 {
-    static const char three[] = "runs:\n" OF("p", "1x1", "[0.909090909090909]") OF("p", "2x2", "[1, 1, 1]")
-        OF("p", "3x3", "[1.1]") OF("q", "4x4", "[9, 9, 9, 9, 9]");
+    static const char three[] = HEAD OF("p", "1x1", "0.909090909090909") OF("p", "2x2", "1 1 1")
+        OF("p", "3x3", "1.1") OF("q", "4x4", "9 9 9 9 9");
     cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .bits = 16};
     const double half = 3.371709 * log(1.1);
     cmp_bands of;
@@ -155,8 +151,8 @@ CLAIM(a_new_model_has_the_interval_by_models)
 /* Two of the program's size, four of the device's. */
 CLAIM(a_new_model_takes_the_nearest_kind_with_three_others)
 {
-    static const char four[] = "runs:\n" OF("p", "1x1", "[1, 1, 1]") OF("p", "2x2", "[2, 2, 2]") OF("q", "3x3", "[3]")
-        OF("q", "4x4", "[4]");
+    static const char four[] = HEAD OF("p", "1x1", "1 1 1") OF("p", "2x2", "2 2 2") OF("q", "3x3", "3")
+        OF("q", "4x4", "4");
     cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_LARGE, .bits = 16};
     cmp_bands of;
     cmp_band b;
@@ -220,9 +216,8 @@ CLAIM(the_run_at_the_end_of_a_band_lies_in_it)
 CLAIM(runs_of_the_own_model_can_be_left_out)
 {
     static const char of_two[] =
-        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
-        "  - {table: u, device: a, program: deepspeed, framework: DeepSpeed, model: 96x128, size: above 100e9, "
-        "ratios: [2, 2, 2, 2, 3]}\n";
+        HEAD KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "1.1 0.9 1.0 1.2 1.3\n"
+        "u,a,deepspeed,DeepSpeed,96x128,above 100e9,,16,no,2 2 2 2 3\n";
     cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
     cmp_band band;
     cmp_bands b;
@@ -241,9 +236,8 @@ CLAIM(runs_of_the_own_model_can_be_left_out)
 CLAIM(bits_that_were_not_measured_on_the_device_give_no_band)
 {
     static const char in_8[] =
-        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
-        "  - {table: t, device: a, program: megatron, framework: NeMo, model: 9x9, size: above 100e9, elements: 8, "
-        "ratios: [2]}\n";
+        HEAD KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "1.1 0.9 1.0 1.2 1.3\n"
+        "t,a,megatron,NeMo,9x9,above 100e9,,8,no,2\n";
     cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 8};
     cmp_bands b;
 
@@ -259,11 +253,9 @@ CLAIM(bits_that_were_not_measured_on_the_device_give_no_band)
 CLAIM(experts_are_evidence_for_experts_alone)
 {
     static const char both[] =
-        "runs:\n" KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "[1.1, 0.9, 1.0, 1.2, 1.3]}\n"
-        "  - {table: t, device: a, program: megatron, framework: NeMo, model: 9x9, size: below 10e9, experts: true, "
-        "ratios: [2, 2, 2, 2, 3]}\n"
-        "  - {table: t, device: b, program: megatron, framework: NeMo, model: 9x9, size: below 10e9, "
-        "ratios: [2, 2, 2, 2, 3]}\n";
+        HEAD KIND("t", "a", "megatron", "Megatron-LM", "below 10e9") "1.1 0.9 1.0 1.2 1.3\n"
+        "t,a,megatron,NeMo,9x9,below 10e9,,16,yes,2 2 2 2 3\n"
+        "t,b,megatron,NeMo,9x9,below 10e9,,16,no,2 2 2 2 3\n";
     cmp_band_key key = {.device = "a", .program = "megatron", .model = MODEL, .size = CMP_SIZE_SMALL, .bits = 16};
     cmp_bands b;
 
@@ -277,38 +269,58 @@ CLAIM(experts_are_evidence_for_experts_alone)
     assert_int_equal(cmp_band_of(&b, &key, &arena).level, CMP_BAND_NONE);
 }
 #define LONG(tokens, model, ratios)                                                                          \
-    "  - {table: t, device: a, program: p, framework: f, model: " model ", size: below 10e9, sequence: " tokens  \
-    ", ratios: " ratios "}\n"
+    "t,a,p,f," model ",below 10e9," tokens ",16,no," ratios "\n"
 
-static void refuse(const char *yaml, const char *where, const char *why)
+static void refuse(const char *file, const char *where, const char *why)
 {
     dse_error err = DSE_ERROR_INIT;
     cmp_bands b;
 
-    assert_failure(parse(yaml, &b, &err), &err, DSE_E_CONFIG, where, why);
+    assert_failure(parse(file, &b, &err), &err, DSE_E_CONFIG, where, why);
 }
 
 CLAIM(what_is_wrong_is_named_with_its_place)
 {
-    refuse("a: 1\n", "errors.yaml:1:1",
-           "a file of errors has a list 'runs'; 'ccldse validate --errors FILE' writes one");
-    refuse("runs: [{table: t}]\n", "errors.yaml:1:8", "the kind of run lacks 'device'");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "tiny") "[1]}\n", "errors.yaml:2:72",
-           "unknown size 'tiny'; known: below 10e9, 10e9 to 100e9, above 100e9");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[0]}\n", "errors.yaml:2:93",
-           "a ratio must be a number above 0, not '0'");
-    refuse("runs:\n" LONG("2k", "1x1", "[1]"), "errors.yaml:2:93",
-           "'sequence' must be a number of tokens above 0, not '2k'");
-    refuse("runs:\n" KIND("t", "a", "p", "f", "below 10e9") "[]}\n", "errors.yaml:2:92",
-           "'ratios' must be a list of measured over simulated step times");
+    refuse("runs:\n", "errors.csv:1",
+           "a file of errors begins with its columns, " CMP_BANDS_COLUMNS
+           "; 'ccldse validate --errors FILE' writes one, not 'runs:'");
+    refuse("", "errors.csv:0",
+           "a file of errors begins with its columns, " CMP_BANDS_COLUMNS
+           "; 'ccldse validate --errors FILE' writes one, not ''");
+    refuse(HEAD "t,a,p\n", "errors.csv:2", "a kind of run has a field for each column, with commas between them, not 'p'");
+    refuse("# of today\n\n" HEAD KIND("t", "a", "p", "f", "tiny") "1\n", "errors.csv:4",
+           "the size must be 'below 10e9', '10e9 to 100e9' or 'above 100e9', not 'tiny'");
+    refuse(HEAD KIND("t", "a", "p", "f", "below 10e9") "0\n", "errors.csv:2", "a ratio must be a number above 0, not '0'");
+    refuse(HEAD KIND("t", "a", "p", "f", "below 10e9") "1 1,1\n", "errors.csv:2", "a ratio must be a number above 0, not '1,1'");
+    refuse(HEAD KIND("t", "a", "p", "f", "below 10e9") "1 inf\n", "errors.csv:2", "a ratio must be a number above 0, not 'inf'");
+    refuse(HEAD LONG("2k", "1x1", "1"), "errors.csv:2", "'sequence' must be a number of tokens above 0, or nothing, not '2k'");
+    refuse(HEAD KIND("t", "a", "p", "f", "below 10e9") "\n", "errors.csv:2",
+           "the last column has ratios of measured to simulated step times, with blanks between them, not ''");
+    refuse(HEAD "t,a,p,f,1x1,below 10e9,,32,no,1\n", "errors.csv:2", "'elements' must be 16, 8 or 4 bits, not '32'");
+    refuse(HEAD "t,a,p,f,1x1,below 10e9,,16,,1\n", "errors.csv:2", "'experts' must be yes or no, not ''");
+}
+
+/* But for what has no place in it: digits beyond those of a ratio, a comma in a name. */
+CLAIM(what_is_written_is_read)
+{
+    static const char all[] = HEAD "t,a,p,f,1x1,below 10e9,,4,no,0.5 1.12346\n"
+                                   "t,a,p,g 2,2x2,above 100e9,8192,8,yes,1e-05 2\n";
+    dse_strbuf out = dse_strbuf_in(&arena);
+    cmp_bands b;
+
+    assert_int_equal(parse(all, &b, NULL), DSE_OK);
+    b.of[0].ratio[1] = 1.12345999999;
+    b.of[1].framework = "g,2";
+    cmp_bands_write(&b, &out);
+    assert_string_equal(out.data, all);
 }
 
 /* Models with sequences of 2,048, 32,768 and 524,288 tokens, and a factor of 16: near 32,768 are all of them, near 2,048 all
  * but the last, near 8,388,608 the last alone, near one more none. */
 CLAIM(runs_with_other_sequences_count_within_a_factor)
 {
-    static const char lengths[] = "runs:\n" LONG("2048", "1x1", "[1, 1, 1, 1, 1]")
-        LONG("32768", "2x2", "[1.1, 1.1, 1.1, 1.1, 1.1]") LONG("524288", "3x3", "[2, 2, 2, 2, 2]");
+    static const char lengths[] = HEAD LONG("2048", "1x1", "1 1 1 1 1")
+        LONG("32768", "2x2", "1.1 1.1 1.1 1.1 1.1") LONG("524288", "3x3", "2 2 2 2 2");
     const struct {
         int64_t sequence;
         size_t runs;
@@ -327,7 +339,7 @@ CLAIM(runs_with_other_sequences_count_within_a_factor)
 
 CLAIM(a_run_that_does_not_say_its_sequence_is_near_to_all)
 {
-    static const char unsaid[] = "runs:\n" OF("p", "1x1", "[1, 1, 1, 1, 1]");
+    static const char unsaid[] = HEAD OF("p", "1x1", "1 1 1 1 1");
     const cmp_band_key key = {.device = "a", .program = "p", .model = "9x9", .size = CMP_SIZE_SMALL, .sequence = 2048, .bits = 16};
     cmp_bands of;
 
@@ -353,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_run_that_does_not_say_its_sequence_is_near_to_all),
         cmocka_unit_test(experts_are_evidence_for_experts_alone),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+        cmocka_unit_test(what_is_written_is_read),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -327,6 +327,10 @@ CLAIM(jax_shards_and_recomputes_by_default)
     assert_true(assumes("one micro-batch, the default of MaxText: the source does not say"));
     j.framework = "PaxML";
     assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    j.precision = "fp8";
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_fp8_recipe=delayed");
+    assert_true(assumes("matrices scaled by recipe delayed, the default of Paxml: the source does not say"));
+    j.precision = "bf16";
     j.framework = "torchxla";
     assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_like=torchtitan");
     j.framework = "fms-fsdp (PyTorch FSDP)";

@@ -477,6 +477,15 @@ CLAIM(a_system_may_be_slower_than_its_laws)
     assert_true(slow.step > 8 * floor && slow.step - 8 * floor < fast.step && slow.host == slow.step - fast.step);
     o.recompute = STEP_RECOMPUTE_FULL;
     assert_true(run(&o, "1f1b").step > 12 * floor);
+    o = small_options();
+    o.tp = 4;
+    set.layer_floor = 0;
+    fast = run(&o, "1f1b");
+    set.layer_floor = floor;
+    slow = run(&o, "1f1b");
+    /* The collectives of tp are beside the floor, not under it. */
+    assert_true(fast.part[STEP_PART_TP] > 1000 && slow.step >= 8 * floor + fast.part[STEP_PART_TP] &&
+                slow.step <= 8 * floor + fast.step);
     set.layer_floor = 0;
     o = small_options();
     o.dp = 4;
