@@ -13,7 +13,6 @@
     X(bubble)                                                                                                \
     X(calls)                                                                                                 \
     X(communication)                                                                                         \
-    X(et)                                                                                                    \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
     X(guide_straggler)                                                                                       \
