@@ -3,132 +3,116 @@
  * kernels.c classifies. */
 #include "metrics/guide.h"
 #include "metrics/metric.h"
+#include "metrics/order.h"
+#include "metrics/tally.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define TOP 5 /* shapes of a class */
 
+/* Sums by class and shape, and the arguments that each has its shape from. */
 typedef struct {
-    const char *class;
-    uint64_t m, n, k, batch;
-    uint32_t first; /* by first occurrence */
-    uint64_t count;
-    int64_t time_ps;
-} shape_sum;
-
-typedef struct {
-    size_t n, cap;
-    shape_sum *shape;
-    uint64_t count;
-    int64_t time_ps;
+    tally sums;
+    size_t cap;
+    const trace_args **shape;
 } shape_sums;
-
-static shape_sum *find_shape(shape_sums *s, const char *class, const trace_args *a)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        shape_sum *x = &s->shape[i];
-
-        if (x->m == a->m && x->n == a->n && x->k == a->k && x->batch == a->batch && !strcmp(x->class, class))
-            return x;
-    }
-    DSE_GROW(s->shape, s->cap, s->n + 1);
-    s->shape[s->n] = (shape_sum){class, a->m, a->n, a->k, a->batch, (uint32_t)s->n, 0, 0};
-    return &s->shape[s->n++];
-}
 
 static void add_rank(const trace_rank *r, shape_sums *s)
 {
     /* Events that say the same share their args, so that shapes are looked up once for each args. */
-    uint64_t *count = dse_calloc(r->n_args, sizeof *count);
-    int64_t *time_ps = dse_calloc(r->n_args, sizeof *time_ps);
+    metric_sums *of = dse_calloc(r->n_args, sizeof *of);
+    dse_arena *a = s->sums.arena;
 
     for (size_t i = 0; i < r->n_events; i++)
-        if (r->event[i].args != DSE_NONE) {
-            count[r->event[i].args]++;
-            time_ps[r->event[i].args] += r->event[i].dur_ps;
-        }
+        if (r->event[i].args != DSE_NONE)
+            metric_sums_add(&of[r->event[i].args], r->event[i].dur_ps);
     for (uint32_t i = 0; i < r->n_args; i++) {
-        const char *class = TRACE_NAME(r, r->args[i].kernel_class);
-        shape_sum *x = class && count[i] ? find_shape(s, class, &r->args[i]) : NULL;
+        const trace_args *x = &r->args[i];
+        const char *class = TRACE_NAME(r, x->kernel_class);
+        tally_row *row;
 
-        if (!x)
+        if (!class || !of[i].n)
             continue;
-        x->count += count[i];
-        x->time_ps += time_ps[i];
-        s->count += count[i];
-        s->time_ps += time_ps[i];
+        row = tally_at(&s->sums,
+                       dse_arena_printf(a, "%s|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64, class, x->m, x->n,
+                                        x->k, x->batch),
+                       class, "");
+        DSE_ARENA_GROW(a, s->shape, s->cap, (size_t)row->first + 1);
+        s->shape[row->first] = x;
+        row->n += (uint64_t)of[i].n;
+        row->ps += of[i].sum_ps;
     }
-    dse_free(count);
-    dse_free(time_ps);
+    dse_free(of);
 }
 
 /* Classes by name; within one, the shape that takes most time first, equal ones by first occurrence. */
 static int by_class_and_time(const void *a, const void *b)
 {
-    const shape_sum *x = a, *y = b;
-    int c = strcmp(x->class, y->class);
+    const tally_row *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
 
-    if (c || x->time_ps != y->time_ps)
-        return c ? c : x->time_ps > y->time_ps ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return c ? c : METRIC_ORDER({y->ps, x->ps}, {x->first, y->first});
 }
 
-static void put_shape(const shape_sum *x, metric_value *to)
+static void put_sums(uint64_t n, int64_t ps, metric_value *to)
+{
+    metric_put_count(to, "count", n);
+    metric_put_ms(to, "time_ms_sum", ps);
+}
+
+static void put_shape(const tally_row *row, const trace_args *x, metric_value *to)
 {
     metric_put_count(to, "m", x->m);
     metric_put_count(to, "n", x->n);
     metric_put_count(to, "k", x->k);
     metric_put_count(to, "batch", x->batch);
-    metric_put_count(to, "count", x->count);
-    metric_put_ms(to, "time_ms_sum", x->time_ps);
+    put_sums(row->n, row->ps, to);
 }
 
-/* The shapes [0, n) are those of one class. */
-static void put_class(const shape_sum *shape, size_t n, const shape_sums *all, metric_value *to)
+/* The rows [0, n) are the shapes of one class. */
+static void put_class(const tally_row *row, size_t n, const trace_args *const *shape, int64_t all_ps,
+                      metric_value *to)
 {
     metric_value *list;
     uint64_t count = 0;
-    int64_t time_ps = 0;
+    int64_t ps = 0;
 
     for (size_t i = 0; i < n; i++) {
-        count += shape[i].count;
-        time_ps += shape[i].time_ps;
+        count += row[i].n;
+        ps += row[i].ps;
     }
-    metric_put_count(to, "count", count);
-    metric_put_ms(to, "time_ms_sum", time_ps);
-    guide_put_percent(to, "percentage", (double)time_ps, (double)all->time_ps, "no time");
+    put_sums(count, ps, to);
+    guide_put_percent(to, "percentage", (double)ps, (double)all_ps, "no time");
     metric_put_count(to, "shapes", n);
     list = metric_put_list(to, "top_shapes");
     for (size_t i = 0; i < n && i < TOP; i++)
-        put_shape(&shape[i], metric_put_object(list, NULL));
+        put_shape(&row[i], shape[row[i].first], metric_put_object(list, NULL));
 }
 
 static dse_status kernel_class_time(const metric_context *x, metric_value *out, dse_error *err)
 {
-    shape_sums s = {0};
+    shape_sums s = {.sums = {.arena = x->arena}};
     metric_value *classes;
+    tally_rows all;
 
     for (uint32_t i = 0; i < x->n_views; i++)
         add_rank(x->view[i].rank, &s);
-    if (!s.n) {
-        dse_free(s.shape);
+    all = tally_end(&s.sums);
+    if (!all.n)
         return metric_absent(err, "no kernel says its class: only simulated runs of generated workloads have "
                                   "classes");
-    }
-    qsort(s.shape, s.n, sizeof *s.shape, by_class_and_time);
-    metric_put_count(out, "count", s.count);
-    metric_put_ms(out, "time_ms_sum", s.time_ps);
+    tally_sort(&all, by_class_and_time);
+    put_sums(all.count, all.ps, out);
     classes = metric_put_object(out, "by_class");
-    for (size_t first = 0, end; first < s.n; first = end) {
-        const char *class = s.shape[first].class;
+    for (size_t first = 0, end; first < all.n; first = end) {
+        const char *class = all.row[first].name;
 
-        for (end = first; end < s.n && !strcmp(s.shape[end].class, class); end++)
+        for (end = first; end < all.n && !strcmp(all.row[end].name, class); end++)
             ;
-        put_class(&s.shape[first], end - first, &s, metric_put_object(classes, class));
+        put_class(&all.row[first], end - first, s.shape, all.ps, metric_put_object(classes, class));
     }
     metric_put_integer(out, "num_ranks", x->n_views);
-    dse_free(s.shape);
     return DSE_OK;
 }
 
