@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "metrics/comm_size.h"
-#include "metrics/latency.h"
 #include "metrics/nest.h"
 #include "metrics/order.h"
 #include "metrics/parallel.h"
@@ -260,7 +259,7 @@ static void add_operations(const metric_view *v, const tpu_device *d, tally *ker
  * SGLang uses kernels of vLLM. */
 static const metric_name_class programs[] = {{0, "sglang"},
                                              {1, "vllm"},
-                                             {1, METRIC_VLLM_PASS},
+                                             {1, "=^" METRIC_VLLM_PREFIX},
                                              {2, "torchtitan"},
                                              {3, "megatron/"},
                                              {3, "megatron."},

@@ -4,11 +4,12 @@
  * All of them intersect the union of communication with that of compute; they differ in what they take for
  * either, in the time that they look at, and in how ranks are put together. */
 #include "metrics/guide.h"
-#include "metrics/latency.h"
 #include "metrics/later.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { COMM, COMPUTE, WORKS };
 
@@ -276,8 +277,9 @@ static metric_steps first_steps(const metric_context *x, uint32_t i)
 {
     metric_steps s = {0};
 
-    for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
-        s = later_steps_of(x, i, mark, x->options->compat);
+    for (metric_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
+        s = later_steps_of(
+            x, i, x->options->compat && mark == METRIC_MARK_SGLANG ? METRIC_MARK_RUN_BATCH : mark);
     return s;
 }
 
@@ -293,27 +295,28 @@ static void add_covered_steps(const metric_context *x, const later_kernels *k, l
     later_add(r, k->rank, over, all);
 }
 
-/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
-                         step_markers = METRIC_PICK(0, {.names = "=^StepMarker$"});
+METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {x->number, y->number})
 
+static int64_t length_of(const metric_step *s) { return s->span.end - s->span.start; }
+
+/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
 static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
-    metric_picked p = metric_pick_of(r, NULL, &engine_steps, x->arena);
-    metric_sums all = {0};
-    metric_steps s;
+    metric_steps s = metric_marked_steps(r, METRIC_MARK_ENGINE_LINE, x->arena);
+    int64_t most_ps = 0;
     uint32_t kept = 0;
 
-    if (!p.list.n) {
-        p = metric_pick_of(r, NULL, &step_markers, x->arena);
-        metric_picked_sum(&p, &all);
+    if (!s.n) {
+        s = metric_marked_steps(r, METRIC_MARK_STEP_MARKER, x->arena);
+        for (uint32_t i = 0; i < s.n; i++)
+            most_ps = length_of(&s.step[i]) > most_ps ? length_of(&s.step[i]) : most_ps;
     }
-    metric_sort_by_start(r, &p.list, x->arena);
-    s = metric_steps_of_picked(&p, x->arena);
     for (uint32_t i = 0; i < s.n; i++)
-        if (all.most_ps <= 0 || (double)metric_picked_at(&p, i)->dur_ps > (double)all.most_ps * 0.1)
+        if (most_ps <= 0 || (double)length_of(&s.step[i]) > (double)most_ps * 0.1)
             s.step[kept++] = s.step[i];
     s.n = kept;
+    if (kept)
+        qsort(s.step, kept, sizeof *s.step, by_start);
     return s;
 }
 

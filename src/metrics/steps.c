@@ -5,6 +5,7 @@
 #include "metrics/numbers.h"
 #include "metrics/order.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,45 @@ metric_steps metric_steps_kept(const metric_view *v, bool trim)
     const metric_steps all = {v->n_steps, v->step};
 
     return trim ? metric_steps_inner(&all) : all;
+}
+
+static bool is_profiler_step(const char *name)
+{
+    size_t n = strlen(METRIC_STEP_PREFIX);
+
+    return metric_begins(name, METRIC_STEP_PREFIX) && name[n] && !name[n + strspn(name + n, "0123456789")];
+}
+
+static bool is_engine_step(const char *name)
+{
+    static const char file[] = "$core.py:";
+
+    if (!metric_begins(name, file) || !isdigit((unsigned char)name[sizeof file - 1]))
+        return false;
+    name += sizeof file - 1;
+    name += strspn(name, "0123456789");
+    return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
+}
+
+static bool is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
+
+const metric_pick metric_mark_pick[METRIC_MARKS] = {
+    [METRIC_MARK_PROFILER] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .is = is_profiler_step}),
+    [METRIC_MARK_VLLM] =
+        METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .names = "=^" METRIC_VLLM_PREFIX}),
+    [METRIC_MARK_SGLANG] =
+        METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=^run_batch$|=: run_batch$"}),
+    [METRIC_MARK_RUN_BATCH] = METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=<run_batch>"}),
+    [METRIC_MARK_ENGINE] = METRIC_PICK(0, {.is = is_engine_step}),
+    [METRIC_MARK_ENGINE_LINE] = METRIC_PICK(0, {.is = is_engine_line}),
+    [METRIC_MARK_TRAIN] = METRIC_PICK(0, {.names = "=^jit_train_step"}),
+    [METRIC_MARK_STEP_MARKER] = METRIC_PICK(0, {.names = "=^StepMarker$"})};
+
+metric_steps metric_marked_steps(const trace_rank *r, metric_mark mark, dse_arena *a)
+{
+    const metric_picked p = metric_pick_of(r, NULL, &metric_mark_pick[mark], a);
+
+    return metric_steps_of_picked(&p, a);
 }
 
 metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a)
