@@ -4,27 +4,21 @@
 #include "metrics/match.h"
 #include "metrics/numbers.h"
 
-#include <math.h>
+#include <inttypes.h>
 
 /* ---- straggler_metrics --------------------------------------------------------------------- */
 
-/* Least and most of what ranks sum up to. */
-typedef struct {
-    uint32_t n;
-    double least, most;
-} extremes;
-
-static void add_extreme(extremes *x, double v)
+/* Most less least over most, and most over least, of sums of ranks. */
+static void put_extremes(const metric_sums *s, metric_value *list)
 {
-    x->least = x->n ? fmin(x->least, v) : v;
-    x->most = x->n ? fmax(x->most, v) : v;
-    x->n++;
+    metric_put_number(list, NULL, (double)(s->most_ps - s->least_ps) / (double)s->most_ps);
+    metric_put_number(list, NULL, (double)s->most_ps / (double)s->least_ps);
 }
 
 /* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
 static const metric_pick nccl = METRIC_PICK(0, {0, .names = "^nccldevkernel_"});
 
-static void add_processes(const metric_context *x, uint32_t i, extremes *out)
+static void add_processes(const metric_context *x, uint32_t i, metric_sums *out)
 {
     const trace_rank *r = x->view[i].rank;
     metric_sums *of = DSE_ARENA_NEW(x->arena, metric_sums, (size_t)r->names.n + 1); /* by pid, a name */
@@ -38,27 +32,29 @@ static void add_processes(const metric_context *x, uint32_t i, extremes *out)
     }
     for (uint32_t pid = 0; pid < r->names.n; pid++)
         if (of[pid].n)
-            add_extreme(out, (double)of[pid].sum_ps);
+            metric_sums_add(out, of[pid].sum_ps);
 }
 
 static void upstream_metrics(const metric_context *x, metric_value *list)
 {
-    extremes e = {0};
-    bool usable;
+    metric_sums e = {0};
 
     /* It opens rank*_trace.json, and without any says 0. */
     for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++)
         add_processes(x, i, &e);
-    usable = e.n > 1 && e.most > 0;
-    metric_put_number(list, NULL, usable ? (e.most - e.least) / e.most : 0);
-    metric_put_number(list, NULL, usable ? e.most / e.least : 0);
+    if (e.n > 1 && e.most_ps > 0) {
+        put_extremes(&e, list);
+    } else {
+        metric_put_number(list, NULL, 0);
+        metric_put_number(list, NULL, 0);
+    }
 }
 
-/* The sums of communication kernels of each rank: (most - least) / most, and most / least. */
+/* Of the communication kernels of each rank. */
 static dse_status straggler_metrics(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *list = metric_put_list(out, "straggler_metrics"), *ranks;
-    extremes e = {0};
+    metric_sums e = {0};
 
     if (x->options->compat) {
         upstream_metrics(x, list);
@@ -73,12 +69,11 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
         if (!sum)
             continue;
         metric_put_s(metric_put_rank(ranks, v->rank), "comm_time_s", sum);
-        add_extreme(&e, (double)sum);
+        metric_sums_add(&e, sum);
     }
     if (e.n < 2)
         return metric_absent(err, "it compares ranks, and fewer than two of the trace communicate");
-    metric_put_number(list, NULL, (e.most - e.least) / e.most);
-    metric_put_number(list, NULL, e.most / e.least);
+    put_extremes(&e, list);
     return DSE_OK;
 }
 
@@ -103,15 +98,15 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
     metric_match m = metric_match_of(x, group_of, true, x->arena);
 
     for (size_t i = 0, n; i < m.n; i += n) {
-        extremes e = {0};
+        metric_sums e = {0};
 
         n = metric_match_length(&m, i);
         for (size_t k = i; k < i + n; k++)
-            add_extreme(&e, (double)m.call[k].event->dur_ps);
+            metric_sums_add(&e, m.call[k].event->dur_ps);
         alone += e.n < 2;
-        if (e.n < 2 || !(e.most > 0))
+        if (e.n < 2 || e.most_ps <= 0)
             continue;
-        sum += 100 * (e.most - e.least) / e.most;
+        sum += 100 * (double)(e.most_ps - e.least_ps) / (double)e.most_ps;
         events++;
     }
     if (!events)
@@ -128,22 +123,21 @@ static dse_status load_imbalance_ratio(const metric_context *x, metric_value *ou
 {
     metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
                  *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
-    extremes e = {0};
+    metric_sums e = {0};
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
         metric_spans busy = later_busy(&k, x->arena);
-        double s = metric_seconds(metric_spans_length(&busy));
 
         if (!k.n)
             continue;
-        add_extreme(&e, s);
+        metric_sums_add(&e, metric_spans_length(&busy));
         if (ranks)
-            metric_put_number(metric_put_rank(ranks, k.rank), "kernel_busy_s", s);
+            metric_put_s(metric_put_rank(ranks, k.rank), "kernel_busy_s", metric_spans_length(&busy));
     }
-    if (e.n < 2 || !(e.least > 0))
-        return metric_absent(err, "it compares ranks: kernels of %u of them are not enough", e.n);
-    ratio->number = e.most / e.least;
+    if (e.n < 2 || e.least_ps <= 0)
+        return metric_absent(err, "it compares ranks: kernels of %" PRId64 " of them are not enough", e.n);
+    ratio->number = metric_seconds(e.most_ps) / metric_seconds(e.least_ps);
     return DSE_OK;
 }
 
