@@ -59,18 +59,12 @@ const metric_pick metric_mark_pick[METRIC_MARKS] = {
 metric_steps metric_marked_steps(const trace_rank *r, metric_mark mark, dse_arena *a)
 {
     const metric_picked p = metric_pick_of(r, NULL, &metric_mark_pick[mark], a);
-
-    return metric_steps_of_picked(&p, a);
-}
-
-metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a)
-{
-    metric_steps s = {p->list.n, DSE_ARENA_NEW(a, metric_step, p->list.n)};
+    metric_steps s = {p.list.n, DSE_ARENA_NEW(a, metric_step, p.list.n)};
 
     for (uint32_t i = 0; i < s.n; i++) {
-        const trace_event *e = metric_picked_at(p, i);
+        const trace_event *e = metric_picked_at(&p, i);
 
-        s.step[i] = (metric_step){p->list.event[i], {metric_start(e), metric_end(e)}, e->lane};
+        s.step[i] = (metric_step){p.list.event[i], {metric_start(e), metric_end(e)}, e->lane};
     }
     return s;
 }

@@ -30,11 +30,9 @@ extern const metric_pick metric_mark_pick[METRIC_MARKS];
 #define METRIC_VLLM_PREFIX "execute_context_"
 #define METRIC_ENGINE_LINE "$core.py:331 step"
 
-/* The steps of a mark in the order of the file, in the arena; as metric_steps_of_picked has them. */
+/* The steps of a mark in the order of the file, with their lanes, in the arena; a step's number is its
+ * event's. */
 metric_steps metric_marked_steps(const trace_rank *r, metric_mark mark, dse_arena *a);
-
-/* Picked events as steps with their lanes, in the arena; a step's number is its event's. */
-metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a);
 
 /* Keeps the steps during which a device of an XLA trace worked, if it has any: an idle engine steps all the
  * same, it polls. */
