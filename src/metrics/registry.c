@@ -15,7 +15,6 @@
     X(communication)                                                                                         \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
-    X(guide_straggler)                                                                                       \
     X(kernel_classes)                                                                                        \
     X(kernel_shapes)                                                                                         \
     X(kernels)                                                                                               \
@@ -24,7 +23,6 @@
     X(later_comm)                                                                                            \
     X(later_kernels)                                                                                         \
     X(later_memory)                                                                                          \
-    X(later_straggler)                                                                                       \
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
     X(memory_at_peak)                                                                                        \
@@ -39,8 +37,7 @@
     X(tpu_hockney)                                                                                           \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
-    X(utilization)                                                                                           \
-    X(window)
+    X(utilization)
 
 #define ROW(name) extern const metric_family metric_family_##name;
 FAMILIES(ROW)
