@@ -8,16 +8,14 @@
 #include <string.h>
 
 /* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word
- * here. */
+ * here. Of rows of one name that a trace does not suit, the first says why: those of reports come last. */
 #define FAMILIES(X)                                                                                          \
     X(bubble)                                                                                                \
     X(calls)                                                                                                 \
     X(communication)                                                                                         \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
-    X(kernel_classes)                                                                                        \
     X(kernel_shapes)                                                                                         \
-    X(kernels)                                                                                               \
     X(latency)                                                                                               \
     X(later_bandwidth)                                                                                       \
     X(later_comm)                                                                                            \
@@ -32,12 +30,12 @@
     X(steps)                                                                                                 \
     X(straggler)                                                                                             \
     X(throughput)                                                                                            \
-    X(totals)                                                                                                \
     X(tpu)                                                                                                   \
     X(tpu_hockney)                                                                                           \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
-    X(utilization)
+    X(utilization)                                                                                           \
+    X(kernels)
 
 #define ROW(name) extern const metric_family metric_family_##name;
 FAMILIES(ROW)
