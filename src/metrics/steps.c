@@ -168,50 +168,43 @@ static void iter_time(const metric_context *x, metric_value *out)
 
 /* ---- as the original tool has it ------------------------------------------------------------ */
 
-typedef struct {
-    int64_t start_ps, dur_ps, number;
-    uint32_t at; /* in the file: equal starts stay in its order */
-    bool numbered;
-} marker;
+/* The last key is the place in the file, which equal steps keep. */
+METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {x->lane, y->lane})
 
-METRIC_COMPARE(by_start, marker, {x->start_ps, y->start_ps}, {x->at, y->at})
-
-METRIC_COMPARE(by_number, marker, {x->number, y->number}, {x->at, y->at})
+METRIC_COMPARE(by_number, metric_step, {x->number, y->number}, {x->lane, y->lane})
 
 /* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's
  * side. */
 static const metric_pick step_names =
     METRIC_PICK(METRIC_TIMED | METRIC_INSTANTS, {.names = "=^" METRIC_STEP_PREFIX});
 
-static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
+/* The durations of steps in the order of start; if none lasts, the differences of the starts of those with a
+ * number in the order of numbers. */
+static uint32_t times_of(const trace_rank *r, dse_arena *a, double **ms)
 {
-    metric_picked p = metric_pick_of(r, NULL, &step_names, a);
+    const metric_picked p = metric_pick_of(r, NULL, &step_names, a);
+    metric_step *step = DSE_ARENA_NEW(a, metric_step, p.list.n);
+    uint32_t kept = 0, times = 0;
+    bool timed = false;
 
-    *timed = false;
-    *out = DSE_ARENA_NEW(a, marker, p.list.n);
+    *ms = DSE_ARENA_NEW(a, double, p.list.n);
+    for (uint32_t i = 0; i < p.list.n; i++)
+        timed = timed || metric_picked_at(&p, i)->dur_ps > 0;
     for (uint32_t i = 0; i < p.list.n; i++) {
         const trace_event *e = metric_picked_at(&p, i);
         const char *number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
         char *end;
 
-        (*out)[i] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), i, false};
-        (*out)[i].numbered = end != number && !*end;
-        *timed = *timed || e->dur_ps > 0;
+        step[kept] = (metric_step){strtoll(number, &end, 10), {metric_start(e), metric_end(e)}, i};
+        kept += timed ? e->dur_ps > 0 : end != number && !*end;
     }
-    return p.list.n;
-}
+    qsort(step, kept, sizeof *step, timed ? by_start : by_number);
+    for (uint32_t i = timed ? 0 : 1; i < kept; i++) {
+        const metric_span *s = &step[i].span;
 
-/* Their durations in the order of start; if none lasts, the differences of starts in the order of numbers. */
-static uint32_t times_of(marker *m, uint32_t n, bool timed, double *ms)
-{
-    uint32_t kept = 0, times = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (timed ? m[i].dur_ps > 0 : m[i].numbered)
-            m[kept++] = m[i];
-    qsort(m, kept, sizeof *m, timed ? by_start : by_number);
-    for (uint32_t i = timed ? 0 : 1; i < kept; i++)
-        ms[times++] = (double)(timed ? m[i].dur_ps : m[i].start_ps - m[i - 1].start_ps) / TRACE_PS_PER_MS;
+        (*ms)[times++] =
+            (double)(timed ? s->end - s->start : s->start - step[i - 1].span.start) / TRACE_PS_PER_MS;
+    }
     return times;
 }
 
@@ -219,15 +212,9 @@ static void iter_time_compat(const metric_context *x, metric_value *out)
 {
     uint32_t n = 0;
     double *ms = NULL;
-    marker *m;
-    bool timed;
 
-    for (uint32_t i = 0; i < x->n_views && !n; i++) {
-        uint32_t found = markers_of(x->view[i].rank, &timed, x->arena, &m);
-
-        ms = DSE_ARENA_NEW(x->arena, double, found);
-        n = times_of(m, found, timed, ms);
-    }
+    for (uint32_t i = 0; i < x->n_views && !n; i++)
+        n = times_of(x->view[i].rank, x->arena, &ms);
     put_summary(ms, n, out);
     put_list(ms, n, out);
 }
