@@ -189,22 +189,21 @@ static void put_shares(const share of[METRIC_PARALLELS], metric_value *out)
 
 static dse_status traffic_distribution(const metric_context *x, metric_value *out, dse_error *err)
 {
-    share(*of)[METRIC_PARALLELS] = dse_arena_zero(x->arena, x->n_views, sizeof *of);
+    metric_value *ranks = metric_object_new(out->arena);
     share sum[METRIC_PARALLELS] = {{{0}}};
-    dse_status st = DSE_OK;
-    metric_value *ranks;
 
-    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        st = shares_of(x, &x->view[i], metric_scratch(x), of[i], err);
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        share of[METRIC_PARALLELS] = {{{0}}};
+        dse_status st = shares_of(x, v, metric_scratch(x), of, err);
+
+        if (st != DSE_OK)
+            return st;
+        put_shares(of, metric_put_rank(ranks, v->rank));
         for (int p = 0; p < METRIC_PARALLELS; p++)
-            add(&sum[p], &of[i][p]);
+            add(&sum[p], &of[p]);
     }
-    if (st != DSE_OK)
-        return st;
     put_shares(sum, out);
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++)
-        put_shares(of[i], metric_put_rank(ranks, x->view[i].rank));
+    metric_take(metric_put_object(out, "per_rank"), ranks);
     return DSE_OK;
 }
 
