@@ -115,7 +115,7 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
 
     if (!d->window_ps)
         return;
-    metric_picked_sort(&calls, &blocking, a);
+    metric_picked_sort(&calls, a);
     for (uint32_t i = 0; i < calls.list.n; i++) {
         const trace_event *e = metric_picked_at(&calls, i);
 

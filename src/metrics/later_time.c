@@ -83,8 +83,7 @@ static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
 {
     const trace_rank *r = &x->record->rank[i];
     bool compat = x->options->compat;
-    metric_steps s =
-        metric_marked_steps(r, compat ? METRIC_MARK_ENGINE_LINE : METRIC_MARK_ENGINE, x->arena);
+    metric_steps s = metric_marked_steps(r, compat ? METRIC_MARK_ENGINE_LINE : METRIC_MARK_ENGINE, x->arena);
 
     if (compat)
         return s;

@@ -385,7 +385,7 @@ static void add_file(const trace_rank *r, dse_arena *a, totals *t)
     operators ops;
 
     operators_of(r, a, &ops);
-    metric_picked_sort(&p, &calls, a);
+    metric_picked_sort(&p, a);
     if (name_calls(r, &p, a, named))
         t->has_ranges = true;
     for (uint32_t i = 0; i < p.list.n; i++) {

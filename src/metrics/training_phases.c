@@ -62,19 +62,27 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-/* What there is among the ranges, whose classes become their phases. */
-static void find_phases(metric_picked *ranges, uint32_t lane, host_time *h)
+/* What there is among the ranges, of which those of a phase stay, by start, with their phases as classes. */
+static void find_phases(metric_picked *ranges, dse_arena *a, host_time *h)
 {
-    for (uint32_t i = 0; i < ranges->list.n; i++) {
+    const uint32_t lane = main_lane(ranges), n = ranges->list.n;
+
+    ranges->list.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
         const trace_event *e = metric_picked_at(ranges, i);
         const uint8_t class = ranges->class[i];
+        const phase p = phase_of(e, class, lane);
 
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
         h->has_optimizer = h->has_optimizer || class == NAME_OPTIMIZER;
-        ranges->class[i] = (uint8_t)phase_of(e, class, lane);
+        if (p == PHASES)
+            continue;
+        ranges->class[ranges->list.n] = (uint8_t)p;
+        ranges->list.event[ranges->list.n++] = ranges->list.event[i];
     }
+    metric_picked_sort(ranges, a);
 }
 
 /* The sets of the three phases within the steps; each leaves out what comes before it. */
@@ -259,10 +267,8 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     host_time h = {.steps = metric_steps_time(r->view, x->options->trim, a)};
     metric_picked ranges = metric_pick_of(r->rank, NULL, &host_ranges, a);
-    const uint32_t lane = main_lane(&ranges);
 
-    metric_picked_sort(&ranges, &host_ranges, a);
-    find_phases(&ranges, lane, &h);
+    find_phases(&ranges, a, &h);
     *(bool *)r->own = h.has_autograd || h.has_backward || h.has_optimizer;
     if (h.has_operators) {
         divide(&ranges, &h, a);
