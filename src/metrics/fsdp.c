@@ -11,7 +11,9 @@
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/nest.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
+#include "metrics/tally.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,12 +81,6 @@ static const metric_pick fsdp_ranges = PICK(.categories = 1 << TRACE_CPU_OP | 1 
 
 /* ---- layers -------------------------------------------------------------------------------- */
 
-/* Times by layer; the names are on the heap. */
-typedef struct {
-    trace_names names;
-    metric_sums *of; /* by id of names */
-} layers;
-
 /* The text in the first parentheses that hold any, without blanks around it; *n 0: there is none. */
 static const char *layer_of(const char *name, size_t *n)
 {
@@ -105,50 +101,44 @@ static const char *layer_of(const char *name, size_t *n)
     return open;
 }
 
-/* Adds a range of this name. */
-static void layers_add(layers *l, const char *name, int64_t time_ps)
+/* Adds a range of this name to the layer's time. */
+static void add_to_layer(tally *layers, const char *name, int64_t time_ps)
 {
     size_t n;
     const char *text = layer_of(name, &n);
 
-    if (n)
-        metric_sums_add(&l->of[trace_names_add(&l->names, text, n)], time_ps);
+    if (!n)
+        return;
+    text = dse_arena_strndup(layers->arena, text, n);
+    tally_add(tally_at(layers, text, text, ""), time_ps);
 }
 
-typedef struct {
-    uint32_t id;
-    uint64_t number; /* GUIDE_NO_LAYER comes last */
-    const char *text;
-} sort_key;
-
-static int by_key(const void *a, const void *b)
+/* In the order of reports: layers.<n> by number, then the others by text. */
+static int by_layer(const void *a, const void *b)
 {
-    const sort_key *x = a, *y = b;
+    const tally_row *x = a, *y = b;
+    const uint64_t m = guide_layer_of(x->name), n = guide_layer_of(y->name);
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->number == GUIDE_NO_LAYER && strcmp(x->text, y->text) != 0)
-        return strcmp(x->text, y->text);
-    return (x->id > y->id) - (x->id < y->id);
+    if (m != n)
+        return m < n ? -1 : 1;
+    if (m == GUIDE_NO_LAYER && strcmp(x->name, y->name) != 0)
+        return strcmp(x->name, y->name);
+    return METRIC_ORDER({x->first, y->first});
 }
 
-/* In the order of reports: layers.<n> by number, then the others by text; times of a step. */
-static void put_layers(const layers *l, bool compat, uint32_t n_steps, dse_arena *a, metric_value *to)
+/* Times of a step. */
+static void put_layers(tally_rows *layers, bool compat, uint32_t n_steps, metric_value *to)
 {
-    sort_key *key = DSE_ARENA_NEW(a, sort_key, (size_t)l->names.n + 1);
-
-    for (uint32_t i = 0; i < l->names.n; i++)
-        key[i] = (sort_key){i, guide_layer_of(l->names.text[i]), l->names.text[i]};
-    qsort(key, l->names.n, sizeof *key, by_key);
-    for (uint32_t i = 0; i < l->names.n; i++) {
-        const metric_sums *s = &l->of[key[i].id];
-        metric_value *o = metric_put_object(to, key[i].text);
+    tally_sort(layers, by_layer);
+    for (size_t i = 0; i < layers->n; i++) {
+        const tally_row *row = &layers->row[i];
+        metric_value *o = metric_put_object(to, row->name);
 
         if (compat)
-            metric_put_integer(o, "count", s->n);
+            metric_put_count(o, "count", row->n);
         else
-            metric_put_number(o, "count_per_step", (double)s->n / n_steps);
-        metric_put_number(o, compat ? "total_time_ms" : "self_time_ms", guide_us(s->sum_ps) / 1000 / n_steps);
+            metric_put_number(o, "count_per_step", (double)row->n / n_steps);
+        metric_put_number(o, compat ? "total_time_ms" : "self_time_ms", guide_us(row->ps) / 1000 / n_steps);
     }
 }
 
@@ -162,7 +152,7 @@ typedef struct {
     double step_ms, fsdp_ms, share, comm_ms, copy_ms; /* of a step */
     class_cost class[FSDP_CLASSES];
     bool has_launches;
-    layers layers;
+    tally_rows layers;
     uint32_t n_steps;
 } rank_cost;
 
@@ -259,17 +249,17 @@ static void fill(const metric_view *v, const metric_spans *steps, const ranges *
                  rank_cost *out)
 {
     double each = (double)TRACE_PS_PER_MS * out->n_steps;
+    tally layers = {.arena = a};
 
-    out->layers.of = DSE_ARENA_NEW(a, metric_sums, r->nest.n);
     gpu_times(v, steps, r, a, out);
     for (uint32_t i = 0; i < r->nest.n; i++) {
         class_cost *c = &out->class[r->class[i]];
 
         c->n += 1.0 / out->n_steps;
         c->own_ms += (double)r->own_ps[i];
-        layers_add(&out->layers, METRIC_TEXT_OF(v->rank, &v->rank->event[r->nest.item[i].event]),
-                   r->own_ps[i]);
+        add_to_layer(&layers, METRIC_TEXT_OF(v->rank, &v->rank->event[r->nest.item[i].event]), r->own_ps[i]);
     }
+    out->layers = tally_end(&layers);
     for (int c = 0; c < FSDP_CLASSES; c++)
         out->class[c].own_ms /= each;
     out->step_ms = (double)metric_spans_length(steps) / each;
@@ -297,7 +287,7 @@ static void put_class(const rank_cost *r, int c, metric_value *to)
     metric_put_number_or(o, "gpu_time_ms", r->has_launches ? k->gpu_ms : NAN, no_launches);
 }
 
-static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
+static void put_rank(rank_cost *r, metric_value *to)
 {
     metric_value *operations;
 
@@ -309,8 +299,8 @@ static void put_rank(const rank_cost *r, dse_arena *a, metric_value *to)
     operations = metric_put_object(to, "operation_breakdown");
     for (int c = 0; c < FSDP_CLASSES; c++)
         put_class(r, c, operations);
-    metric_put_integer(to, "num_layers", r->layers.names.n);
-    put_layers(&r->layers, false, r->n_steps, a, metric_put_object(to, "layer_breakdown"));
+    metric_put_count(to, "num_layers", r->layers.n);
+    put_layers(&r->layers, false, r->n_steps, metric_put_object(to, "layer_breakdown"));
 }
 
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
@@ -321,8 +311,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 
     fill(r->view, &steps, &found, a, &c);
     metric_put_integer(r->aside, "ranges", found.nest.n);
-    put_rank(&c, a, r->out);
-    trace_names_free(&c.layers.names);
+    put_rank(&c, r->out);
     return true;
 }
 
@@ -362,7 +351,7 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
 typedef struct {
     metric_sums class[FSDP_CLASSES];
     int64_t sum_ps;
-    layers layers;
+    tally_rows layers;
 } compat_row;
 
 static void put_classes(const compat_row *row, metric_value *to)
@@ -383,7 +372,7 @@ static void put_classes(const compat_row *row, metric_value *to)
     }
 }
 
-static void put_rank_compat(const compat_row *row, const guide_rank *r, dse_arena *a)
+static void put_rank_compat(compat_row *row, const guide_rank *r)
 {
     const metric_sums *c = row->class;
     const double recording_us = guide_recording_us(r->rank), fsdp_us = guide_us(row->sum_ps);
@@ -398,14 +387,15 @@ static void put_rank_compat(const compat_row *row, const guide_rank *r, dse_aren
     metric_put_number(to, "copy_overhead_ms",
                       guide_us(c[FSDP_COPY_IN].sum_ps + c[FSDP_COPY_OUT].sum_ps) / 1000);
     put_classes(row, metric_put_object(to, "operation_breakdown"));
-    put_layers(&row->layers, true, 1, a, metric_put_object(to, "layer_breakdown"));
-    metric_put_integer(to, "num_layers", row->layers.names.n);
+    put_layers(&row->layers, true, 1, metric_put_object(to, "layer_breakdown"));
+    metric_put_count(to, "num_layers", row->layers.n);
 }
 
 static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
     metric_picked p = metric_pick_of(of->rank, NULL, &compat_ranges, scratch);
-    compat_row row = {.layers.of = DSE_ARENA_NEW(scratch, metric_sums, p.list.n)};
+    tally layers = {.arena = scratch};
+    compat_row row = {0};
 
     (void)x;
     metric_picked_sum(&p, row.class);
@@ -413,10 +403,10 @@ static bool measure_compat(const metric_context *x, const guide_rank *of, dse_ar
         const trace_event *e = metric_picked_at(&p, i);
 
         row.sum_ps += e->dur_ps;
-        layers_add(&row.layers, METRIC_TEXT_OF(of->rank, e), e->dur_ps);
+        add_to_layer(&layers, METRIC_TEXT_OF(of->rank, e), e->dur_ps);
     }
-    put_rank_compat(&row, of, scratch);
-    trace_names_free(&row.layers.names);
+    row.layers = tally_end(&layers);
+    put_rank_compat(&row, of);
     return true;
 }
 

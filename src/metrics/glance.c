@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "metrics/comm_size.h"
-#include "metrics/latency.h"
 #include "metrics/nest.h"
 #include "metrics/order.h"
 #include "metrics/parallel.h"
@@ -116,7 +115,7 @@ static void find_causes(const metric_view *v, metric_span window, tally *by_call
 
     if (!d->window_ps)
         return;
-    metric_picked_sort(&calls, &blocking, a);
+    metric_picked_sort(&calls, a);
     for (uint32_t i = 0; i < calls.list.n; i++) {
         const trace_event *e = metric_picked_at(&calls, i);
 
@@ -260,7 +259,7 @@ static void add_operations(const metric_view *v, const tpu_device *d, tally *ker
  * SGLang uses kernels of vLLM. */
 static const metric_name_class programs[] = {{0, "sglang"},
                                              {1, "vllm"},
-                                             {1, METRIC_VLLM_PASS},
+                                             {1, "=^" METRIC_VLLM_PREFIX},
                                              {2, "torchtitan"},
                                              {3, "megatron/"},
                                              {3, "megatron."},
@@ -282,6 +281,27 @@ static const char *program_of(const metric_context *x)
         first = class < first ? class : first;
     }
     return first < DSE_COUNT(names) ? names[first] : NULL;
+}
+
+static glance_device sum_of(const glance_device *device, size_t n)
+{
+    glance_device all = {.step_ps = 0, .least_ps = (double)NAN, .most_ps = (double)NAN};
+
+    for (const glance_device *d = device; d < device + n; d++) {
+        all.window_ps += d->window_ps;
+        all.span_ps += d->span_ps;
+        for (int p = 0; p < GLANCE_PARTS; p++)
+            all.part_ps[p] += d->part_ps[p];
+        for (int c = 0; c < GLANCE_CAUSES; c++)
+            all.cause_ps[c] += d->cause_ps[c];
+        all.gap_ps = d->gap_ps > all.gap_ps ? d->gap_ps : all.gap_ps;
+        all.n_steps += d->n_steps;
+        all.step_ps += d->n_steps ? d->n_steps * d->step_ps : 0;
+        all.least_ps = fmin(all.least_ps, d->least_ps);
+        all.most_ps = fmax(all.most_ps, d->most_ps);
+    }
+    all.step_ps = all.n_steps ? all.step_ps / all.n_steps : (double)NAN;
+    return all;
 }
 
 glance glance_of(const metric_context *x)
@@ -312,6 +332,7 @@ glance glance_of(const metric_context *x)
         add_copies(v, &copies);
         add_collectives(v, &calls);
     }
+    g.all = sum_of(g.device, g.n_devices);
     g.kernels = rows_of(&kernels);
     g.copies = rows_of(&copies);
     g.collectives = rows_of(&calls);

@@ -52,6 +52,7 @@ typedef tally_rows glance_rows;
 typedef struct {
     size_t n_devices;
     glance_device *device; /* in the order of the ranks */
+    glance_device all;     /* their sums; the longest gap; mean, least and most of all steps */
     glance_rows kernels, collectives;
     glance_rows copies;   /* and fills of memory, by their names, which say from where to where */
     glance_rows blocking; /* calls in which the host waited for a GPU */

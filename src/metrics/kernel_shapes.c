@@ -327,18 +327,31 @@ static size_t op_of(const char *name)
     return i;
 }
 
-/* The place of an operator's shape; DSE_NONE: it has no row, or not the sizes that the row is of. */
-static uint32_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
+/* The shape of an operator's call; false: it has no row, or not the sizes that the row is of. */
+static bool shape_of_call(const trace_rank *r, const trace_event *e, bool causal, shape *s)
 {
     const trace_args *a = &r->args[e->args];
     const size_t op = op_of(METRIC_TEXT_OF(r, e));
-    shape s;
 
     return op < N_OPS &&
-                   shape_of(TRACE_NAME(r, a->input_dims),
-                            a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, &s)
-               ? (uint32_t)place_of(out, &s)
-               : DSE_NONE;
+           shape_of(TRACE_NAME(r, a->input_dims),
+                    a->input_types == DSE_NONE ? "" : TRACE_NAME(r, a->input_types), op, causal, s);
+}
+
+/* The place of the call that launched the i-th kernel; DSE_NONE. */
+static uint32_t call_of(const metric_nest *calls, const metric_view *v, uint32_t i)
+{
+    const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
+
+    return launch ? metric_nest_at(calls, launch->lane, launch->start_ps) : DSE_NONE;
+}
+
+/* The place of an operator's shape; DSE_NONE: it has no row, or not the sizes that the row is of. */
+static uint32_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
+{
+    shape s;
+
+    return shape_of_call(r, e, causal, &s) ? (uint32_t)place_of(out, &s) : DSE_NONE;
 }
 
 /* Adds the calls that have kernels, whose times these are; -1: none. What operators and arguments come to is
@@ -396,8 +409,7 @@ static void collect(const metric_view *v, bool causal, dse_arena *scratch, colle
         kernels_ps[i] = -1;
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
-        const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &r->event[v->launch[i]];
-        const uint32_t of = launch ? metric_nest_at(&calls, launch->lane, launch->start_ps) : DSE_NONE;
+        const uint32_t of = call_of(&calls, v, i);
         shape s;
 
         if (of != DSE_NONE) {
@@ -418,16 +430,10 @@ metric_kernel_shape *metric_kernel_shapes_of(const metric_view *v, dse_arena *a)
     metric_kernel_shape *out = DSE_ARENA_NEW(a, metric_kernel_shape, (size_t)v->kernels.n + 1);
 
     for (uint32_t i = 0; i < v->kernels.n; i++) {
-        const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &r->event[v->launch[i]];
-        const uint32_t of = launch ? metric_nest_at(&calls, launch->lane, launch->start_ps) : DSE_NONE;
-        const trace_event *call = of == DSE_NONE ? NULL : &r->event[calls.item[of].event];
-        const trace_args *args = call ? &r->args[call->args] : NULL;
-        const size_t op = call ? op_of(METRIC_TEXT_OF(r, call)) : N_OPS;
+        const uint32_t of = call_of(&calls, v, i);
         shape s;
 
-        if (op < N_OPS &&
-            shape_of(TRACE_NAME(r, args->input_dims),
-                     args->input_types == DSE_NONE ? "" : TRACE_NAME(r, args->input_types), op, false, &s))
+        if (of != DSE_NONE && shape_of_call(r, &r->event[calls.item[of].event], false, &s))
             out[i] = (metric_kernel_shape){class_name[s.class],
                                            s.m,
                                            s.n,

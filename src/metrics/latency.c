@@ -13,35 +13,16 @@
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-#define VLLM_PREFIX "execute_context_"
-
-bool metric_is_engine_step(const char *name)
-{
-    static const char file[] = "$core.py:";
-
-    if (!metric_begins(name, file) || !isdigit((unsigned char)name[sizeof file - 1]))
-        return false;
-    name += sizeof file - 1;
-    name += strspn(name, "0123456789");
-    return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
-}
-
-bool metric_is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
-
 typedef struct {
     const char *name;
     unsigned kinds;
-    metric_pick pick, compat;
+    metric_mark mark, compat;
 } marker;
 
-#define MARKER(...) METRIC_PICK(0, {__VA_ARGS__}), METRIC_PICK(0, {__VA_ARGS__})
-
 static const marker markers[] = {
-    {"execute_context_*", METRIC_ON_GPU,
-     MARKER(.categories = 1 << TRACE_ANNOTATION, .names = METRIC_VLLM_PASS)},
-    {"run_batch", METRIC_ON_GPU, MARKER(.categories = 1 << TRACE_PYTHON, .names = METRIC_SGLANG_PASS)},
-    {"$core.py step", METRIC_ON(TRACE_XLA), METRIC_PICK(0, {.is = metric_is_engine_step}),
-     METRIC_PICK(0, {.is = metric_is_engine_line})},
+    {"execute_context_*", METRIC_ON_GPU, METRIC_MARK_VLLM, METRIC_MARK_VLLM},
+    {"run_batch", METRIC_ON_GPU, METRIC_MARK_SGLANG, METRIC_MARK_SGLANG},
+    {"$core.py step", METRIC_ON(TRACE_XLA), METRIC_MARK_ENGINE, METRIC_MARK_ENGINE_LINE},
 };
 
 #define N_MARKERS (sizeof markers / sizeof markers[0])
@@ -65,8 +46,8 @@ static const char *counts_of(const char *text, uint64_t *requests, uint64_t *tok
 static void read_counts(const char *name, metric_pass *p)
 {
     static const char generation[] = ")_generation_";
-    const char *at = metric_begins(name, VLLM_PREFIX)
-                         ? counts_of(name + strlen(VLLM_PREFIX), &p->n_context, &p->context_tokens)
+    const char *at = metric_begins(name, METRIC_VLLM_PREFIX)
+                         ? counts_of(name + strlen(METRIC_VLLM_PREFIX), &p->n_context, &p->context_tokens)
                          : NULL;
 
     p->counted = at && metric_begins(at, generation) &&
@@ -77,14 +58,12 @@ METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {y->span.e
 
 static void passes_of(const metric_view *v, const marker *m, bool compat, dse_arena *a, metric_passes *out)
 {
-    metric_picked p;
     metric_steps s;
 
     *out = (metric_passes){0, NULL};
     if (!(m->kinds & METRIC_ON(v->rank->kind)))
         return;
-    p = metric_pick_of(v->rank, NULL, compat ? &m->compat : &m->pick, a);
-    s = metric_steps_of_picked(&p, a);
+    s = metric_marked_steps(v->rank, compat ? m->compat : m->mark, a);
     for (uint32_t i = 0; i < s.n; i++)
         s.step[i].lane = 0; /* a pass within another is a part of it, on whatever thread */
     if (compat) {

@@ -25,17 +25,6 @@ typedef struct {
  * run_batch, or the engine core's steps on a TPU. *marker is NULL if there is none. */
 void metric_passes_of(const metric_context *x, metric_passes **by_rank, const char **marker);
 
-/* Names of forward passes, or engine steps, for metric_says: vLLM's, SGLang's ("scheduler.py(1234):
- * run_batch"). */
-#define METRIC_VLLM_PASS   "=^execute_context_"
-#define METRIC_SGLANG_PASS "=^run_batch$|=: run_batch$"
-
-/* On a TPU, where a tracer of Python gives file and line ("$core.py:331 step_with_batch_queue", the line
- * being that of one version of the engine), of which _LINE is the one that the original tools look for. */
-bool metric_is_engine_step(const char *name);
-#define METRIC_ENGINE_LINE "$core.py:331 step"
-bool metric_is_engine_line(const char *name);
-
 /* How many passes there are before the first token. 0: the recording begins after it. */
 uint32_t metric_passes_prefill(const metric_passes *p);
 

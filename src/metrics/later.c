@@ -1,6 +1,5 @@
 #include "metrics/later.h"
 
-#include "metrics/latency.h"
 #include "metrics/numbers.h"
 #include "metrics/tpu_run.h"
 
@@ -199,35 +198,20 @@ dse_status later_value(const metric_context *x, metric_value *out, dse_error *er
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static bool is_profiler_step(const char *name)
-{
-    size_t n = strlen(METRIC_STEP_PREFIX);
-
-    return metric_begins(name, METRIC_STEP_PREFIX) && name[n] && !name[n + strspn(name + n, "0123456789")];
-}
-
-static const metric_pick marks[LATER_MARKS] = {
-    [LATER_PROFILER_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .is = is_profiler_step}),
-    [LATER_VLLM_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .names = METRIC_VLLM_PASS}),
-    [LATER_SGLANG_STEPS] = METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = METRIC_SGLANG_PASS})};
-static const metric_pick run_batch =
-    METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=<run_batch>"});
-
-metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere)
+metric_steps later_steps_of(const metric_context *x, uint32_t i, metric_mark mark)
 {
     const trace_rank *r = x->view[i].rank;
-    metric_picked p;
     metric_steps s;
 
-    if (mark == LATER_PROFILER_STEPS && !x->options->compat)
+    if (mark == METRIC_MARK_PROFILER && !x->options->compat)
         return (metric_steps){x->view[i].n_steps, x->view[i].step};
-    p = metric_pick_of(r, NULL, mark == LATER_SGLANG_STEPS && anywhere ? &run_batch : &marks[mark], x->arena);
-    s = metric_steps_of_picked(&p, x->arena);
-    for (uint32_t k = 0; k < s.n; k++)
+    s = metric_marked_steps(r, mark, x->arena);
+    for (uint32_t k = 0; k < s.n; k++) {
+        const char *name = METRIC_TEXT_OF(r, &r->event[s.step[k].number]);
+
         s.step[k].number =
-            mark != LATER_PROFILER_STEPS
-                ? 0
-                : strtoll(METRIC_TEXT_OF(r, metric_picked_at(&p, k)) + strlen(METRIC_STEP_PREFIX), NULL, 10);
+            mark == METRIC_MARK_PROFILER ? strtoll(name + strlen(METRIC_STEP_PREFIX), NULL, 10) : 0;
+    }
     metric_sort_steps(s.step, s.n);
     return s;
 }

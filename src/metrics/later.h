@@ -117,16 +117,10 @@ later_fold_fn later_add_comm, later_add_picked;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-typedef enum {
-    LATER_PROFILER_STEPS, /* ProfilerStep#<n> */
-    LATER_VLLM_STEPS,     /* execute_context_* */
-    LATER_SGLANG_STEPS,   /* run_batch */
-    LATER_MARKS
-} later_mark;
-
-/* Steps of one kind of mark: profiler steps by number, others by start. `anywhere`: run_batch as a word
- * anywhere in the name, as compute_comm_overlap takes it. */
-metric_steps later_steps_of(const metric_context *x, uint32_t i, later_mark mark, bool anywhere);
+/* Steps of a mark: profiler steps by number, others by start. Of those that count, if there are several kinds,
+ * LATER_MARKS are the first. */
+#define LATER_MARKS (METRIC_MARK_SGLANG + 1)
+metric_steps later_steps_of(const metric_context *x, uint32_t i, metric_mark mark);
 
 /* The words for a category by which a tool takes an event for a kernel; a TPU's events have none. */
 #define LATER_KERNEL_WORDS "kernel|Op|gpu_op|device_op|"

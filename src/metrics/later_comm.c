@@ -52,7 +52,7 @@ static void steps_fraction(const metric_context *x, const later_kernels *k, cons
 
 static void gpu_fraction(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_steps steps = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
+    metric_steps steps = later_steps_of(x, k->index, METRIC_MARK_PROFILER);
 
     if (steps.n)
         steps_fraction(x, k, &steps, r);
@@ -114,7 +114,7 @@ static void add_time(const metric_context *x, const later_kernels *k, later_resu
     if (!k->n)
         return;
     if (!k->device)
-        all = later_steps_of(x, k->index, LATER_PROFILER_STEPS, false);
+        all = later_steps_of(x, k->index, METRIC_MARK_PROFILER);
     s = metric_steps_inner(&all);
     comm = later_union(k, true, x->arena);
     time =

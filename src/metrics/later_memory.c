@@ -1,5 +1,4 @@
 /* Copies: average_memory_bandwidth, memory_transfer_overhead. */
-#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/tpu_planes.h"
@@ -170,8 +169,6 @@ static metric_spans device_compute(const metric_context *x, const trace_rank *r,
     return metric_spans_merge_any(span, n);
 }
 
-static const metric_pick engine_line = METRIC_PICK(0, {.is = metric_is_engine_line});
-
 /* Over the sum of the engine's steps, which is host time. */
 static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 {
@@ -183,7 +180,7 @@ static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 
     if (!copies.n)
         return;
-    metric_pick_sum(rank, &engine_line, x->arena, &steps);
+    metric_pick_sum(rank, &metric_mark_pick[METRIC_MARK_ENGINE_LINE], x->arena, &steps);
     compute = device_compute(x, rank, lane);
     add_exposed(x, NULL, &copies, &compute, (double)steps.sum_ps, r);
 }

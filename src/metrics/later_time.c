@@ -1,5 +1,4 @@
 /* Steps and kernels in time: the later tools' avg_step_time, total_*_time, utilization, imbalance. */
-#include "metrics/latency.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
 #include "metrics/numbers.h"
@@ -45,25 +44,13 @@ static void put_spread(const step_times *t, metric_value *out)
 /* The kind of marks that any rank has decides for all. */
 static void add_gpu_steps(const metric_context *x, step_times *t, later_result *r)
 {
-    for (later_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
+    for (metric_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
         for (uint32_t i = 0; i < x->n_views; i++) {
-            metric_steps s = later_steps_of(x, i, mark, false);
+            metric_steps s = later_steps_of(x, i, mark);
 
             if (s.n)
                 add_steps(&s, x->view[i].rank, t, r);
         }
-}
-
-static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_step}),
-                         upstream_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
-                         jit_steps = METRIC_PICK(0, {.names = "=^jit_train_step"});
-
-/* Steps of a rank by their names, in the order of the file. */
-static metric_steps named_steps(const metric_context *x, const trace_rank *r, const metric_pick *pick)
-{
-    metric_picked p = metric_pick_of(r, NULL, pick, x->arena);
-
-    return metric_steps_of_picked(&p, x->arena);
 }
 
 /* The lowest process with such a step; DSE_NONE. */
@@ -96,14 +83,14 @@ static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
 {
     const trace_rank *r = &x->record->rank[i];
     bool compat = x->options->compat;
-    metric_steps s = named_steps(x, r, compat ? &upstream_steps : &engine_steps);
+    metric_steps s = metric_marked_steps(r, compat ? METRIC_MARK_ENGINE_LINE : METRIC_MARK_ENGINE, x->arena);
 
     if (compat)
         return s;
     metric_steps_keep_outermost(&s);
     metric_steps_drop_polls(&s, &x->view[i], x->arena);
     if (!s.n) {
-        s = named_steps(x, r, &jit_steps);
+        s = metric_marked_steps(r, METRIC_MARK_TRAIN, x->arena);
         keep_process(r, lowest_pid(r, &s), &s);
     }
     return s;

@@ -31,11 +31,10 @@ enum {
     METRIC_NEEDS_INFERENCE = 1 << 8, /* its phase, or --phase */
     METRIC_NEEDS_CHIPS = 1 << 9,     /* --n_chips, device planes, or total_count */
     METRIC_NEEDS_SNAPSHOT = 1 << 10, /* a memory snapshot */
-    METRIC_NEEDS_DEVICE = 1 << 11,   /* TPU device events on every rank */
-    METRIC_NEEDS_CLOCK = 1 << 12,    /* ranks at work at the same time, unless their clocks are aligned */
-    METRIC_NEEDS_TRAINING = 1 << 13, /* a phase that is not said to be inference; --force */
+    METRIC_NEEDS_CLOCK = 1 << 11,    /* ranks at work at the same time, unless their clocks are aligned */
+    METRIC_NEEDS_TRAINING = 1 << 12, /* a phase that is not said to be inference; --force */
     METRIC_NEEDS_EVIDENCE =
-        1 << 14 /* GPU events or a communication, without which a count of 0 says nothing */
+        1 << 13 /* GPU events or a communication, without which a count of 0 says nothing */
 };
 
 #define METRIC_ON(kind) (1u << (kind))

@@ -202,17 +202,6 @@ static double active_tflops(const metric_context *x)
     return time > 0 ? flops / 1e12 / ((double)time / TRACE_PS_PER_S) : NAN;
 }
 
-static dse_status of_xla(const metric_context *x, double peak_tflops, metric_value *out, dse_error *err)
-{
-    double tflops = active_tflops(x);
-
-    if (isnan(tflops))
-        return metric_absent(err, "no event has model_flops");
-    metric_put_number(out, "mfu", 100 * tflops / peak_tflops / (double)x->card->total_count);
-    metric_put_number(out, "active_tflops", tflops);
-    return DSE_OK;
-}
-
 static void put_device(const trace_card *c, double tflops, metric_value *out)
 {
     metric_put_text(out, "device", c->xpu_model);
@@ -238,21 +227,41 @@ static dse_status mfu(const metric_context *x, metric_value *out, dse_error *err
     return DSE_OK;
 }
 
-#define NO_COUNT "the workload card does not give workload.hardware.xpu_spec.total_count"
+/* The peak of a device by the original tool's table. */
+static dse_status compat_device(const trace_card *c, double *tflops, dse_error *err)
+{
+    const char *known = "^nvidia_a100$|^nvidia_h100$|^tpu_v6e$";
 
+    if (c && c->xpu_model && metric_says(c->xpu_model, known))
+        return metric_peak_tflops(c->xpu_model, "bf16", tflops, err);
+    return metric_absent(err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by "
+                              "the workload card's xpu_spec.model");
+}
+
+/* The FLOP/s that XLA counted while it computed, over the devices' peak. */
 static dse_status mfu_xla(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const bool compat = x->options->compat;
     const trace_card *c = x->card;
-    double tflops;
-    dse_status st = metric_peak_tflops(c->xpu_model, c->precision, &tflops, err);
+    double peak, tflops;
+    dse_status st =
+        compat ? compat_device(c, &peak, err) : metric_peak_tflops(c->xpu_model, c->precision, &peak, err);
 
-    if (st == DSE_OK && c->total_count == TRACE_CARD_NONE)
-        return metric_absent(err, NO_COUNT);
-    if (st == DSE_OK)
-        st = of_xla(x, tflops, out, err);
-    if (st == DSE_OK)
-        put_device(c, tflops, out);
-    return st;
+    if (st != DSE_OK)
+        return st;
+    if (c->total_count == TRACE_CARD_NONE)
+        return metric_absent(err, "the workload card does not give workload.hardware.xpu_spec.total_count");
+    tflops = active_tflops(x);
+    if (isnan(tflops))
+        return metric_absent(err, "no event has model_flops");
+    if (compat) {
+        metric_put_number(out, "mfu", metric_round(tflops / (peak * (double)c->total_count) * 100, 4));
+        return DSE_OK;
+    }
+    metric_put_number(out, "mfu", 100 * tflops / peak / (double)c->total_count);
+    metric_put_number(out, "active_tflops", tflops);
+    put_device(c, peak, out);
+    return DSE_OK;
 }
 
 /* ---- as the original tool has it -------------------------------------------------------------------- */
@@ -319,16 +328,6 @@ static dse_status compat_seconds(const metric_context *x, double *out, dse_error
 
 static int64_t or_one(int64_t v) { return v == TRACE_CARD_NONE || v == 0 ? 1 : v; }
 
-static dse_status compat_device(const trace_card *c, double *tflops, dse_error *err)
-{
-    const char *known = "^nvidia_a100$|^nvidia_h100$|^tpu_v6e$";
-
-    if (c && c->xpu_model && metric_says(c->xpu_model, known))
-        return metric_peak_tflops(c->xpu_model, "bf16", tflops, err);
-    return metric_absent(err, "the original tool knows nvidia_a100, nvidia_h100 and tpu_v6e only, by "
-                              "the workload card's xpu_spec.model");
-}
-
 static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
     const trace_card *c = x->card;
@@ -349,22 +348,6 @@ static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_err
     return DSE_OK;
 }
 
-static dse_status mfu_xla_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    double peak, tflops;
-    dse_status st = compat_device(x->card, &peak, err);
-
-    if (st != DSE_OK)
-        return st;
-    if (x->card->total_count == TRACE_CARD_NONE)
-        return metric_absent(err, NO_COUNT);
-    tflops = active_tflops(x);
-    if (isnan(tflops))
-        return metric_absent(err, "no event has model_flops");
-    metric_put_number(out, "mfu", metric_round(tflops / (peak * (double)x->card->total_count) * 100, 4));
-    return DSE_OK;
-}
-
 static const metric_entry entries[] = {{"mfu", "%", METRIC_HIGHER, METRIC_STEP_TOLERANCE}};
 
 static const metric rows[] = {
@@ -377,7 +360,7 @@ static const metric rows[] = {
     {METRIC_ROW(
          "mfu", "tpu", "%", METRIC_ON(TRACE_XLA), METRIC_NEEDS_CARD,
          "model FLOPs utilisation: the FLOPs that XLA counts while it computes, over the devices' peak"),
-     .compute = mfu_xla, METRIC_ENTRIES(entries), .compat = mfu_xla_compat, .headline = "mfu"},
+     .compute = mfu_xla, METRIC_ENTRIES(entries), .compat = mfu_xla, .headline = "mfu"},
 };
 
 METRIC_FAMILY(mfu);

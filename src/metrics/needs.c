@@ -1,6 +1,7 @@
 #include "metrics/needs.h"
 
 #include "base/names.h"
+#include "metrics/kinds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -174,29 +175,15 @@ static dse_status check_snapshot(const metric_context *x, dse_error *err)
              "and put what _dump_snapshot() writes beside the traces");
 }
 
-static bool is_device_plane(const trace_rank *r, const trace_lane *l)
-{
-    return l->process_name != DSE_NONE && strncmp(r->names.text[l->process_name], "/device:TPU:", 12) == 0;
-}
-
 static bool has_device_plane(const trace_rank *r)
 {
-    for (uint32_t i = 0; i < r->n_lanes; i++)
-        if (is_device_plane(r, &r->lane[i]))
-            return true;
-    return false;
-}
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
+        const char *process = TRACE_NAME(r, r->lane[i].process_name);
 
-static dse_status check_device(const metric_context *x, dse_error *err)
-{
-    for (uint32_t i = 0; i < x->n_views; i++)
-        if (!has_device_plane(x->view[i].rank) && !x->view[i].rank->device_time)
-            return metric_absent(
-                err,
-                "'%.300s' has no events of a device (/device:TPU:*, device_duration_ps); record while "
-                "the devices work",
-                x->view[i].rank->path ? x->view[i].rank->path : "");
-    return DSE_OK;
+        if (process && metric_begins(process, "/device:TPU:"))
+            return true;
+    }
+    return false;
 }
 
 /* ---- the card ------------------------------------------------------------------------------ */
@@ -324,14 +311,13 @@ static const struct {
     unsigned need;
     dse_status (*check)(const metric_context *x, dse_error *err);
 } checks[] = {
-    {METRIC_NEEDS_SNAPSHOT, check_snapshot}, {METRIC_NEEDS_DEVICE, check_device},
-    {METRIC_NEEDS_GPU, check_gpu},           {METRIC_NEEDS_COMM, check_comm},
-    {METRIC_NEEDS_STEPS, check_steps},       {METRIC_NEEDS_RANKS, check_ranks},
-    {METRIC_NEEDS_CLOCK, check_clock},       {METRIC_NEEDS_INFERENCE, check_inference},
-    {METRIC_NEEDS_CARD, check_card},         {METRIC_NEEDS_TOKENS, check_tokens},
-    {METRIC_NEEDS_MODEL, check_model},       {METRIC_NEEDS_PIPELINE, check_pipeline},
-    {METRIC_NEEDS_CHIPS, check_chips},       {METRIC_NEEDS_TRAINING, check_training},
-    {METRIC_NEEDS_EVIDENCE, check_evidence},
+    {METRIC_NEEDS_SNAPSHOT, check_snapshot},   {METRIC_NEEDS_GPU, check_gpu},
+    {METRIC_NEEDS_COMM, check_comm},           {METRIC_NEEDS_STEPS, check_steps},
+    {METRIC_NEEDS_RANKS, check_ranks},         {METRIC_NEEDS_CLOCK, check_clock},
+    {METRIC_NEEDS_INFERENCE, check_inference}, {METRIC_NEEDS_CARD, check_card},
+    {METRIC_NEEDS_TOKENS, check_tokens},       {METRIC_NEEDS_MODEL, check_model},
+    {METRIC_NEEDS_PIPELINE, check_pipeline},   {METRIC_NEEDS_CHIPS, check_chips},
+    {METRIC_NEEDS_TRAINING, check_training},   {METRIC_NEEDS_EVIDENCE, check_evidence},
 };
 
 dse_status metric_check_needs(unsigned needs, const metric_context *x, dse_error *err)

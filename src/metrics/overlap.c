@@ -4,11 +4,12 @@
  * All of them intersect the union of communication with that of compute; they differ in what they take for
  * either, in the time that they look at, and in how ranks are put together. */
 #include "metrics/guide.h"
-#include "metrics/latency.h"
 #include "metrics/later.h"
+#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { COMM, COMPUTE, WORKS };
 
@@ -108,37 +109,31 @@ static dse_status cover_of(const metric_context *x, const metric_view *v, cover 
 
 static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
-    cover sum = {0}, *of = DSE_ARENA_NEW(x->arena, cover, x->n_views);
+    metric_value *ranks = metric_object_new(out->arena);
     double of_comm = 0, of_compute = 0;
     uint32_t n_comm = 0, n_compute = 0;
-    dse_status st = DSE_OK;
-    metric_value *ranks;
+    cover sum = {0};
 
-    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        st = cover_of(x, &x->view[i], &of[i], err);
-        sum = (cover){sum.comm + of[i].comm, sum.compute + of[i].compute, sum.both + of[i].both,
-                      sum.n_comm + of[i].n_comm, sum.n_compute + of[i].n_compute};
-        if (of[i].comm) {
-            of_comm += (double)of[i].both / (double)of[i].comm;
-            n_comm++;
-        }
-        if (of[i].compute) {
-            of_compute += (double)of[i].both / (double)of[i].compute;
-            n_compute++;
-        }
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
+        cover of = {0};
+        dse_status st = cover_of(x, &x->view[i], &of, err);
+
+        if (st != DSE_OK)
+            return st;
+        put(&of, rank);
+        put_ratios(&of, rank);
+        sum = (cover){sum.comm + of.comm, sum.compute + of.compute, sum.both + of.both,
+                      sum.n_comm + of.n_comm, sum.n_compute + of.n_compute};
+        of_comm += of.comm ? (double)of.both / (double)of.comm : 0;
+        of_compute += of.compute ? (double)of.both / (double)of.compute : 0;
+        n_comm += of.comm != 0;
+        n_compute += of.compute != 0;
     }
-    if (st != DSE_OK)
-        return st;
     metric_put_ratio(out, "overlap_ratio_of_comm", of_comm, n_comm, "no communication");
     metric_put_ratio(out, "overlap_ratio_of_comp", of_compute, n_compute, "no compute kernels");
     put(&sum, out);
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
-
-        put(&of[i], rank);
-        put_ratios(&of[i], rank);
-    }
+    metric_take(metric_put_object(out, "per_rank"), ranks);
     return DSE_OK;
 }
 
@@ -276,8 +271,9 @@ static metric_steps first_steps(const metric_context *x, uint32_t i)
 {
     metric_steps s = {0};
 
-    for (later_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
-        s = later_steps_of(x, i, mark, x->options->compat);
+    for (metric_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
+        s = later_steps_of(x, i,
+                           x->options->compat && mark == METRIC_MARK_SGLANG ? METRIC_MARK_RUN_BATCH : mark);
     return s;
 }
 
@@ -293,27 +289,28 @@ static void add_covered_steps(const metric_context *x, const later_kernels *k, l
     later_add(r, k->rank, over, all);
 }
 
-/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static const metric_pick engine_steps = METRIC_PICK(0, {.is = metric_is_engine_line}),
-                         step_markers = METRIC_PICK(0, {.names = "=^StepMarker$"});
+METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {x->number, y->number})
 
+static int64_t length_of(const metric_step *s) { return s->span.end - s->span.start; }
+
+/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
 static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
 {
-    metric_picked p = metric_pick_of(r, NULL, &engine_steps, x->arena);
-    metric_sums all = {0};
-    metric_steps s;
+    metric_steps s = metric_marked_steps(r, METRIC_MARK_ENGINE_LINE, x->arena);
+    int64_t most_ps = 0;
     uint32_t kept = 0;
 
-    if (!p.list.n) {
-        p = metric_pick_of(r, NULL, &step_markers, x->arena);
-        metric_picked_sum(&p, &all);
+    if (!s.n) {
+        s = metric_marked_steps(r, METRIC_MARK_STEP_MARKER, x->arena);
+        for (uint32_t i = 0; i < s.n; i++)
+            most_ps = length_of(&s.step[i]) > most_ps ? length_of(&s.step[i]) : most_ps;
     }
-    metric_sort_by_start(r, &p.list, x->arena);
-    s = metric_steps_of_picked(&p, x->arena);
     for (uint32_t i = 0; i < s.n; i++)
-        if (all.most_ps <= 0 || (double)metric_picked_at(&p, i)->dur_ps > (double)all.most_ps * 0.1)
+        if (most_ps <= 0 || (double)length_of(&s.step[i]) > (double)most_ps * 0.1)
             s.step[kept++] = s.step[i];
     s.n = kept;
+    if (kept)
+        qsort(s.step, kept, sizeof *s.step, by_start);
     return s;
 }
 

@@ -110,13 +110,15 @@ metric_picked metric_pick_of(const trace_rank *r, const metric_events *list, con
     return p;
 }
 
-void metric_picked_sort(metric_picked *p, const metric_pick *pick, dse_arena *a)
+void metric_picked_sort(metric_picked *p, dse_arena *scratch)
 {
-    metric_picker picker = metric_picker_of(p->rank, pick, a);
+    uint8_t *class_of = DSE_ARENA_RAW(scratch, uint8_t, p->rank->n_events); /* by event */
 
-    metric_sort_by_start(p->rank, &p->list, a);
     for (uint32_t i = 0; i < p->list.n; i++)
-        p->class[i] = metric_picker_ask(&picker, metric_picked_at(p, i));
+        class_of[p->list.event[i]] = p->class[i];
+    metric_sort_by_start(p->rank, &p->list, scratch);
+    for (uint32_t i = 0; i < p->list.n; i++)
+        p->class[i] = class_of[p->list.event[i]];
 }
 
 metric_spans metric_picked_time(const metric_picked *p, uint8_t class, dse_arena *a)

@@ -83,7 +83,7 @@ metric_picked metric_pick_of(const trace_rank *r, const metric_events *list, con
                              dse_arena *a);
 
 /* Puts them into the order of start; equal starts keep theirs. */
-void metric_picked_sort(metric_picked *p, const metric_pick *pick, dse_arena *a);
+void metric_picked_sort(metric_picked *p, dse_arena *scratch);
 
 static inline const trace_event *metric_picked_at(const metric_picked *p, uint32_t i)
 {

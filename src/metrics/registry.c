@@ -8,24 +8,19 @@
 #include <string.h>
 
 /* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word
- * here. */
+ * here. Of rows of one name that a trace does not suit, the first says why: those of reports come last. */
 #define FAMILIES(X)                                                                                          \
     X(bubble)                                                                                                \
     X(calls)                                                                                                 \
     X(communication)                                                                                         \
-    X(et)                                                                                                    \
     X(experts)                                                                                               \
     X(fsdp)                                                                                                  \
-    X(guide_straggler)                                                                                       \
-    X(kernel_classes)                                                                                        \
     X(kernel_shapes)                                                                                         \
-    X(kernels)                                                                                               \
     X(latency)                                                                                               \
     X(later_bandwidth)                                                                                       \
     X(later_comm)                                                                                            \
     X(later_kernels)                                                                                         \
     X(later_memory)                                                                                          \
-    X(later_straggler)                                                                                       \
     X(later_time)                                                                                            \
     X(memory)                                                                                                \
     X(memory_at_peak)                                                                                        \
@@ -36,13 +31,12 @@
     X(steps)                                                                                                 \
     X(straggler)                                                                                             \
     X(throughput)                                                                                            \
-    X(totals)                                                                                                \
     X(tpu)                                                                                                   \
     X(tpu_hockney)                                                                                           \
     X(traffic)                                                                                               \
     X(training_phases)                                                                                       \
     X(utilization)                                                                                           \
-    X(window)
+    X(kernels)
 
 #define ROW(name) extern const metric_family metric_family_##name;
 FAMILIES(ROW)

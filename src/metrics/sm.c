@@ -71,20 +71,20 @@ static dse_status none(dse_error *err)
 
 static dse_status sm(const metric_context *x, metric_value *out, dse_error *err)
 {
-    cover *of = DSE_ARENA_NEW(x->arena, cover, x->n_views), sum = {0};
-    metric_value *ranks;
+    metric_value *ranks = metric_object_new(out->arena);
+    cover sum = {0};
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        of[i] = cover_of(x->view[i].rank, &x->view[i].kernels);
-        sum = (cover){both(sum.coverage, of[i].coverage), both(sum.occupancy, of[i].occupancy),
-                      sum.kernels + of[i].kernels};
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        const cover of = cover_of(v->rank, &v->kernels);
+
+        put(&of, metric_put_rank(ranks, v->rank));
+        sum = (cover){both(sum.coverage, of.coverage), both(sum.occupancy, of.occupancy),
+                      sum.kernels + of.kernels};
     }
     if (sum.coverage.weight <= 0)
         return none(err);
     put(&sum, out);
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++)
-        put(&of[i], metric_put_rank(ranks, x->view[i].rank));
+    metric_take(metric_put_object(out, "per_rank"), ranks);
     return DSE_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "metrics/numbers.h"
 #include "metrics/order.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,47 @@ metric_steps metric_steps_kept(const metric_view *v, bool trim)
     return trim ? metric_steps_inner(&all) : all;
 }
 
-metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a)
+static bool is_profiler_step(const char *name)
 {
-    metric_steps s = {p->list.n, DSE_ARENA_NEW(a, metric_step, p->list.n)};
+    size_t n = strlen(METRIC_STEP_PREFIX);
+
+    return metric_begins(name, METRIC_STEP_PREFIX) && name[n] && !name[n + strspn(name + n, "0123456789")];
+}
+
+static bool is_engine_step(const char *name)
+{
+    static const char file[] = "$core.py:";
+
+    if (!metric_begins(name, file) || !isdigit((unsigned char)name[sizeof file - 1]))
+        return false;
+    name += sizeof file - 1;
+    name += strspn(name, "0123456789");
+    return metric_begins(name, " step") || strcmp(name, " _process_engine_step") == 0;
+}
+
+static bool is_engine_line(const char *name) { return strcmp(name, METRIC_ENGINE_LINE) == 0; }
+
+const metric_pick metric_mark_pick[METRIC_MARKS] = {
+    [METRIC_MARK_PROFILER] = METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .is = is_profiler_step}),
+    [METRIC_MARK_VLLM] =
+        METRIC_PICK(0, {.categories = 1 << TRACE_ANNOTATION, .names = "=^" METRIC_VLLM_PREFIX}),
+    [METRIC_MARK_SGLANG] =
+        METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=^run_batch$|=: run_batch$"}),
+    [METRIC_MARK_RUN_BATCH] = METRIC_PICK(0, {.categories = 1 << TRACE_PYTHON, .names = "=<run_batch>"}),
+    [METRIC_MARK_ENGINE] = METRIC_PICK(0, {.is = is_engine_step}),
+    [METRIC_MARK_ENGINE_LINE] = METRIC_PICK(0, {.is = is_engine_line}),
+    [METRIC_MARK_TRAIN] = METRIC_PICK(0, {.names = "=^jit_train_step"}),
+    [METRIC_MARK_STEP_MARKER] = METRIC_PICK(0, {.names = "=^StepMarker$"})};
+
+metric_steps metric_marked_steps(const trace_rank *r, metric_mark mark, dse_arena *a)
+{
+    const metric_picked p = metric_pick_of(r, NULL, &metric_mark_pick[mark], a);
+    metric_steps s = {p.list.n, DSE_ARENA_NEW(a, metric_step, p.list.n)};
 
     for (uint32_t i = 0; i < s.n; i++) {
-        const trace_event *e = metric_picked_at(p, i);
+        const trace_event *e = metric_picked_at(&p, i);
 
-        s.step[i] = (metric_step){p->list.event[i], {metric_start(e), metric_end(e)}, e->lane};
+        s.step[i] = (metric_step){p.list.event[i], {metric_start(e), metric_end(e)}, e->lane};
     }
     return s;
 }
@@ -134,50 +168,43 @@ static void iter_time(const metric_context *x, metric_value *out)
 
 /* ---- as the original tool has it ------------------------------------------------------------ */
 
-typedef struct {
-    int64_t start_ps, dur_ps, number;
-    uint32_t at; /* in the file: equal starts stay in its order */
-    bool numbered;
-} marker;
+/* The last key is the place in the file, which equal steps keep. */
+METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {x->lane, y->lane})
 
-METRIC_COMPARE(by_start, marker, {x->start_ps, y->start_ps}, {x->at, y->at})
-
-METRIC_COMPARE(by_number, marker, {x->number, y->number}, {x->at, y->at})
+METRIC_COMPARE(by_number, metric_step, {x->number, y->number}, {x->lane, y->lane})
 
 /* Every event named ProfilerStep#..., whatever its category: newer profilers repeat steps on the GPU's
  * side. */
 static const metric_pick step_names =
     METRIC_PICK(METRIC_TIMED | METRIC_INSTANTS, {.names = "=^" METRIC_STEP_PREFIX});
 
-static uint32_t markers_of(const trace_rank *r, bool *timed, dse_arena *a, marker **out)
+/* The durations of steps in the order of start; if none lasts, the differences of the starts of those with a
+ * number in the order of numbers. */
+static uint32_t times_of(const trace_rank *r, dse_arena *a, double **ms)
 {
-    metric_picked p = metric_pick_of(r, NULL, &step_names, a);
+    const metric_picked p = metric_pick_of(r, NULL, &step_names, a);
+    metric_step *step = DSE_ARENA_NEW(a, metric_step, p.list.n);
+    uint32_t kept = 0, times = 0;
+    bool timed = false;
 
-    *timed = false;
-    *out = DSE_ARENA_NEW(a, marker, p.list.n);
+    *ms = DSE_ARENA_NEW(a, double, p.list.n);
+    for (uint32_t i = 0; i < p.list.n; i++)
+        timed = timed || metric_picked_at(&p, i)->dur_ps > 0;
     for (uint32_t i = 0; i < p.list.n; i++) {
         const trace_event *e = metric_picked_at(&p, i);
         const char *number = METRIC_TEXT_OF(r, e) + strlen(METRIC_STEP_PREFIX);
         char *end;
 
-        (*out)[i] = (marker){e->start_ps, e->dur_ps, strtoll(number, &end, 10), i, false};
-        (*out)[i].numbered = end != number && !*end;
-        *timed = *timed || e->dur_ps > 0;
+        step[kept] = (metric_step){strtoll(number, &end, 10), {metric_start(e), metric_end(e)}, i};
+        kept += timed ? e->dur_ps > 0 : end != number && !*end;
     }
-    return p.list.n;
-}
+    qsort(step, kept, sizeof *step, timed ? by_start : by_number);
+    for (uint32_t i = timed ? 0 : 1; i < kept; i++) {
+        const metric_span *s = &step[i].span;
 
-/* Their durations in the order of start; if none lasts, the differences of starts in the order of numbers. */
-static uint32_t times_of(marker *m, uint32_t n, bool timed, double *ms)
-{
-    uint32_t kept = 0, times = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (timed ? m[i].dur_ps > 0 : m[i].numbered)
-            m[kept++] = m[i];
-    qsort(m, kept, sizeof *m, timed ? by_start : by_number);
-    for (uint32_t i = timed ? 0 : 1; i < kept; i++)
-        ms[times++] = (double)(timed ? m[i].dur_ps : m[i].start_ps - m[i - 1].start_ps) / TRACE_PS_PER_MS;
+        (*ms)[times++] =
+            (double)(timed ? s->end - s->start : s->start - step[i - 1].span.start) / TRACE_PS_PER_MS;
+    }
     return times;
 }
 
@@ -185,15 +212,9 @@ static void iter_time_compat(const metric_context *x, metric_value *out)
 {
     uint32_t n = 0;
     double *ms = NULL;
-    marker *m;
-    bool timed;
 
-    for (uint32_t i = 0; i < x->n_views && !n; i++) {
-        uint32_t found = markers_of(x->view[i].rank, &timed, x->arena, &m);
-
-        ms = DSE_ARENA_NEW(x->arena, double, found);
-        n = times_of(m, found, timed, ms);
-    }
+    for (uint32_t i = 0; i < x->n_views && !n; i++)
+        n = times_of(x->view[i].rank, x->arena, &ms);
     put_summary(ms, n, out);
     put_list(ms, n, out);
 }

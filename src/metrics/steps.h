@@ -11,8 +11,28 @@ metric_steps metric_steps_inner(const metric_steps *all);
 /* The steps of a view that count: all, or with --trim the inner ones. */
 metric_steps metric_steps_kept(const metric_view *v, bool trim);
 
-/* Picked events as steps with their lanes, in the arena; a step's number is its event's. */
-metric_steps metric_steps_of_picked(const metric_picked *p, dse_arena *a);
+/* What marks a step, a forward pass or an engine's step in a trace, by its name. On a TPU a tracer of Python
+ * gives file and line ("$core.py:331 step_with_batch_queue", the line being that of one version of the engine),
+ * of which _LINE is the one that the original tools look for. */
+typedef enum {
+    METRIC_MARK_PROFILER,    /* ProfilerStep#<n> */
+    METRIC_MARK_VLLM,        /* execute_context_* */
+    METRIC_MARK_SGLANG,      /* run_batch, "scheduler.py(1234): run_batch" */
+    METRIC_MARK_RUN_BATCH,   /* run_batch as a word anywhere in the name, as compute_comm_overlap takes it */
+    METRIC_MARK_ENGINE,      /* the engine core's steps */
+    METRIC_MARK_ENGINE_LINE, /* METRIC_ENGINE_LINE */
+    METRIC_MARK_TRAIN,       /* jit_train_step* */
+    METRIC_MARK_STEP_MARKER, /* StepMarker */
+    METRIC_MARKS
+} metric_mark;
+extern const metric_pick metric_mark_pick[METRIC_MARKS];
+
+#define METRIC_VLLM_PREFIX "execute_context_"
+#define METRIC_ENGINE_LINE "$core.py:331 step"
+
+/* The steps of a mark in the order of the file, with their lanes, in the arena; a step's number is its
+ * event's. */
+metric_steps metric_marked_steps(const trace_rank *r, metric_mark mark, dse_arena *a);
 
 /* Keeps the steps during which a device of an XLA trace worked, if it has any: an idle engine steps all the
  * same, it polls. */

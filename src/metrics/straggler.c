@@ -1,17 +1,21 @@
-/* How much later than the first the last rank of a collective starts it.
+/* Stragglers: how much later than the first the last rank of a collective starts it (straggler_lag), the rank
+ * that the others wait for (the guide's straggler), and how far ranks are apart in communication and in work
+ * (the later tools' straggler_metrics, straggler_pct, load_imbalance_ratio).
  *
  * Collectives are matched over the ranks of their process group: the k-th of one type and group on one rank
  * is the k-th of them on the others. Clocks of ranks on different nodes differ; --align end takes from each
  * rank's times the median over matched collectives of how much later than the first it ends them, for a
  * collective ends everywhere at about the same time. */
-#include "metrics/straggler.h"
+#include "metrics/guide.h"
+#include "metrics/later.h"
 #include "metrics/match.h"
-#include "metrics/numbers.h"
-#include "metrics/pick.h"
-#include "metrics/steps.h"
+#include "metrics/needs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define LAG_NEEDS (METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM)
 
 /* ---- matched collectives ----------------------------------------------------------------------- */
 
@@ -221,7 +225,7 @@ static void put_lags(const matching *m, bool aligned, metric_value *out)
     put_ranks(m, out);
 }
 
-dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
+static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
     bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
@@ -232,7 +236,7 @@ dse_status metric_straggler_lag(const metric_context *x, metric_value *out, dse_
     return st;
 }
 
-/* ---- as CCL-Bench 273229f computes it ---------------------------------------------------------- */
+/* ---- straggler_lag, as CCL-Bench 273229f computes it ------------------------------------------- */
 
 /* The k-th communication of one rank, of whatever layer and group, against the k-th of the others; no
  * interpolation of quantiles. */
@@ -306,7 +310,7 @@ static void put_compat(double *lag, uint32_t n, uint32_t n_ranks, double step_us
     metric_put_number(out, "normalized_lag", step_us > 0 ? s.mean / step_us : 0);
 }
 
-static void straggler_compat(const metric_context *x, metric_value *out)
+static void lag_compat(const metric_context *x, metric_value *out)
 {
     dse_arena *a = x->arena;
     rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
@@ -339,12 +343,382 @@ static void straggler_compat(const metric_context *x, metric_value *out)
     }
 }
 
+/* ---- straggler: the rank that the others wait for --------------------------------------------- */
+
+/* In a synchronous job all ranks take the same time for a step, and the slow rank is the one that waits least
+ * in collectives: a rank's own time is its step without the communication that no compute covers. The
+ * original compares the lengths of the recordings and asks for two standard deviations, which fewer than six
+ * ranks cannot reach. */
+#define TOLERANCE 0.05 /* of the median, above which own time makes a straggler */
+
+/* rounded: each figure to two decimals, as the original does. */
+static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, bool rounded)
+{
+    metric_summary s = metric_summarise(v, n);
+    const double range = s.max - s.min, cv = s.mean > 0 ? s.deviation / s.mean * 100 : 0;
+    const struct {
+        const char *key;
+        double v;
+    } entries[] = {{"mean", s.mean}, {"std", s.deviation}, {"min", s.min},
+                   {"max", s.max},   {"range", range},     {"cv", cv}};
+
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+        metric_put_number(to, entries[i].key, rounded ? metric_round(entries[i].v, 2) : entries[i].v);
+    return s;
+}
+
+/* Puts times of a step, in milliseconds. */
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    const bool trim = x->options->trim;
+    metric_spans comm = metric_comm_kernel_time(r->view),
+                 exposed = metric_spans_subtract(&comm, &r->view->compute_time, scratch);
+    metric_steps kept = metric_steps_kept(r->view, trim);
+    int64_t exposed_ps = 0;
+    double step_ms = metric_step_mean_ps(r->view, trim) / TRACE_PS_PER_MS, exposed_ms;
+
+    for (uint32_t i = 0; i < kept.n; i++)
+        exposed_ps += metric_spans_within(&exposed, kept.step[i].span.start, kept.step[i].span.end);
+    exposed_ms = (double)exposed_ps / TRACE_PS_PER_MS / kept.n;
+    metric_put_number(r->out, "step_time_ms", step_ms);
+    metric_put_number(r->out, "exposed_comm_ms", exposed_ms);
+    metric_put_number(r->out, "self_time_ms", step_ms - exposed_ms);
+    return true;
+}
+
+/* A rank, by its number or as the originals call it, and a time of it. */
+static metric_value *put_named(metric_value *to, const guide_ranks *ranks, uint32_t i, const char *key,
+                               double ms)
+{
+    if (ranks->x->options->compat)
+        metric_put_text(to, "rank", ranks->rank[i].label);
+    else
+        metric_put_integer(to, "rank", ranks->rank[i].rank->rank);
+    metric_put_number(to, key, ms);
+    return to;
+}
+
+/* The ranks of the largest and of the smallest value, the first of equals. */
+static void put_extremes(metric_value *to, const guide_ranks *ranks, const char *key, const double *ms)
+{
+    uint32_t most = 0, least = 0;
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        most = ms[i] > ms[most] ? i : most;
+        least = ms[i] < ms[least] ? i : least;
+    }
+    put_named(metric_put_object(to, "slowest_rank"), ranks, most, key, ms[most]);
+    put_named(metric_put_object(to, "fastest_rank"), ranks, least, key, ms[least]);
+}
+
+/* Ranks whose own time stands out, in the order of their numbers. */
+static void put_stragglers(metric_value *out, const guide_ranks *ranks, const double *own, double median)
+{
+    metric_value *has = metric_put_bool(out, "has_stragglers", false),
+                 *n = metric_put_integer(out, "num_stragglers", 0),
+                 *list = metric_put_list(out, "stragglers");
+
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        metric_value *s;
+
+        if (!(own[i] > median * (1 + TOLERANCE)))
+            continue;
+        s = put_named(metric_put_object(list, NULL), ranks, i, "self_time_ms", own[i]);
+        metric_put_ratio(s, "slowdown_percentage", 100 * (own[i] - median), median, "a median of 0");
+        has->integer = 1;
+        n->integer++;
+    }
+}
+
+static void put_times(const guide_ranks *ranks, metric_value *out)
+{
+    const double *own = guide_figures(ranks, "self_time_ms"), *step = guide_figures(ranks, "step_time_ms");
+    double *sorted = guide_figures(ranks, "self_time_ms"), wait = 0, median;
+    metric_summary s;
+
+    metric_sort(sorted, ranks->n);
+    median = metric_quantile(sorted, ranks->n, 0.5);
+    put_stragglers(out, ranks, own, median);
+    metric_put_number(out, "median_self_time_ms", median);
+    s = put_stats(metric_put_object(out, "self_time_stats"), sorted, ranks->n, false);
+    put_extremes(out, ranks, "self_time_ms", own);
+    metric_put_ratio(out, "load_imbalance_percentage", 100 * (s.max - s.min), s.mean,
+                     "steps without own time");
+    for (uint32_t i = 0; i < ranks->n; i++)
+        wait += s.max - sorted[i];
+    metric_put_number(out, "sync_overhead_ms", wait);
+    metric_put_ratio(out, "coefficient_of_variation", 100 * s.deviation, s.mean, "steps without own time");
+    metric_put_number(out, "step_time_std_ms", metric_summarise(step, ranks->n).deviation);
+}
+
+/* How far apart the ranks begin their collectives: the metric of that name. */
+static void put_lag(const metric_context *x, metric_value *out)
+{
+    dse_error why = DSE_ERROR_INIT;
+    metric_value *lag = metric_put_object(out, "lag");
+    dse_status st = metric_check_needs(LAG_NEEDS, x, &why);
+
+    if (st == DSE_OK)
+        st = straggler_lag(x, lag, &why);
+    if (st != DSE_OK)
+        metric_make_absent(lag, why.text);
+}
+
+static void straggler(const metric_context *x, metric_value *out)
+{
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
+
+    put_times(&ranks, out);
+    put_lag(x, out);
+    guide_put_ranks(&ranks, NULL, out);
+}
+
+/* ---- straggler, as the original --------------------------------------------------------------- */
+
+enum { COMM, KERNEL, COMM_KERNEL };
+static const metric_pick work = METRIC_PICK(
+    0, {COMM_KERNEL, "kernel", .names = "all_gather|all_reduce|reduce_scatter|broadcast|nccl"},
+    {COMM, .names = "all_gather|all_reduce|reduce_scatter|broadcast|nccl"}, {KERNEL, .words = "kernel"});
+
+/* Times of a rank, in milliseconds, and the statistics of each over ranks. */
+static const struct {
+    const char *time, *stats;
+} times[] = {{"total_duration_ms", "duration_stats"},
+             {"kernel_time_ms", "kernel_time_stats"},
+             {"communication_time_ms", "communication_time_stats"}};
+
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
+{
+    metric_sums s[3] = {{0}};
+
+    (void)x;
+    metric_pick_sum(of->rank, &work, scratch, s);
+    metric_put_number(of->out, times[0].time, guide_recording_us(of->rank) / 1000);
+    metric_put_number(of->out, times[1].time, guide_us(s[KERNEL].sum_ps + s[COMM_KERNEL].sum_ps) / 1000);
+    metric_put_number(of->out, times[2].time, guide_us(s[COMM].sum_ps + s[COMM_KERNEL].sum_ps) / 1000);
+    return true;
+}
+
+typedef struct {
+    uint32_t rank;
+    double deviation;
+} late_rank;
+
+static int by_deviation(const void *a, const void *b)
+{
+    const late_rank *x = a, *y = b;
+
+    if (x->deviation != y->deviation)
+        return x->deviation > y->deviation ? -1 : 1;
+    return x->rank < y->rank ? -1 : 1;
+}
+
+/* The threshold is of the rounded figures. */
+static void put_late(const guide_ranks *ranks, const double *ms, metric_value *out)
+{
+    const metric_summary s = metric_summarise(ms, ranks->n);
+    const double mean = metric_round(s.mean, 2), sd = metric_round(s.deviation, 2);
+    late_rank *late = DSE_ARENA_NEW(ranks->x->arena, late_rank, ranks->n);
+    metric_value *list;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ranks->n && ranks->n > 1; i++)
+        if (ms[i] > mean + 2 * sd)
+            late[n++] = (late_rank){i, metric_round(sd > 0 ? (ms[i] - mean) / sd : 0, 2)};
+    qsort(late, n, sizeof *late, by_deviation);
+    metric_put_bool(out, "has_stragglers", n > 0);
+    metric_put_integer(out, "num_stragglers", n);
+    list = metric_put_list(out, "stragglers");
+    for (uint32_t i = 0; i < n; i++) {
+        double own = ms[late[i].rank];
+        metric_value *one = put_named(metric_put_object(list, NULL), ranks, late[i].rank, "duration_ms", own);
+
+        metric_put_number(one, "deviation_std", late[i].deviation);
+        guide_put_round(one, "slowdown_percentage", (own - mean) / mean * 100);
+    }
+}
+
+/* Figures derived from the rounded statistics of the durations. */
+static void put_durations(const guide_ranks *ranks, const double *ms, metric_value *out)
+{
+    metric_summary s = metric_summarise(ms, ranks->n);
+    double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2), wait = 0;
+
+    for (uint32_t i = 0; i < ranks->n; i++)
+        wait += most - ms[i];
+    put_extremes(out, ranks, "duration_ms", ms);
+    guide_put_round(out, "load_imbalance_percentage",
+                    mean > 0 ? metric_round(s.max - s.min, 2) / mean * 100 : 0);
+    guide_put_round(out, "sync_overhead_ms", wait);
+    guide_put_round(out, "coefficient_of_variation", s.mean > 0 ? s.deviation / s.mean * 100 : 0);
+}
+
+static void straggler_compat(const metric_context *x, metric_value *out)
+{
+    guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
+    const double *ms = guide_figures(&ranks, times[0].time);
+
+    put_late(&ranks, ms, out);
+    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
+        put_stats(metric_put_object(out, times[k].stats), guide_figures(&ranks, times[k].time), ranks.n,
+                  true);
+    put_durations(&ranks, ms, out);
+    guide_put_ranks(&ranks, "per_rank_metrics", out);
+}
+
+/* ---- straggler_metrics --------------------------------------------------------------------- */
+
+/* Most less least over most, and most over least, of sums of ranks. */
+static void put_spread(const metric_sums *s, metric_value *list)
+{
+    metric_put_number(list, NULL, (double)(s->most_ps - s->least_ps) / (double)s->most_ps);
+    metric_put_number(list, NULL, (double)s->most_ps / (double)s->least_ps);
+}
+
+/* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
+static const metric_pick nccl = METRIC_PICK(0, {0, .names = "^nccldevkernel_"});
+
+static void add_processes(const metric_context *x, uint32_t i, metric_sums *out)
+{
+    const trace_rank *r = x->view[i].rank;
+    metric_sums *of = DSE_ARENA_NEW(x->arena, metric_sums, (size_t)r->names.n + 1); /* by pid, a name */
+    metric_picked p = metric_pick_of(r, &x->view[i].kernels, &nccl, x->arena);
+
+    for (uint32_t k = 0; k < p.list.n; k++) {
+        const trace_event *e = metric_picked_at(&p, k);
+
+        if (r->lane[e->lane].pid != DSE_NONE)
+            metric_sums_add(&of[r->lane[e->lane].pid], e->dur_ps);
+    }
+    for (uint32_t pid = 0; pid < r->names.n; pid++)
+        if (of[pid].n)
+            metric_sums_add(out, of[pid].sum_ps);
+}
+
+static void upstream_metrics(const metric_context *x, metric_value *list)
+{
+    metric_sums e = {0};
+
+    /* It opens rank*_trace.json, and without any says 0. */
+    for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++)
+        add_processes(x, i, &e);
+    if (e.n > 1 && e.most_ps > 0) {
+        put_spread(&e, list);
+    } else {
+        metric_put_number(list, NULL, 0);
+        metric_put_number(list, NULL, 0);
+    }
+}
+
+/* Of the communication kernels of each rank. */
+static dse_status straggler_metrics(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *list = metric_put_list(out, "straggler_metrics"), *ranks;
+    metric_sums e = {0};
+
+    if (x->options->compat) {
+        upstream_metrics(x, list);
+        return DSE_OK;
+    }
+    ranks = metric_put_object(out, "per_rank");
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        int64_t sum = 0;
+
+        for (uint32_t c = 0; c < v->comm.n; c++)
+            sum += v->rank->event[v->comm.event[c]].dur_ps;
+        if (!sum)
+            continue;
+        metric_put_s(metric_put_rank(ranks, v->rank), "comm_time_s", sum);
+        metric_sums_add(&e, sum);
+    }
+    if (e.n < 2)
+        return metric_absent(err, "it compares ranks, and fewer than two of the trace communicate");
+    put_spread(&e, list);
+    return DSE_OK;
+}
+
+/* ---- straggler_pct ------------------------------------------------------------------------- */
+
+/* Groups are told apart by their ranks, else their names. */
+static metric_group group_of(const trace_rank *r, const trace_args *args)
+{
+    const char *ranks = TRACE_NAME(r, args->group_ranks),
+               *text = ranks ? ranks : TRACE_NAME(r, args->group_name);
+
+    return (metric_group){.ranks = text && *text ? text : NULL};
+}
+
+/* Mean over calls that two ranks or more made of (longest - shortest) / longest. */
+static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *mean = metric_put_number(out, "straggler_pct", 0),
+                 *matched = metric_put_count(out, "num_events", 0);
+    uint64_t events = 0, alone = 0;
+    double sum = 0;
+    metric_match m = metric_match_of(x, group_of, true, x->arena);
+
+    for (size_t i = 0, n; i < m.n; i += n) {
+        metric_sums e = {0};
+
+        n = metric_match_length(&m, i);
+        for (size_t k = i; k < i + n; k++)
+            metric_sums_add(&e, m.call[k].event->dur_ps);
+        alone += e.n < 2;
+        if (e.n < 2 || e.most_ps <= 0)
+            continue;
+        sum += 100 * (double)(e.most_ps - e.least_ps) / (double)e.most_ps;
+        events++;
+    }
+    if (!events)
+        return metric_absent(err, "no collective was recorded on two ranks");
+    mean->number = sum / (double)events;
+    matched->integer = (int64_t)events;
+    metric_put_count(out, "unmatched", alone);
+    return DSE_OK;
+}
+
+/* ---- load_imbalance_ratio ------------------------------------------------------------------ */
+
+static dse_status load_imbalance_ratio(const metric_context *x, metric_value *out, dse_error *err)
+{
+    metric_value *ratio = metric_put_number(out, "load_imbalance_ratio", 0),
+                 *ranks = x->options->compat ? NULL : metric_put_object(out, "per_rank");
+    metric_sums e = {0};
+
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
+        metric_spans busy = later_busy(&k, x->arena);
+
+        if (!k.n)
+            continue;
+        metric_sums_add(&e, metric_spans_length(&busy));
+        if (ranks)
+            metric_put_s(metric_put_rank(ranks, k.rank), "kernel_busy_s", metric_spans_length(&busy));
+    }
+    if (e.n < 2 || e.least_ps <= 0)
+        return metric_absent(err, "it compares ranks: kernels of %" PRId64 " of them are not enough", e.n);
+    ratio->number = metric_seconds(e.most_ps) / metric_seconds(e.least_ps);
+    return DSE_OK;
+}
+
 static const metric rows[] = {
-    {METRIC_ROW("straggler_lag", "kineto", "", METRIC_ON_GPU, METRIC_LAG_NEEDS,
+    {METRIC_ROW("straggler_lag", "kineto", "", METRIC_ON_GPU, LAG_NEEDS,
                 "how much later than the first the last rank starts a collective, matched by group, type and "
                 "order: mean, quantiles, in steps; by rank; --align"),
-     .compute = metric_straggler_lag, METRIC_ENTRY("mean_lag_us", "us", METRIC_LOWER, METRIC_LAG_TOLERANCE),
-     .compat_put = straggler_compat, .compat_kinds = METRIC_ON_HOST},
+     .compute = straggler_lag, METRIC_ENTRY("mean_lag_us", "us", METRIC_LOWER, METRIC_LAG_TOLERANCE),
+     .compat_put = lag_compat, .compat_kinds = METRIC_ON_HOST},
+    {METRIC_ROW("straggler", "guide", "", METRIC_ON_GPU, METRIC_NEEDS_RANKS | METRIC_NEEDS_STEPS,
+                "ranks that the others wait for: each rank's step without exposed communication, against the "
+                "median"),
+     .put = straggler, .compat_put = straggler_compat, .compat_kinds = METRIC_ON_HOST},
+    {LATER_ROW("load_imbalance_ratio", "", METRIC_ON_GPU, load_imbalance_ratio,
+               "largest over smallest union of kernels among ranks")},
+    {METRIC_ROW("straggler_metrics", "later", "", METRIC_ON_GPU, 0,
+                "communication time of ranks: most less least over most, and most over least"),
+     .compute = straggler_metrics, .compat = straggler_metrics, .compat_kinds = LATER_ON_ALL,
+     .headline = "straggler_metrics"},
+    {LATER_ROW("straggler_pct", "%", METRIC_ON_GPU, straggler_pct,
+               "of each collective longest less shortest over longest among ranks, mean")},
 };
 
 METRIC_FAMILY(straggler);

@@ -45,35 +45,10 @@ static uint32_t main_lane(const metric_picked *p)
 }
 
 typedef struct {
-    size_t n, cap;
-    metric_span *span;
-} span_list;
-
-typedef struct {
-    span_list list[PHASES]; /* as they are found; on the heap */
     metric_spans set[PHASES];
     metric_spans steps;
-    bool has_operators, has_autograd, has_backward;
+    bool has_operators, has_autograd, has_backward, has_optimizer;
 } host_time;
-
-static void host_time_free(host_time *h)
-{
-    for (int p = 0; p < PHASES; p++)
-        dse_free(h->list[p].span);
-}
-
-/* One that begins within the last of its list makes that longer: most operators are nested. */
-static void add_range(span_list *l, metric_span s)
-{
-    metric_span *last = l->n ? &l->span[l->n - 1] : NULL;
-
-    if (last && s.start >= last->start && s.start <= last->end) {
-        last->end = s.end > last->end ? s.end : last->end;
-        return;
-    }
-    DSE_GROW(l->span, l->cap, l->n + 1);
-    l->span[l->n++] = s;
-}
 
 /* PHASES: none of them. */
 static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
@@ -87,32 +62,38 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
     return e->category == TRACE_CPU_OP && e->lane == lane ? FORWARD : PHASES;
 }
 
-static void find_ranges(const metric_picked *ranges, host_time *h)
+/* What there is among the ranges, of which those of a phase stay, by start, with their phases as classes. */
+static void find_phases(metric_picked *ranges, dse_arena *a, host_time *h)
 {
-    uint32_t lane = main_lane(ranges);
+    const uint32_t lane = main_lane(ranges), n = ranges->list.n;
 
-    for (uint32_t i = 0; i < ranges->list.n; i++) {
+    ranges->list.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
         const trace_event *e = metric_picked_at(ranges, i);
-        uint8_t class = ranges->class[i];
-        phase p = phase_of(e, class, lane);
+        const uint8_t class = ranges->class[i];
+        const phase p = phase_of(e, class, lane);
 
         h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
         h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
         h->has_backward = h->has_backward || class == NAME_BACKWARD;
-        if (p != PHASES)
-            add_range(&h->list[p], (metric_span){metric_start(e), metric_end(e)});
+        h->has_optimizer = h->has_optimizer || class == NAME_OPTIMIZER;
+        if (p == PHASES)
+            continue;
+        ranges->class[ranges->list.n] = (uint8_t)p;
+        ranges->list.event[ranges->list.n++] = ranges->list.event[i];
     }
+    metric_picked_sort(ranges, a);
 }
 
 /* The sets of the three phases within the steps; each leaves out what comes before it. */
-static void divide(host_time *h, dse_arena *a)
+static void divide(const metric_picked *ranges, host_time *h, dse_arena *a)
 {
     static const phase order[] = {OPTIMIZER, BACKWARD, FORWARD};
     metric_spans left = h->steps;
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        span_list *l = &h->list[order[i]];
-        metric_spans all = metric_spans_merge_any(l->span, l->n);
+        metric_spans all =
+            metric_union_of_class(ranges->rank, &ranges->list, ranges->class, (uint8_t)order[i], a);
 
         h->set[order[i]] = metric_spans_intersect(&all, &left, a);
         left = metric_spans_subtract(&left, &all, a);
@@ -284,17 +265,15 @@ static void put_times(const metric_view *v, const host_time *h, uint32_t n_steps
 
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    host_time h = {0};
+    host_time h = {.steps = metric_steps_time(r->view, x->options->trim, a)};
     metric_picked ranges = metric_pick_of(r->rank, NULL, &host_ranges, a);
 
-    h.steps = metric_steps_time(r->view, x->options->trim, a);
-    find_ranges(&ranges, &h);
-    *(bool *)r->own = h.has_autograd || h.has_backward || h.list[OPTIMIZER].n;
+    find_phases(&ranges, a, &h);
+    *(bool *)r->own = h.has_autograd || h.has_backward || h.has_optimizer;
     if (h.has_operators) {
-        divide(&h, a);
+        divide(&ranges, &h, a);
         put_times(r->view, &h, metric_steps_kept(r->view, x->options->trim).n, a, r->out);
     }
-    host_time_free(&h);
     return h.has_operators;
 }
 

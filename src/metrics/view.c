@@ -140,6 +140,29 @@ static void comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena
     metric_sort_by_start(v->rank, &v->comm, scratch);
 }
 
+/* Words of record_param_comms that move nothing. */
+#define IDLE_WORDS                                                                                           \
+    "=^$|=^wait$|=^init$|=^end$|=^abort$|=^startcoalescing$|=^endcoalescing$|=^start_coalescing$|"           \
+    "=^end_coalescing$"
+
+/* Of an execution trace: the record_param_comms nodes that name a collective, in the order of the file. */
+static void comm_of_nodes(metric_view *v)
+{
+    const trace_rank *r = v->rank;
+
+    v->comm_type = DSE_ARENA_NEW(&v->arena, uint8_t, r->n_events);
+    metric_room(&v->comm, (uint32_t)r->n_events, &v->arena);
+    for (uint32_t i = 0; i < r->n_events; i++) {
+        const trace_args *a = metric_args_of(r, &r->event[i]);
+        const char *word = a ? TRACE_NAME(r, a->collective) : NULL;
+
+        if (!word || metric_says(word, IDLE_WORDS))
+            continue;
+        v->comm_type[v->comm.n] = (uint8_t)metric_comm_type_of_word(word);
+        v->comm.event[v->comm.n++] = i;
+    }
+}
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
 METRIC_COMPARE(by_number, metric_step, {x->number, y->number}, {x->span.start, y->span.start})
@@ -257,7 +280,10 @@ void metric_view_init(metric_view *v, const trace_rank *rank)
     metric_launches_of(&s, (const metric_events[]){v->kernels, v->memory_ops}, 2, &v->arena, launch);
     v->launch = launch[0];
     v->memory_launch = launch[1];
-    v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
+    if (rank->kind == TRACE_ET)
+        comm_of_nodes(v);
+    else
+        v->comm_type = metric_comm_types_of(&s, &v->comm, v->comm_at, v->launch, &v->arena);
     steps_init(v, &s);
     dse_arena_free(&scratch);
     times_init(v);

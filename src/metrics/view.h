@@ -43,7 +43,7 @@ typedef struct {
     dse_arena arena;
     metric_events kernels;    /* all kernels */
     metric_events compute;    /* those that do not communicate */
-    metric_events comm;       /* communications, of one layer */
+    metric_events comm;       /* communications, of one layer; nodes of an execution trace */
     metric_events memory_ops; /* copies and sets of memory */
     metric_layer comm_layer;
     uint8_t *comm_type; /* metric_comm_type of comm.event[i] */

@@ -57,27 +57,20 @@ static const char *say_run(const report_glance *g, dse_arena *a)
 /* By the markers of the devices' steps, or else by the metric, which knows those of inference engines. */
 static const char *say_steps(const report_glance *g, dse_arena *a)
 {
-    double sum = 0, low = (double)NAN, high = (double)NAN, n = 0;
+    const glance_device *all = &g->run.all;
+    double n = all->n_steps, mean = all->step_ps, low = all->least_ps, high = all->most_ps;
 
-    for (size_t i = 0; i < g->run.n_devices; i++) {
-        const glance_device *d = &g->run.device[i];
-
-        sum += d->n_steps ? d->n_steps * d->step_ps : 0;
-        n += d->n_steps;
-        low = fmin(low, d->least_ps);
-        high = fmax(high, d->most_ps);
-    }
     if (!(n > 0)) {
         n = metric_number(metric_get(g->steps, "num_steps"));
-        sum = n * metric_number(metric_get(g->steps, "avg_step_time")) * TRACE_PS_PER_S;
+        mean = metric_number(metric_get(g->steps, "avg_step_time")) * TRACE_PS_PER_S;
         low = metric_number(metric_get(g->steps, "min_step_time")) * TRACE_PS_PER_S;
         high = metric_number(metric_get(g->steps, "max_step_time")) * TRACE_PS_PER_S;
     }
-    if (!(sum > 0))
+    if (!(n * mean > 0))
         return g->run.n_devices ? "none are marked: shares are of the whole recording" : NULL;
     if (!(n > 1))
-        return dse_arena_printf(a, "%s, of one step", glance_seconds(sum, a));
-    return dse_arena_printf(a, "%s, mean of %.0f%s, from %s to %s", glance_seconds(sum / n, a), n,
+        return dse_arena_printf(a, "%s, of one step", glance_seconds(mean, a));
+    return dse_arena_printf(a, "%s, mean of %.0f%s, from %s to %s", glance_seconds(mean, a), n,
                             g->run.n_devices > 1 && !g->run.of_tpu ? " over all ranks" : " steps",
                             glance_seconds(low, a), glance_seconds(high, a));
 }
@@ -163,21 +156,18 @@ static int by_ps(const void *a, const void *b)
 /* Causes, most time first. */
 static void order_causes(const report_glance *g, idle_cause order[GLANCE_CAUSES])
 {
-    for (int c = 0; c < GLANCE_CAUSES; c++) {
-        order[c] = (idle_cause){.cause = c};
-        for (size_t i = 0; i < g->run.n_devices; i++)
-            order[c].ps += g->run.device[i].cause_ps[c];
-    }
+    for (int c = 0; c < GLANCE_CAUSES; c++)
+        order[c] = (idle_cause){c, g->run.all.cause_ps[c]};
     qsort(order, GLANCE_CAUSES, sizeof *order, by_ps);
 }
 
 static const char *say_idle(const report_glance *g, dse_arena *a)
 {
     static const double hidden = 0.05; /* of the idle time: not worth a word */
-    const double idle = (double)glance_sum(g, GLANCE_IDLE), whole = (double)glance_windows(g);
+    const glance_device *all = &g->run.all;
+    const double idle = (double)all->part_ps[GLANCE_IDLE], whole = (double)all->window_ps;
     dse_strbuf s = dse_strbuf_in(a);
     idle_cause order[GLANCE_CAUSES];
-    int64_t gap = 0;
 
     if (!(idle > 0.005 * whole))
         return NULL;
@@ -186,10 +176,8 @@ static const char *say_idle(const report_glance *g, dse_arena *a)
     for (int k = 0; k < GLANCE_CAUSES && (double)order[k].ps >= hidden * idle; k++)
         dse_strbuf_addf(&s, "%s%s %s", k ? "; " : ": ", glance_causes[order[k].cause].text,
                         glance_percent((double)order[k].ps, whole, a));
-    for (size_t i = 0; i < g->run.n_devices; i++)
-        gap = g->run.device[i].gap_ps > gap ? g->run.device[i].gap_ps : gap;
-    if (gap)
-        dse_strbuf_addf(&s, "; %s at most at a time", glance_seconds((double)gap, a));
+    if (all->gap_ps)
+        dse_strbuf_addf(&s, "; %s at most at a time", glance_seconds((double)all->gap_ps, a));
     return s.data;
 }
 
@@ -346,9 +334,9 @@ static const glance_row *longest_computing(const glance_rows *k)
 /* The largest part of the step that more than computing takes; where it mostly computes, its kernels. */
 static const char *say_first(const report_glance *g, dse_arena *a)
 {
-    const double whole = (double)glance_windows(g), idle = (double)glance_sum(g, GLANCE_IDLE),
-                 exposed = (double)glance_sum(g, GLANCE_EXPOSED),
-                 copies = (double)glance_sum(g, GLANCE_COPIES);
+    const int64_t *part = g->run.all.part_ps;
+    const double whole = (double)g->run.all.window_ps, idle = (double)part[GLANCE_IDLE],
+                 exposed = (double)part[GLANCE_EXPOSED], copies = (double)part[GLANCE_COPIES];
     const glance_rows *k = &g->run.kernels, *c = &g->run.collectives;
     static const double worth = 0.15; /* of the step, from which a part is looked at first */
     double mean;

@@ -17,10 +17,6 @@ const char *glance_cut(const char *name, size_t room, dse_arena *a);
 const char *glance_word(const report_glance *g);
 const char *glance_rank_name(const report_glance *g, const glance_device *d, dse_arena *a);
 
-/* Over all devices: of a part, of the windows. */
-int64_t glance_sum(const report_glance *g, glance_part part);
-int64_t glance_windows(const report_glance *g);
-
 /* What a device does and idles by itself, outside of exposed communication, a step (or in the recording
  * where none are marked): who takes longest for it waits least for the others, and they wait for it.
  * _slowest: whose that is longest, and the mean; NULL: fewer than two did anything. */

@@ -72,24 +72,6 @@ const char *glance_word(const report_glance *g) { return g->run.of_tpu ? "device
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-int64_t glance_sum(const report_glance *g, glance_part part)
-{
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < g->run.n_devices; i++)
-        sum += g->run.device[i].part_ps[part];
-    return sum;
-}
-
-int64_t glance_windows(const report_glance *g)
-{
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < g->run.n_devices; i++)
-        sum += g->run.device[i].window_ps;
-    return sum;
-}
-
 double glance_own(const glance_device *d)
 {
     return (double)(d->window_ps - d->part_ps[GLANCE_EXPOSED]) / (d->n_steps ? d->n_steps : 1);

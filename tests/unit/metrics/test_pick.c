@@ -42,7 +42,7 @@ CLAIM(the_first_row_that_an_event_meets_decides)
     assert_int_equal(p.class[3], REST); /* of another category, nccl is no communication */
     assert_int_equal(p.class[4], COMM); /* its first row comes before the one that skips */
     assert_int_equal(p.list.event[4], 4);
-    metric_picked_sort(&p, &pick, &r.arena);
+    metric_picked_sort(&p, &r.arena);
     assert_int_equal(p.list.event[0], 1);
     p = metric_pick_of(rank, &(metric_events){2, (uint32_t[]){2, 5}}, &pick, &r.arena);
     assert_int_equal(p.list.n, 1);
