@@ -208,6 +208,27 @@ CLAIM(rows_may_be_removed_but_not_lost)
     end();
 }
 
+/* Bringing a file to this version makes its checksums anew. */
+CLAIM(damage_of_an_older_version_is_told_after_its_migration)
+{
+    store_row *rows;
+    uint64_t lost;
+    store *s;
+
+    begin();
+    make_database();
+    run_sql("UPDATE result SET wall_time = 1 WHERE id = 2; PRAGMA user_version = 8");
+    refuse_to_list("row 2 is not what was written; the same sweep removes it and simulates its point again");
+    run_sql("DROP TRIGGER result_removed; DELETE FROM result WHERE id IN (2, 3); DROP TABLE price");
+    refuse_to_list("the database is damaged: it has 5 of 7 rows; the same sweep simulates what is missing");
+    s = open_for(STORE_WRITE);
+    assert_true(store_was_damaged(s, &lost));
+    assert_u64(lost, 2);
+    assert_int_equal(list(s, NULL, NULL, &rows), 5);
+    store_close(s);
+    end();
+}
+
 /* ---- names that would leave a folder, or command a terminal -------------------------------------------------- */
 
 static void refuse_row(store_row r, const char *text)
@@ -407,6 +428,7 @@ int main(void)
         cmocka_unit_test(a_row_that_is_not_what_was_written_is_told_and_made_again),
         cmocka_unit_test(of_one_point_its_rows_alone_are_checked),
         cmocka_unit_test(rows_may_be_removed_but_not_lost),
+        cmocka_unit_test(damage_of_an_older_version_is_told_after_its_migration),
         cmocka_unit_test(names_of_a_row_are_plain),
         cmocka_unit_test(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read),
         cmocka_unit_test(commands_to_a_terminal_are_masked_in_what_is_read),
