@@ -43,12 +43,22 @@ static dse_status order_rows(store *s, const store_filter *which, dse_error *err
     return st;
 }
 
-static dse_status visit_rows(store *s, const store_filter *which, store_row_visit *visit, void *user,
+static dse_status fail_lost(const store *s, int64_t found, int64_t n, dse_error *err)
+{
+    return dse_fail_at(err, DSE_E_STORE, s->path,
+                       "the database is damaged: %" PRId64 " of %" PRId64 " rows are where they belong; move it "
+                       "away, and the same sweep makes a new one",
+                       found, n);
+}
+
+/* A row whose number is not what was written is not found by it: n rows are to come. */
+static dse_status visit_rows(store *s, const store_filter *which, int64_t n, store_row_visit *visit, void *user,
                              dse_error *err)
 {
     sqlite3_stmt *q = NULL;
     dse_strbuf sql;
     dse_arena texts;
+    int64_t found = 0;
     dse_status st = DSE_OK;
     int code = SQLITE_DONE;
 
@@ -65,7 +75,7 @@ static dse_status visit_rows(store *s, const store_filter *which, store_row_visi
     if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
         st = fail_reading(s, err);
     dse_strbuf_free(&sql);
-    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+    for (; st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW; found++) {
         store_row r;
 
         dse_arena_reset(&texts);
@@ -75,6 +85,8 @@ static dse_status visit_rows(store *s, const store_filter *which, store_row_visi
     }
     if (st == DSE_OK && code != SQLITE_DONE)
         st = fail_reading(s, err);
+    if (st == DSE_OK && found < n)
+        st = fail_lost(s, found, n, err);
     sqlite3_finalize(q);
     dse_arena_free(&texts);
     return st;
@@ -99,7 +111,7 @@ static dse_status list_ordered(store *s, const listing *l, dse_error *err)
         return st;
     if (l->begin)
         l->begin(l->user, (size_t)n);
-    return visit_rows(s, l->which, l->visit, l->user, err);
+    return visit_rows(s, l->which, n, l->visit, l->user, err);
 }
 
 /* What is checked and what is listed is one state of the database: a writer may commit between the two. */
