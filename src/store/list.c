@@ -65,7 +65,7 @@ static dse_status visit_rows(store *s, const store_filter *which, int64_t n, sto
     dse_arena_init(&texts);
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
-    store_add_columns(&sql);
+    store_add_whole_columns(&sql);
     /* CROSS: `listed` first, so that nothing is sorted again */
     dse_strbuf_adds(&sql, ", n_skipped, " STORE_IS_ASKED ", per_device_hour, power"
                           " FROM temp.listed CROSS JOIN result USING (id)"

@@ -8,6 +8,7 @@
 
 #define APPLICATION_ID       0x43434c44 /* "CCLD": what a file must say to be ours */
 #define FIRST_WITH_CHECKSUMS 6
+#define FIRST_WITH_STUDIES   10
 
 dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse_error *err)
 {
@@ -48,6 +49,9 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
 #define PRICES                                                                                               \
     "CREATE TABLE IF NOT EXISTS price (study INTEGER PRIMARY KEY, per_device_hour REAL, power REAL);"
 
+/* What the configurations of a study's rows have in common: that of the study, whose hash is its number. */
+#define STUDIES "CREATE TABLE IF NOT EXISTS study (id INTEGER PRIMARY KEY, config TEXT NOT NULL);"
+
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
                                        [STORE_PEAK_U64] = "INTEGER",
@@ -82,13 +86,12 @@ dse_status store_schema_make(store *s, dse_error *err)
     for (size_t i = 0; i < n; i++)
         if (!store_column_is_cost(&c[i]))
             dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
-    dse_strbuf_addf(
-        &sql,
-        ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
-        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
-        ASKED PRICES TOTALS STORE_SET_TOTALS
-        "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
-        APPLICATION_ID, STORE_SCHEMA_VERSION);
+    dse_strbuf_addf(&sql,
+                    ", shared INTEGER, checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
+                    "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED PRICES
+                        STUDIES TOTALS STORE_SET_TOTALS
+                    "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+                    APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
     dse_strbuf_free(&sql);
     return st;
@@ -202,11 +205,14 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
     NOTE_MOVED MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
-    MOVE("stages", "json_extract(config, '$.model.stages')")
-    "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
-    " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
+        MOVE("stages",
+             "json_extract(config, '$.model.stages')") "UPDATE result SET hash = text_hash(config), study = "
+                                                       "text_hash(json_remove(config, '$.point')) WHERE"
+                                                       " placement IS NOT NULL OR stages IS NOT "
+                                                       "NULL;" MOVE_SKIPPED,
     ASKED,
     PRICES,
+    STUDIES,
 };
 
 /* ---- columns of rows that came later -------------------------------------------------------- */
@@ -224,6 +230,7 @@ static void add_later_columns(dse_strbuf *sql)
     for (uint32_t i = 0; i < STRATEGY_N; i++)
         if (strategy_parameters[i].omit_default)
             dse_strbuf_addf(sql, ", ('%s', '%s')", strategy_parameters[i].name, strategy_type(i));
+    dse_strbuf_adds(sql, ", ('shared', 'INTEGER')");
 }
 
 dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
@@ -305,9 +312,17 @@ static dse_status note_damage(store *s, old_damage *out, dse_error *err)
     return st;
 }
 
+#define SHARE_CONFIGS                                                                                        \
+    "INSERT OR IGNORE INTO study SELECT study, study_part(config) FROM result"                               \
+    " WHERE shared IS NULL AND text_hash(study_part(config)) = study;"                                       \
+    "UPDATE result SET config = point_part(config), shared = 1 WHERE shared IS NULL"                         \
+    " AND study_part(config) = (SELECT s.config FROM study s WHERE s.id = result.study);"
+
 /* Rows of a version without checksums get theirs. What was damaged before stays so. */
 static void add_end(int version, const old_damage *before, dse_strbuf *sql)
 {
+    if (version < FIRST_WITH_STUDIES)
+        dse_strbuf_adds(sql, SHARE_CONFIGS);
     if (version < STORE_SCHEMA_VERSION) {
         dse_strbuf_adds(sql, "UPDATE result SET checksum = row_checksum(");
         store_add_columns(sql);

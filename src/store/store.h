@@ -6,10 +6,11 @@
  * readers any time. A file with a second hard link is not written to.
  *
  * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without
- * id and checksum. A value counts as one byte, its type in SQLite's numbering (1 integer, 2 real, 3 text, 5
- * null), then eight bytes, the least significant first: the integer, the bits of the double, or the length of
- * the text, whose bytes follow. Table `total` has the number of rows and the exclusive or of their checksums,
- * and the same of the skipped points. A database in which these do not agree is not listed (DSE_E_STORE names
+ * id and checksum; NULLs at the end do not count. A value counts as one byte, its type in SQLite's numbering
+ * (1 integer, 2 real, 3 text, 5 null), then eight bytes, the least significant first: the integer, the bits of
+ * the double, or the length of the text, whose bytes follow. Where `shared` is 1 the configuration is the text
+ * of its point alone; table `study` has that of the study, whose FNV-1a is its number. Table `total` has the
+ * number of rows and the exclusive or of their checksums, and the same of the skipped points. A database in which these do not agree is not listed (DSE_E_STORE names
  * the row and the remedy); a writer removes such rows when it opens it, so that their points are simulated
  * again. */
 #ifndef DSE_STORE_STORE_H
@@ -155,7 +156,7 @@ typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;
 
 /* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one:
- * by a writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer
+ * by a writer in its file, by a reader in a copy. DSE_E_STORE: locked by another run, of a newer
  * version, not a database, damaged; DSE_E_IO: the folder cannot be written. */
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
