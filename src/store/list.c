@@ -46,14 +46,14 @@ static dse_status order_rows(store *s, const store_filter *which, dse_error *err
 static dse_status fail_lost(const store *s, int64_t found, int64_t n, dse_error *err)
 {
     return dse_fail_at(err, DSE_E_STORE, s->path,
-                       "the database is damaged: %" PRId64 " of %" PRId64 " rows are where they belong; move it "
-                       "away, and the same sweep makes a new one",
+                       "the database is damaged: %" PRId64 " of %" PRId64
+                       " rows are where they belong; move it away, and the same sweep makes a new one",
                        found, n);
 }
 
 /* A row whose number is not what was written is not found by it: n rows are to come. */
-static dse_status visit_rows(store *s, const store_filter *which, int64_t n, store_row_visit *visit, void *user,
-                             dse_error *err)
+static dse_status visit_rows(store *s, const store_filter *which, int64_t n, store_row_visit *visit,
+                             void *user, dse_error *err)
 {
     sqlite3_stmt *q = NULL;
     dse_strbuf sql;

@@ -46,9 +46,9 @@ void store_bind_point(sqlite3_stmt *q, int first, const strategy *point);
 /* Where nothing is noted, as in a database of an older version, all is. */
 #define STORE_IS_ASKED "(NOT EXISTS (SELECT 1 FROM asked) OR hash IN (SELECT hash FROM asked))"
 
-/* Columns as store_add_whole_columns names them, then the count of skipped points. Texts come printable: control
- * characters are masked in what describes a result; a row whose names are no plain names, or have any, is
- * refused, as is a degree that is none. DSE_E_STORE. */
+/* Columns as store_add_whole_columns names them, then the count of skipped points. Texts come printable:
+ * control characters are masked in what describes a result; a row whose names are no plain names, or have
+ * any, is refused, as is a degree that is none. DSE_E_STORE. */
 dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_row *r, dse_error *err);
 dse_status store_check_texts(const store *s, const store_row *r, dse_error *err);
 

@@ -261,7 +261,7 @@ static dse_status bring(store *s, const char *sql, dse_error *err)
     return store_execute(s, sql, "bring the database to this version", err);
 }
 
-/* The columns that a checksum counts, where a file of an older version lacks one: NULL, which it would hold. */
+/* The columns that a checksum counts; what a file of an older version lacks is NULL, as it would be there. */
 static dse_status add_columns_of_old(store *s, dse_strbuf *sql, dse_error *err)
 {
     static const char query[] = "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'";
@@ -293,7 +293,8 @@ typedef struct {
 static dse_status note_damage(store *s, old_damage *out, dse_error *err)
 {
     static const char totals[] =
-        "SELECT t.n - r.n, t.n IS NOT r.n OR t.checksum IS NOT r.x, u.n IS NOT k.n OR u.checksum IS NOT k.x FROM"
+        "SELECT t.n - r.n, t.n IS NOT r.n OR t.checksum IS NOT r.x, u.n IS NOT k.n OR u.checksum IS NOT k.x"
+        " FROM"
         " (SELECT count(*) n, xor_all(checksum) x FROM result) r,"
         " (SELECT count(*) n, xor_all(" XOR("hash", "study") ") x FROM skipped) k"
         " LEFT JOIN total t ON t.id = 1 LEFT JOIN total u ON u.id = 2";

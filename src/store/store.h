@@ -5,14 +5,14 @@
  * committed. One writer at a time (locks on the file, and on one beside it that says which process it is);
  * readers any time. A file with a second hard link is not written to.
  *
- * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without
- * id and checksum; NULLs at the end do not count. A value counts as one byte, its type in SQLite's numbering
- * (1 integer, 2 real, 3 text, 5 null), then eight bytes, the least significant first: the integer, the bits of
- * the double, or the length of the text, whose bytes follow. Where `shared` is 1 the configuration is the text
- * of its point alone; table `study` has that of the study, whose FNV-1a is its number. Table `total` has the
- * number of rows and the exclusive or of their checksums, and the same of the skipped points. A database in which these do not agree is not listed (DSE_E_STORE names
- * the row and the remedy); a writer removes such rows when it opens it, so that their points are simulated
- * again. */
+ * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`,
+ * without id and checksum; NULLs at the end do not count. A value counts as one byte, its type in SQLite's
+ * numbering (1 integer, 2 real, 3 text, 5 null), then eight bytes, the least significant first: the integer,
+ * the bits of the double, or the length of the text, whose bytes follow. Where `shared` is 1 the
+ * configuration is the text of its point alone; table `study` has that of the study, whose FNV-1a is its
+ * number. Table `total` has the number of rows and the exclusive or of their checksums, and the same of the
+ * skipped points. A database in which these do not agree is not listed (DSE_E_STORE names the row and the
+ * remedy); a writer removes such rows when it opens it, so that their points are simulated again. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
