@@ -362,6 +362,8 @@ void store_close(store *s)
 
     if (!s)
         return;
+    if (ours && store_check_place(s, NULL) == DSE_OK)
+        store_make_figures(s);
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);

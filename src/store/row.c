@@ -78,7 +78,10 @@ static size_t add_columns(const char *config, dse_strbuf *sql)
 
 size_t store_add_columns(dse_strbuf *sql) { return add_columns("config", sql); }
 
-void store_add_whole_columns(dse_strbuf *sql) { add_columns(STORE_WHOLE_CONFIG, sql); }
+void store_add_whole_columns(bool config, dse_strbuf *sql)
+{
+    add_columns(config ? STORE_WHOLE_CONFIG : "NULL", sql);
+}
 
 /* ---- the strategy -------------------------------------------------------------------------- */
 
@@ -291,6 +294,7 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
     r->asked = sqlite3_column_int(q, at++) != 0;
     store_add_costs(strategy_ranks(&r->strategy), real_column(q, at), real_column(q, at + 1), &r->metrics);
+    r->id = sqlite3_column_int64(q, at + 2);
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
                            r->model, r->system);

@@ -89,7 +89,7 @@ dse_status store_schema_make(store *s, dse_error *err)
     dse_strbuf_addf(&sql,
                     ", shared INTEGER, checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
                     "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED PRICES
-                        STUDIES TOTALS STORE_SET_TOTALS
+                        STUDIES STORE_FIGURES("") TOTALS STORE_SET_TOTALS
                     "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
                     APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
@@ -212,7 +212,7 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
                                                        "NULL;" MOVE_SKIPPED,
     ASKED,
     PRICES,
-    STUDIES,
+    (STUDIES STORE_FIGURES("") "DELETE FROM figures;"),
 };
 
 /* ---- columns of rows that came later -------------------------------------------------------- */

@@ -60,7 +60,7 @@ bool store_is_native(const char *engine) { return !strncmp(engine, "native-", 7)
 dse_status store_begin(store *s, dse_error *err)
 {
     store_forget_shared(s);
-    return store_execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    return store_execute(s, "BEGIN IMMEDIATE;DELETE FROM figures", "write a result", err);
 }
 
 dse_status store_commit(store *s, dse_error *err)
@@ -168,6 +168,17 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
 }
 
 dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err)
+{
+    int64_t any = 0;
+    dse_status st = store_get_numbers(s, "SELECT EXISTS (SELECT 1 FROM skipped)", 1, &any, err);
+
+    *out = (store_unlisted){0};
+    if (st != DSE_OK || !any || store_figures_unlisted(s, asked, out))
+        return st;
+    return store_count_unlisted_rows(s, asked, out, err);
+}
+
+dse_status store_count_unlisted_rows(store *s, bool asked, store_unlisted *out, dse_error *err)
 {
     static const char all[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
                               " WHERE study NOT IN (SELECT study FROM result)";

@@ -141,6 +141,7 @@ typedef struct {
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
     bool asked;                /* by store_list: the last sweep asked for it, or that is not known */
+    int64_t id;                /* by store_list: its number in the database */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
@@ -255,6 +256,7 @@ typedef struct {
     const strategy *point;                       /* this one alone; NULL: any */
     bool (*has)(void *user, const store_row *r); /* more to ask of a row, in its turn; NULL: nothing */
     void *user;
+    bool no_config;  /* rows have "" instead of their config */
     bool one_config; /* store_select: only the first row of a study has its config, the others NULL */
 } store_filter;
 
@@ -272,6 +274,20 @@ dse_status store_select(store *s, const store_filter *which, dse_arena *a, store
                         dse_error *err);
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
+
+/* Calls `visit` with each such row in the same order, of which only this is there: what its study has
+ * (model, system, engine, settings, study, skipped_of_study), id, strategy, done, asked, memory_rounded, and with
+ * `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util, and `by`. The
+ * figures come from a table of their own, which is checked, and not from the rows: those are neither read nor
+ * checked. Without such a table, or if it is not of these rows, as while a sweep runs, all rows are checked and
+ * read once to make it. `which` has no point. */
+dse_status store_each_figures(store *s, const store_filter *which, const store_column *by,
+                              store_row_visit *visit, void *user, dse_error *err);
+
+/* The whole row of such figures, in the arena, if asked for with its configuration, else "". It is checked, and has these figures, of which wall_time and
+ * peak_memory are there; else DSE_E_STORE. */
+dse_status store_read(store *s, const store_row *figures, bool config, dse_arena *a, store_row *out,
+                      dse_error *err);
 
 /* What a merge did: rows that were added, or took the place of failed ones; of them, failed ones; rows whose
  * configuration had a result. */
