@@ -7,8 +7,8 @@
 
 /* The rows of one study: a model on a system, in one configuration of both. */
 typedef struct {
-    /* n rows, borrowed; the first has the configuration, the others may lack theirs. What was ranked row after
-     * row (report_rank_row) has the first alone. */
+    /* n rows, borrowed; the first has the configuration, the others may lack theirs. What was ranked row
+     * after row (report_rank_row) has the first alone. */
     const store_row *row;
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */

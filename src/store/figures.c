@@ -64,8 +64,8 @@ static size_t list_columns(size_t *out)
     return n;
 }
 
-/* The names of the columns, and of the values that have a number here and a name in a row: another program may
- * have others. */
+/* The names of the columns, and of the values that have a number here and a name in a row: another program
+ * may have others. */
 static int64_t layout(void)
 {
     size_t column[MOST_COLUMNS], n = list_columns(column);
@@ -360,8 +360,8 @@ void store_make_figures(store *s)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* a reader makes them, or tells what is wrong */
 }
 
-/* Of the file, if they are usable, or of a file of one's own, which is not kept: nothing says when what the last
- * sweep asked for has changed. In a transaction. */
+/* Of the file, if they are usable, or of a file of one's own, which is not kept: nothing says when what the
+ * last sweep asked for has changed. In a transaction. */
 static dse_status find_figures(store *s, const size_t *column, size_t n, dse_error *err)
 {
     static const char anew[] = "DROP TABLE IF EXISTS temp.figures; DROP TABLE IF EXISTS temp.figure;"

@@ -276,16 +276,16 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
                       size_t *n, dse_error *err);
 
 /* Calls `visit` with each such row in the same order, of which only this is there: what its study has
- * (model, system, engine, settings, study, skipped_of_study), id, strategy, done, asked, memory_rounded, and with
- * `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util, and `by`. The
- * figures come from a table of their own, which is checked, and not from the rows: those are neither read nor
- * checked. Without such a table, or if it is not of these rows, as while a sweep runs, all rows are checked and
- * read once to make it. `which` has no point. */
+ * (model, system, engine, settings, study, skipped_of_study), id, strategy, done, asked, memory_rounded,
+ * and with `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util, and
+ * `by`. The figures come from a table of their own, which is checked, and not from the rows: those are
+ * neither read nor checked. Without such a table, or if it is not of these rows, as while a sweep runs, all
+ * rows are checked and read once to make it. `which` has no point. */
 dse_status store_each_figures(store *s, const store_filter *which, const store_column *by,
                               store_row_visit *visit, void *user, dse_error *err);
 
-/* The whole row of such figures, in the arena, if asked for with its configuration, else "". It is checked, and has these figures, of which wall_time and
- * peak_memory are there; else DSE_E_STORE. */
+/* The whole row of such figures, in the arena, if asked for with its configuration, else "". It is checked,
+ * and has these figures, of which wall_time and peak_memory are there; else DSE_E_STORE. */
 dse_status store_read(store *s, const store_row *figures, bool config, dse_arena *a, store_row *out,
                       dse_error *err);
 
