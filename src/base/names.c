@@ -13,20 +13,23 @@
 static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
 /* A letter too many, missing or wrong, and two that changed places, are one edit; a digit for another is
- * `of_digit`. */
-static size_t edit_distance(const char *a, const char *b, size_t of_digit)
+ * `of_digit`. MAX_NAME: more than `most`. */
+static size_t edit_distance(const char *a, const char *b, size_t of_digit, size_t most)
 {
     size_t la = strlen(a), lb = strlen(b), rows[3][MAX_NAME + 1], *before = rows[0], *last = rows[1],
            *row = rows[2];
 
-    if (la > MAX_NAME || lb > MAX_NAME)
+    size_t least = 0, least_before;
+
+    if (la > MAX_NAME || lb > MAX_NAME || la > lb + most || lb > la + most)
         return MAX_NAME;
     for (size_t j = 0; j <= lb; j++)
         last[j] = before[j] = j;
     for (size_t i = 1; i <= la; i++) {
         size_t *free_row = before;
 
-        row[0] = i;
+        least_before = least;
+        row[0] = least = i;
         for (size_t j = 1; j <= lb; j++) {
             const bool digits = isdigit((unsigned char)a[i - 1]) && isdigit((unsigned char)b[j - 1]);
             size_t best = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : digits ? of_digit : 1);
@@ -39,7 +42,10 @@ static size_t edit_distance(const char *a, const char *b, size_t of_digit)
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
             row[j] = best;
+            least = best < least ? best : least;
         }
+        if (least > most && least_before > most) /* what follows comes from one of these rows */
+            return MAX_NAME;
         before = last;
         last = row;
         row = free_row;
@@ -89,7 +95,7 @@ static const char *nearest_within(const char *name, const char *const *known, si
     const char *nearest = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        size_t d = edit_distance(name, known[i], of_digit);
+        size_t d = edit_distance(name, known[i], of_digit, limit);
         if (d < best || (d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
             best = d;
             nearest = known[i];

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
+#include "cli/ranked.h"
 #include "cli/results.h"
 #include "cli/terminal.h"
 #include "driver/bands.h"
@@ -255,10 +256,46 @@ static bool was_asked_for(void *n_others, const store_row *r)
     return r->asked;
 }
 
+/* ---- what is ranked ------------------------------------------------------------------------- */
+
+typedef struct {
+    const best_options *o;
+    dse_arena *a;
+} machines;
+
+static dse_status begin_study(void *user, report_study *s, dse_error *err)
+{
+    const machines *m = user;
+
+    return add_machine(m->o, s, m->a, err);
+}
+
+/* Remarks look at all rows of a study, which then are held; a ranking alone at those that it prints. */
+static dse_status rank_studies(const best_options *o, const results_selection *which, const store_column *by,
+                               dse_arena *a, report_study **out, size_t *n, dse_error *err)
+{
+    machines m = {o, a};
+    store_row *rows;
+    size_t n_rows;
+    dse_status st;
+
+    if (!o->explain && isnan(o->robust))
+        return ranked_studies(o->db, which, by, (size_t)o->top, begin_study, &m, a, out, n, err);
+    if ((st = results_select(o->db, which, a, &rows, &n_rows, err)) != DSE_OK)
+        return st;
+    *out = report_split(rows, n_rows, a, n);
+    for (size_t i = 0; st == DSE_OK && i < *n; i++) {
+        (*out)[i].by = by;
+        if ((st = add_machine(o, &(*out)[i], a, err)) == DSE_OK)
+            report_rank(&(*out)[i], a);
+    }
+    return st;
+}
+
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const best_options *o = opts;
-    size_t n_rows, n, n_others = 0;
+    size_t n, n_others = 0;
     const results_selection which = {.model = o->model,
                                      .system = o->system,
                                      .has = o->all ? NULL : was_asked_for,
@@ -271,29 +308,22 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_strbuf names;
     drv_robust_options robust;
     remarks said;
-    store_row *rows;
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK ||
-        (st = results_select(o->db, &which, a, &rows, &n_rows, err)) != DSE_OK ||
+        (st = rank_studies(o, &which, by, a, &studies, &n, err)) != DSE_OK ||
         (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
         return st;
-    if (!n_rows && (!unlisted.points || o->model || o->system))
+    if (!n && (!unlisted.points || o->model || o->system))
         return no_results(o, &unlisted, n_others, err);
     if (o->model || o->system)
         unlisted = (store_unlisted){0}; /* which of them they are of is not stored */
     if (unlisted.points)
         r->code = EXIT_NO;
-    studies = report_split(rows, n_rows, a, &n);
-    for (size_t i = 0; i < n; i++) {
-        studies[i].by = by;
-        if ((st = add_machine(o, &studies[i], a, err)) != DSE_OK)
-            return st;
-        report_rank(&studies[i], a);
+    for (size_t i = 0; i < n; i++)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
-    }
     if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
         (st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
         return st;

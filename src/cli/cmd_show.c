@@ -41,12 +41,38 @@ static dse_status no_such_point(const show_options *o, const char *const *names,
                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+/* What is known of the rows when there is none of the point: their names, and where points were skipped the
+ * first row of each study, whole. */
+typedef struct {
+    dse_arena *a;
+    const strategy *point;
+    bool is_there; /* a row of the point, which its index did not find */
+    const char **name;
+    size_t n, cap;
+    store_row *first;
+    size_t n_first, cap_first;
+} other_rows;
+
+static dse_status add_other(void *user, store *s, const store_row *r, dse_error *err)
+{
+    other_rows *k = user;
+
+    if (!r)
+        return DSE_OK;
+    k->is_there |= !strategy_compare(&r->strategy, k->point);
+    DSE_GROW(k->name, k->cap, k->n + 1);
+    k->name[k->n++] = dse_arena_strdup(k->a, report_point_name(r).text);
+    if (!r->skipped_of_study || (k->n_first && k->first[k->n_first - 1].study == r->study))
+        return DSE_OK;
+    DSE_GROW(k->first, k->cap_first, k->n_first + 1);
+    return store_read(s, r, true, k->a, &k->first[k->n_first++], err);
+}
+
 /* Explains why the point has no row. */
-static dse_status no_row(const show_options *o, const strategy *point, const store_row *rows,
-                         const char *const *names, size_t n, dse_error *err)
+static dse_status no_row(const show_options *o, const strategy *point, const other_rows *k, dse_error *err)
 {
     bool skipped;
-    dse_status st = results_find_skipped(o->db, rows, n, point, &skipped, err);
+    dse_status st = results_find_skipped(o->db, k->first, k->n_first, point, &skipped, err);
 
     if (st != DSE_OK)
         return st;
@@ -55,31 +81,33 @@ static dse_status no_row(const show_options *o, const strategy *point, const sto
                           "point '%s' was skipped by a sweep with --prune, and has no result in '%.150s'; "
                           "'ccldse sweep' without --prune runs it",
                           o->point, o->db)
-               : no_such_point(o, names, n, err);
+               : no_such_point(o, k->name, k->n, err);
 }
 
-/* The rows of the point. Where there are none, all are read, which tells damage, too: to say what is
- * nearest. */
+/* The rows of the point. Where there are none, the figures of all others say what is nearest, and that there
+ * is no row of the point, which damage could hide from the index of points. */
 static dse_status find_rows(const show_options *o, const strategy *point, dse_arena *a, store_row **rows,
                             size_t *n, dse_error *err)
 {
     results_selection which = o->which;
-    const char **names;
+    other_rows others = {.a = a, .point = point};
     dse_status st;
 
     which.point = point;
     if ((st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK || *n)
         return st;
     which.point = NULL;
-    which.one_config = true;
-    if ((st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK)
-        return st;
-    if (!*n)
-        return results_none(o->db, &o->which, err);
-    names = DSE_ARENA_NEW(a, const char *, *n);
-    for (size_t i = 0; i < *n; i++)
-        names[i] = dse_arena_strdup(a, report_point_name(&(*rows)[i]).text);
-    return no_row(o, point, *rows, names, *n, err);
+    st = results_each_figures(o->db, &which, store_column_find("wall_time"), add_other, &others, err);
+    if (st == DSE_OK && others.is_there)
+        st = dse_fail_at(err, DSE_E_STORE, o->db,
+                         "the database is damaged: a row of point '%s' is not where it belongs; "
+                         "move it away, and the same sweep makes a new one",
+                         o->point);
+    else if (st == DSE_OK)
+        st = others.n ? no_row(o, point, &others, err) : results_none(o->db, &o->which, err);
+    dse_free(others.name);
+    dse_free(others.first);
+    return st;
 }
 
 /* ---- output -------------------------------------------------------------------------------- */

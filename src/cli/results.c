@@ -82,7 +82,12 @@ static dse_status open_selection(const char *db, results_selection *which, dse_a
 {
     dse_status st;
 
-    *out = (store_filter){which->model, which->system, which->point, is_selected, which, which->one_config};
+    *out = (store_filter){.model = which->model,
+                          .system = which->system,
+                          .point = which->point,
+                          .has = is_selected,
+                          .user = which,
+                          .one_config = which->one_config};
     if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
         (out->model && (st = card_name(out->model, a, &out->model, err)) != DSE_OK) ||
         (out->system && (st = card_name(out->system, a, &out->system, err)) != DSE_OK))
@@ -104,6 +109,39 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
     store_close(s);
     if (st == DSE_OK)
         report_sizes_read(*rows, *n);
+    return st;
+}
+
+typedef struct {
+    results_visit *visit;
+    void *user;
+    store *s;
+} opened_visit;
+
+static dse_status visit_opened(void *user, const store_row *r, dse_error *err)
+{
+    const opened_visit *v = user;
+
+    return v->visit(v->user, v->s, r, err);
+}
+
+dse_status results_each_figures(const char *db, const results_selection *which, const store_column *by,
+                                results_visit *visit, void *user, dse_error *err)
+{
+    results_selection w = *which;
+    opened_visit v = {.visit = visit, .user = user};
+    store_filter filter;
+    dse_arena a;
+    dse_status st;
+
+    dse_arena_init(&a);
+    if ((st = open_selection(db, &w, &a, &v.s, &filter, err)) == DSE_OK) {
+        st = store_each_figures(v.s, &filter, by, visit_opened, &v, err);
+        if (st == DSE_OK)
+            st = visit(user, v.s, NULL, err);
+        store_close(v.s);
+    }
+    dse_arena_free(&a);
     return st;
 }
 

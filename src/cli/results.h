@@ -30,6 +30,12 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
 dse_status results_each(const char *db, const results_selection *which, store_row_visit *visit, void *user,
                         dse_error *err);
 
+/* Calls `visit` with the figures of each of these rows in its turn (store_each_figures), then once with r
+ * NULL; what it wants to know of a row, store_read reads from s. */
+typedef dse_status results_visit(void *user, store *s, const store_row *r, dse_error *err);
+dse_status results_each_figures(const char *db, const results_selection *which, const store_column *by,
+                                results_visit *visit, void *user, dse_error *err);
+
 /* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,
                                 bool *found, dse_error *err);

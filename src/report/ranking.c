@@ -54,53 +54,86 @@ static int compare(const void *x, const void *y)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
+void report_rank_begin(report_study *s)
+{
+    s->ranked = NULL;
+    s->unlimited_best = NULL;
+    s->unlimited_value = NAN;
+    s->n_ranked = s->n_too_large = s->n_unknown_memory = s->n_unknown_value = s->n_failed = 0;
+    s->n_skipped = s->row ? s->row->skipped_of_study : 0;
+    s->fastest = UINT64_MAX;
+    s->varied = 0;
+    s->has_links = false;
+    s->rounding = NULL;
+    s->traps = (report_traps){0};
+}
+
+static void note_differences(report_study *s, const store_row *r)
+{
+    if (!memcmp(&r->strategy, &s->row->strategy, sizeof r->strategy))
+        return;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_get(&r->strategy, i) != strategy_get(&s->row->strategy, i))
+            s->varied |= (uint64_t)1 << i;
+}
+
+unsigned report_rank_row(report_study *s, const store_row *r)
+{
+    const double value = report_rank_value(s, r);
+    unsigned is = 0;
+
+    note_differences(s, r);
+    s->has_links |= !isnan(r->metrics.busiest_link_util);
+    if (!s->rounding && r->memory_rounded)
+        s->rounding = r->engine;
+    if (!r->done) {
+        s->n_failed++;
+        return 0;
+    }
+    report_traps_add(&s->traps, r->metrics.undercharged_messages, r->metrics.flat_ring_collectives);
+    if (isnan(value)) {
+        s->n_unknown_value++;
+        return 0;
+    }
+    if (!(value >= s->unlimited_value)) {
+        s->unlimited_value = value;
+        is = REPORT_LEADS;
+    }
+    if (store_fits(r->metrics.peak_memory, s->hbm_bytes)) {
+        s->n_ranked++;
+        s->fastest = r->metrics.wall_time < s->fastest ? r->metrics.wall_time : s->fastest;
+        return is | REPORT_RANKED;
+    }
+    if (has_memory(&r->metrics))
+        s->n_too_large++;
+    else
+        s->n_unknown_memory++;
+    return is;
+}
+
 void report_rank(report_study *s, dse_arena *a)
 {
     candidate *c = DSE_ARENA_NEW(a, candidate, s->n);
-    double best = 0;
+    const store_row *best = NULL;
+    size_t n = 0;
 
-    s->ranked = DSE_ARENA_NEW(a, const store_row *, s->n);
-    s->n_skipped = s->n ? s->row->skipped_of_study : 0;
+    report_rank_begin(s);
     for (size_t i = 0; i < s->n; i++) {
-        const store_row *r = &s->row[i];
-        double value = report_rank_value(s, r);
+        const unsigned is = report_rank_row(s, &s->row[i]);
 
-        if (!r->done) {
-            s->n_failed++;
-            continue;
-        }
-        if (isnan(value)) {
-            s->n_unknown_value++;
-            continue;
-        }
-        if (!s->unlimited_best || value < best) {
-            s->unlimited_best = r;
-            best = value;
-        }
-        if (store_fits(r->metrics.peak_memory, s->hbm_bytes))
-            c[s->n_ranked++] = (candidate){r, value};
-        else if (has_memory(&r->metrics))
-            s->n_too_large++;
-        else
-            s->n_unknown_memory++;
+        if (is & REPORT_LEADS)
+            best = &s->row[i];
+        if (is & REPORT_RANKED)
+            c[n++] = (candidate){&s->row[i], report_rank_value(s, &s->row[i])};
     }
-    qsort(c, s->n_ranked, sizeof *c, compare);
-    for (size_t i = 0; i < s->n_ranked; i++)
+    s->unlimited_best = best;
+    qsort(c, n, sizeof *c, compare);
+    s->ranked = DSE_ARENA_NEW(a, const store_row *, n);
+    for (size_t i = 0; i < n; i++)
         s->ranked[i] = c[i].row;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
-
-/* Step time of the fastest point that is ranked, ns. */
-static uint64_t fastest_of(const report_study *s)
-{
-    uint64_t fastest = UINT64_MAX;
-
-    for (size_t i = 0; i < s->n_ranked; i++)
-        if (s->ranked[i]->metrics.wall_time < fastest)
-            fastest = s->ranked[i]->metrics.wall_time;
-    return fastest;
-}
 
 /* NaN for a step that takes no time, which an imported result may have. */
 static double slowdown(const store_row *r, uint64_t fastest)
@@ -151,10 +184,7 @@ static void print_costs(const store_metrics *m, dse_strbuf *out)
 
 static bool differs(const report_study *s, uint32_t parameter, uint32_t from)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (strategy_get(&s->row[i].strategy, parameter) != from)
-            return true;
-    return false;
+    return s->varied >> parameter & 1 || strategy_get(&s->row->strategy, parameter) != from;
 }
 
 /* A parameter of the other profile has no column. Of the others an axis always has one, and with profile
@@ -196,17 +226,13 @@ static const char *two_lines(const char *heading, dse_arena *a)
 static void put_stage_figures(const report_study *s, const store_metrics *m, uint64_t fastest,
                               report_node *row)
 {
-    bool links = false;
-
-    for (size_t i = 0; i < s->n; i++)
-        links |= !isnan(s->row[i].metrics.busiest_link_util);
     report_put(row, V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
                V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text),
                V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)),
                V_AS("exposed\ncomm", V_TIME(NULL, m->exposed_comm)),
                V_CELL("compute\nutil", report_percent(m->compute_util).text),
                V_CELL("mem\nutil", report_percent(m->mem_util).text),
-               V_GIVEN(links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
+               V_GIVEN(s->has_links, V_CELL("busiest\nlink", report_percent(m->busiest_link_util).text)));
 }
 
 static void put_train_figures(const store_metrics *m, report_node *row)
@@ -221,7 +247,7 @@ static void put_train_figures(const store_metrics *m, report_node *row)
 /* Headings of two lines, so that a row fits a terminal of 80 columns. */
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
-    uint64_t fastest = fastest_of(s);
+    const uint64_t fastest = s->fastest;
     report_tree t;
     report_node *list = report_tree_begin(&t);
     const char *heading[STRATEGY_N];
@@ -259,15 +285,6 @@ static void describe(const store_row *r, dse_strbuf *out)
                                             : "memory not tracked");
 }
 
-/* The engine that printed some of the memories rounded; NULL if none did. */
-static const char *rounding_engine(const report_study *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->row[i].memory_rounded)
-            return s->row[i].engine;
-    return NULL;
-}
-
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
 {
     dse_strbuf_addf(out,
@@ -300,7 +317,6 @@ static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
 {
     size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
-    const char *rounding = rounding_engine(s);
 
     if (s->says_profile)
         dse_strbuf_addf(out, "profile %s: ", report_trains(s) ? "train" : "stage");
@@ -326,8 +342,8 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         print_dropped(s, n_done, out);
     if (s->n_skipped)
         report_skipped_print(s->n_skipped, out);
-    if (rounding)
-        dse_strbuf_addf(out, "Peak memory is known as %s printed it, rounded.\n", rounding);
+    if (s->rounding)
+        dse_strbuf_addf(out, "Peak memory is known as %s printed it, rounded.\n", s->rounding);
     if (s->n_failed)
         dse_strbuf_addf(out, "%zu point%s failed; 'ccldse export' shows why.\n", s->n_failed,
                         s->n_failed == 1 ? "" : "s");
@@ -345,10 +361,8 @@ static bool same_system(const report_study *a, const report_study *b)
 static void add_traps(const report_study *s, size_t n, report_traps *out)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; same_system(&s[i], s) && k < s[i].n; k++)
-            if (s[i].row[k].done)
-                report_traps_add(out, s[i].row[k].metrics.undercharged_messages,
-                                 s[i].row[k].metrics.flat_ring_collectives);
+        if (same_system(&s[i], s))
+            report_traps_join(out, &s[i].traps);
 }
 
 void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
@@ -383,7 +397,7 @@ static void put_study(const report_study *s, size_t top, report_node *to)
 {
     const store_row *first = s->row;
     size_t n = top && top < s->n_ranked ? top : s->n_ranked;
-    uint64_t fastest = fastest_of(s);
+    const uint64_t fastest = s->fastest;
     report_node *ranking;
 
     report_put(to, V_TEXT("model", first->model), V_TEXT("system", first->system), V_TEXT("by", s->by->name),

@@ -2,27 +2,36 @@
 #ifndef DSE_REPORT_RANKING_H
 #define DSE_REPORT_RANKING_H
 
+#include "report/traps.h"
 #include "report/tree.h"
 
 /* The rows of one study: a model on a system, in one configuration of both. */
 typedef struct {
-    const store_row *row; /* n rows, borrowed; the first has the configuration, the others may lack theirs */
+    /* n rows, borrowed; the first has the configuration, the others may lack theirs. What was ranked row
+     * after row (report_rank_row) has the first alone. */
+    const store_row *row;
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */
     const char *laws; /* how kernels last: "kernels last as the laws of nvidia_h100 say"; NULL: not known */
     const store_column *by;
     bool says_profile; /* tables name the profile: train, or stage beside studies of train */
 
-    /* Filled in by report_rank: */
+    /* Filled in by report_rank; by report_rank_row all but the pointers to rows: */
     const store_row *
         *ranked; /* done, of a known value, and within the limit; best first, ties in point order */
-    size_t n_ranked;
+    size_t n_ranked;         /* of which those that are printed may be there alone */
     size_t n_too_large;      /* done, but above the limit */
     size_t n_unknown_memory; /* done, under a limit, but their memory was not tracked */
     size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
     uint64_t n_skipped;              /* by a sweep with --prune: more points, of which nothing is known */
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
+    double unlimited_value;          /* of it; NaN */
+    uint64_t fastest;                /* step time of the fastest that is ranked, ns; UINT64_MAX: none is */
+    uint64_t varied;                 /* a bit for each parameter in which a row differs from the first */
+    bool has_links;                  /* the busiest link of one is known */
+    const char *rounding; /* the engine that printed some of the memories rounded; NULL: none did */
+    report_traps traps;   /* of all that are done */
 } report_study;
 
 /* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, laws and by are left to the
@@ -30,6 +39,11 @@ typedef struct {
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies);
 
 void report_rank(report_study *s, dse_arena *a);
+
+/* The same row after row, of a study whose `row` is the first, after report_rank_begin. What a row is: */
+enum { REPORT_RANKED = 1 /* it is counted in n_ranked */, REPORT_LEADS = 2 /* the unlimited_best so far */ };
+void report_rank_begin(report_study *s);
+unsigned report_rank_row(report_study *s, const store_row *r);
 
 /* Whether the study is of profile train. */
 bool report_trains(const report_study *s);

@@ -13,6 +13,14 @@ void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t 
     t->n_flat_rings += met(flat_ring_collectives);
 }
 
+void report_traps_join(report_traps *t, const report_traps *others)
+{
+    t->n_points += others->n_points;
+    t->n_silent += others->n_silent;
+    t->n_undercharged += others->n_undercharged;
+    t->n_flat_rings += others->n_flat_rings;
+}
+
 static void print_note(const report_traps *t, size_t n, const char *system, const char *words,
                        dse_strbuf *out)
 {

@@ -16,6 +16,9 @@ typedef struct {
 /* Counts one more point by two of its metrics. */
 void report_traps_add(report_traps *t, uint64_t undercharged_messages, uint64_t flat_ring_collectives);
 
+/* Counts the points of others. */
+void report_traps_join(report_traps *t, const report_traps *others);
+
 /* A line, or two, or none: "note: on system1, in 12 of 20 points messages between NPUs ..."; silent ones are
  * counted beside them. The system where there are tables of several, or NULL. */
 void report_traps_print(const report_traps *t, const char *system, dse_strbuf *out);

@@ -43,21 +43,31 @@ static dse_status order_rows(store *s, const store_filter *which, dse_error *err
     return st;
 }
 
-static dse_status visit_rows(store *s, const store_filter *which, store_row_visit *visit, void *user,
-                             dse_error *err)
+static dse_status fail_lost(const store *s, int64_t found, int64_t n, dse_error *err)
+{
+    return dse_fail_at(err, DSE_E_STORE, s->path,
+                       "the database is damaged: %" PRId64 " of %" PRId64
+                       " rows are where they belong; move it away, and the same sweep makes a new one",
+                       found, n);
+}
+
+/* A row whose number is not what was written is not found by it: n rows are to come. */
+static dse_status visit_rows(store *s, const store_filter *which, int64_t n, store_row_visit *visit,
+                             void *user, dse_error *err)
 {
     sqlite3_stmt *q = NULL;
     dse_strbuf sql;
     dse_arena texts;
+    int64_t found = 0;
     dse_status st = DSE_OK;
     int code = SQLITE_DONE;
 
     dse_arena_init(&texts);
     dse_strbuf_init(&sql);
     dse_strbuf_adds(&sql, "SELECT ");
-    store_add_columns(&sql);
+    store_add_whole_columns(!which->no_config, &sql);
     /* CROSS: `listed` first, so that nothing is sorted again */
-    dse_strbuf_adds(&sql, ", n_skipped, " STORE_IS_ASKED ", per_device_hour, power"
+    dse_strbuf_adds(&sql, ", n_skipped, " STORE_IS_ASKED ", per_device_hour, power, id"
                           " FROM temp.listed CROSS JOIN result USING (id)"
                           " LEFT JOIN (SELECT study, count(*) AS n_skipped FROM skipped GROUP BY study)"
                           " USING (study)"
@@ -65,7 +75,7 @@ static dse_status visit_rows(store *s, const store_filter *which, store_row_visi
     if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
         st = fail_reading(s, err);
     dse_strbuf_free(&sql);
-    while (st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+    for (; st == DSE_OK && (code = sqlite3_step(q)) == SQLITE_ROW; found++) {
         store_row r;
 
         dse_arena_reset(&texts);
@@ -75,6 +85,8 @@ static dse_status visit_rows(store *s, const store_filter *which, store_row_visi
     }
     if (st == DSE_OK && code != SQLITE_DONE)
         st = fail_reading(s, err);
+    if (st == DSE_OK && found < n)
+        st = fail_lost(s, found, n, err);
     sqlite3_finalize(q);
     dse_arena_free(&texts);
     return st;
@@ -99,7 +111,7 @@ static dse_status list_ordered(store *s, const listing *l, dse_error *err)
         return st;
     if (l->begin)
         l->begin(l->user, (size_t)n);
-    return visit_rows(s, l->which, l->visit, l->user, err);
+    return visit_rows(s, l->which, n, l->visit, l->user, err);
 }
 
 /* What is checked and what is listed is one state of the database: a writer may commit between the two. */
@@ -114,6 +126,46 @@ static dse_status list_rows(store *s, const listing *l, dse_error *err)
     if (alone)
         sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL); /* nothing was written */
     return st;
+}
+
+/* ---- one row ------------------------------------------------------------------------------- */
+
+/* Whether a row is the one whose figures these are. */
+static bool is_row_of(const store_row *figures, const store_row *r)
+{
+    return r->study == figures->study && r->done == figures->done &&
+           r->metrics.wall_time == figures->metrics.wall_time &&
+           r->metrics.peak_memory == figures->metrics.peak_memory &&
+           !strategy_compare(&r->strategy, &figures->strategy);
+}
+
+dse_status store_read(store *s, const store_row *figures, bool config, dse_arena *a, store_row *out,
+                      dse_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    bool right = false;
+    dse_strbuf sql;
+    dse_status st = DSE_OK;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "SELECT ");
+    store_add_whole_columns(config, &sql);
+    dse_strbuf_addf(&sql, ", %" PRIu64 ", %d, per_device_hour, power, id, row_checksum(",
+                    figures->skipped_of_study, figures->asked);
+    store_add_columns(&sql);
+    dse_strbuf_addf(&sql, ") = checksum FROM result LEFT JOIN price USING (study) WHERE id = %" PRId64,
+                    figures->id);
+    if (sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL) != SQLITE_OK)
+        st = fail_reading(s, err);
+    else if (sqlite3_step(q) == SQLITE_ROW && sqlite3_column_int(q, sqlite3_column_count(q) - 1)) {
+        st = store_read_row(s, q, a, out, err);
+        right = st == DSE_OK && is_row_of(figures, out);
+    }
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
+    if (st != DSE_OK || right || (st = store_check_whole(s, err)) != DSE_OK)
+        return st;
+    return fail_lost(s, 0, 1, err);
 }
 
 dse_status store_each(store *s, const store_filter *which, store_row_visit *visit, void *user, dse_error *err)

@@ -60,34 +60,32 @@ static dse_status take_asked(const merging *m, sqlite3_stmt *q, void *user, dse_
 }
 
 /* A result that is done stays: of one configuration all that are done are the same. */
-static dse_status take_rows(const merging *m, const store_row *row, size_t n, dse_error *err)
+static dse_status take_row(void *user, const store_row *row, dse_error *err)
 {
-    dse_status st = DSE_OK;
+    const merging *m = user;
+    store_brief brief;
+    bool found;
+    dse_status st = store_find(m->into, row->hash, row->config, &found, &brief, err);
 
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        store_brief brief;
-        bool found;
-
-        if ((st = store_find(m->into, row[i].hash, row[i].config, &found, &brief, err)) != DSE_OK)
-            return st;
-        if (found) {
-            m->out->known++;
-            continue;
-        }
-        st = store_put(m->into, &row[i], err);
-        m->out->added++;
-        m->out->failed += !row[i].done;
+    if (st != DSE_OK)
+        return st;
+    if (found) {
+        m->out->known++;
+        return DSE_OK;
     }
-    return st;
+    m->out->added++;
+    m->out->failed += !row->done;
+    return store_put(m->into, row, err);
 }
 
-static dse_status merge_all(const merging *m, const store_row *row, size_t n, dse_error *err)
+static dse_status merge_all(merging *m, dse_error *err)
 {
+    const store_filter all = {0};
     dse_status st = store_begin(m->into, err);
 
     if (st != DSE_OK)
         return st;
-    if ((st = take_rows(m, row, n, err)) == DSE_OK &&
+    if ((st = store_each(m->from, &all, take_row, m, err)) == DSE_OK &&
         (st = each(m, "SELECT study, per_device_hour, power FROM price", take_price, NULL, err)) == DSE_OK &&
         (st = each(m, "SELECT hash, study FROM skipped", take_skipped, NULL, err)) == DSE_OK)
         st = store_commit(m->into, err);
@@ -97,16 +95,13 @@ static dse_status merge_all(const merging *m, const store_row *row, size_t n, ds
 }
 
 /* What the last sweep of the source asked for; where none is noted, all that is there. */
-static dse_status ask(const merging *m, const store_row *row, size_t n, dse_error *err)
+static dse_status ask(const merging *m, dse_error *err)
 {
     hash_list asked = {0};
     dse_status st = each(m, "SELECT hash FROM asked", take_asked, &asked, err);
 
-    if (st == DSE_OK && !asked.n) {
-        DSE_GROW(asked.hash, asked.cap, n + 1);
-        for (size_t i = 0; i < n; i++)
-            asked.hash[asked.n++] = row[i].hash;
-    }
+    if (st == DSE_OK && !asked.n)
+        st = each(m, "SELECT hash FROM result", take_asked, &asked, err);
     if (st == DSE_OK)
         st = store_ask(m->into, asked.hash, asked.n, true, err);
     dse_free(asked.hash);
@@ -115,17 +110,10 @@ static dse_status ask(const merging *m, const store_row *row, size_t n, dse_erro
 
 dse_status store_merge(store *into, store *from, store_merged *out, dse_error *err)
 {
-    const merging m = {into, from, out};
-    dse_arena rows;
-    store_row *row;
-    size_t n;
+    merging m = {into, from, out};
     dse_status st;
 
     *out = (store_merged){0};
-    dse_arena_init(&rows);
-    if ((st = store_list(from, NULL, NULL, &rows, &row, &n, err)) == DSE_OK &&
-        (st = merge_all(&m, row, n, err)) == DSE_OK)
-        st = ask(&m, row, n, err);
-    dse_arena_free(&rows);
-    return st;
+    st = merge_all(&m, err);
+    return st == DSE_OK ? ask(&m, err) : st;
 }

@@ -140,10 +140,10 @@ static dse_status prepare(store *s, dse_error *err)
         sqlite3_prepare_v2(s->db,
                            "SELECT engine, step_idle IS NOT NULL, wall_time, undercharged_messages,"
                            " flat_ring_collectives, fallback, peak_memory FROM result"
-                           " WHERE hash = ? AND config = ? AND done",
+                           " WHERE hash = ? AND " STORE_WHOLE_CONFIG " = ? AND done",
                            -1, &s->find, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND config = ?", -1, &s->drop, NULL) !=
-            SQLITE_OK ||
+        sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE hash = ? AND " STORE_WHOLE_CONFIG " = ?", -1,
+                           &s->drop, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(s->db,
                            "INSERT OR IGNORE INTO skipped SELECT ?1, ?2"
                            " WHERE NOT EXISTS (SELECT 1 FROM result WHERE hash = ?1)",
@@ -154,12 +154,13 @@ static dse_status prepare(store *s, dse_error *err)
     return st;
 }
 
-/* Puts a copy of the database, in memory, into the place of the file. */
-static dse_status copy_to_memory(store *s, dse_error *err)
+/* Puts a copy of the database into the place of the file: in memory, and what is too much of it in a file of
+ * SQLite's own, which has no name. */
+static dse_status copy_database(store *s, dse_error *err)
 {
     sqlite3 *copy = NULL, *file = s->db;
     sqlite3_backup *b = NULL;
-    int code = sqlite3_open(":memory:", &copy);
+    int code = sqlite3_open("", &copy);
 
     if (!copy)
         dse_out_of_memory();
@@ -171,6 +172,7 @@ static dse_status copy_to_memory(store *s, dse_error *err)
     }
     s->db = copy;
     store_add_functions(copy);
+    store_add_config_functions(s);
     sqlite3_close(file);
     return b && code == SQLITE_DONE ? DSE_OK
                                     : fail_code(s, code, sqlite3_errstr(code), "read the database", err);
@@ -199,7 +201,7 @@ static dse_status prepare_reading(store *s, int version, dse_error *err)
     bool old = false;
     dse_status st = is_old(s, version, &old, err);
 
-    if (st == DSE_OK && old && (st = copy_to_memory(s, err)) == DSE_OK &&
+    if (st == DSE_OK && old && (st = copy_database(s, err)) == DSE_OK &&
         (st = store_schema_check(s, &version, err)) == DSE_OK)
         st = is_old(s, version, &old, err);
     if (st == DSE_OK && version == STORE_NEW)
@@ -254,6 +256,9 @@ static dse_status prepare_writing(store *s, int version, dse_error *err)
         st = store_schema_make(s, err);
     else if (st == DSE_OK && old)
         st = store_schema_migrate(s, version, err);
+    if (st == DSE_OK && old)
+        sqlite3_exec(s->db, "VACUUM", NULL, NULL,
+                     NULL); /* else it stays as large as it was, which is right, too */
     if (st == DSE_OK)
         st = store_execute(s, POINT_INDEX, "open the database for writing", err);
     if (st == DSE_OK)
@@ -320,6 +325,8 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
     dse_status st;
 
     s->lock = s->file_lock = -1;
+    dse_strbuf_init(&s->shared);
+    dse_strbuf_init(&s->whole);
     if (mode == STORE_WRITE)
         st = open_for_writing(s, path, &why);
     else if ((st = find_file(s, path, &why)) == DSE_OK && !dse_is_file(path))
@@ -332,6 +339,7 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
         st = store_fail(s, &why, "open the database");
     if (st == DSE_OK) {
         store_add_functions(s->db);
+        store_add_config_functions(s);
         sqlite3_busy_timeout(s->db, BUSY_MS);
         st = store_schema_check(s, &version, &why);
     }
@@ -354,11 +362,16 @@ void store_close(store *s)
 
     if (!s)
         return;
+    if (ours && store_check_place(s, NULL) == DSE_OK)
+        store_make_figures(s);
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
     sqlite3_finalize(s->skip);
     sqlite3_finalize(s->unskip);
+    sqlite3_finalize(s->study);
+    dse_strbuf_free(&s->shared);
+    dse_strbuf_free(&s->whole);
     if (ours) {
         /* One file again, which those who may not write here can read; left as it is while somebody reads. */
         sqlite3_busy_timeout(s->db, 0);

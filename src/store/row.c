@@ -8,7 +8,8 @@
 /* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows
  * and their checksums stay right: parameters that every configuration says among the keys, the metrics,
  * parameters that are omitted at their default; then what profile train brought, metrics and parameters.
- * What comes later than these needs a generation of its own behind them. Costs have no column: they are
+ * What comes later than these needs a generation of its own behind them, and behind
+ * `shared`. Costs have no column: they are
  * computed (store_set_prices). */
 enum { AT_FIRST, OMITTED, OF_TRAINING, NOT_STORED };
 
@@ -28,7 +29,7 @@ static int metric_generation(const store_column *c)
 
 /* The strategy's columns in their places, then the metrics; in the order of store_bind_row and
  * store_read_row. */
-static const char *const keys_before[] = {"config", "hash", "study", "model", "system", "engine", "settings"};
+static const char *const keys_before[] = {"hash", "study", "model", "system", "engine", "settings"};
 static const char *const keys_behind[] = {"done", "memory_rounded", "error", "seconds"};
 
 static size_t add_names(const char *const *names, size_t n, dse_strbuf *sql)
@@ -59,9 +60,11 @@ static size_t add_metrics(int of, dse_strbuf *sql)
     return n;
 }
 
-size_t store_add_columns(dse_strbuf *sql)
+static size_t add_columns(const char *config, dse_strbuf *sql)
 {
-    size_t n = add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
+    size_t n = add_names(&config, 1, sql);
+
+    n += add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
 
     n += add_parameters(AT_FIRST, sql);
     n += add_names(keys_behind, sizeof keys_behind / sizeof keys_behind[0], sql);
@@ -69,8 +72,15 @@ size_t store_add_columns(dse_strbuf *sql)
     n += add_parameters(OMITTED, sql);
     n += add_metrics(OF_TRAINING, sql);
     n += add_parameters(OF_TRAINING, sql);
-    sql->data[sql->len -= 2] = '\0'; /* the last comma */
-    return n;
+    dse_strbuf_adds(sql, "shared");
+    return n + 1;
+}
+
+size_t store_add_columns(dse_strbuf *sql) { return add_columns("config", sql); }
+
+void store_add_whole_columns(bool config, dse_strbuf *sql)
+{
+    add_columns(config ? STORE_WHOLE_CONFIG : "NULL", sql);
 }
 
 /* ---- the strategy -------------------------------------------------------------------------- */
@@ -280,9 +290,11 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     whole &= read_strategy(q, OMITTED, &r->strategy, &at);
     read_metrics(q, OF_TRAINING, a, &r->metrics, &at);
     whole &= read_strategy(q, OF_TRAINING, &r->strategy, &at);
+    at++;                                                          /* shared */
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
     r->asked = sqlite3_column_int(q, at++) != 0;
     store_add_costs(strategy_ranks(&r->strategy), real_column(q, at), real_column(q, at + 1), &r->metrics);
+    r->id = sqlite3_column_int64(q, at + 2);
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
                            r->model, r->system);

@@ -4,8 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#define APPLICATION_ID 0x43434c44 /* "CCLD": what a file must say to be ours */
+#define APPLICATION_ID       0x43434c44 /* "CCLD": what a file must say to be ours */
+#define FIRST_WITH_CHECKSUMS 6
+#define FIRST_WITH_STUDIES   10
 
 dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse_error *err)
 {
@@ -46,6 +49,9 @@ dse_status store_get_numbers(store *s, const char *sql, int n, int64_t *out, dse
 #define PRICES                                                                                               \
     "CREATE TABLE IF NOT EXISTS price (study INTEGER PRIMARY KEY, per_device_hour REAL, power REAL);"
 
+/* What the configurations of a study's rows have in common: that of the study, whose hash is its number. */
+#define STUDIES "CREATE TABLE IF NOT EXISTS study (id INTEGER PRIMARY KEY, config TEXT NOT NULL);"
+
 static const char *const sql_type[] = {[STORE_U64] = "INTEGER",
                                        [STORE_BYTES] = "INTEGER",
                                        [STORE_PEAK_U64] = "INTEGER",
@@ -80,13 +86,12 @@ dse_status store_schema_make(store *s, dse_error *err)
     for (size_t i = 0; i < n; i++)
         if (!store_column_is_cost(&c[i]))
             dse_strbuf_addf(&sql, ", %s %s", c[i].name, sql_type[c[i].type]);
-    dse_strbuf_addf(
-        &sql,
-        ", checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
-        "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);"
-        ASKED PRICES TOTALS STORE_SET_TOTALS
-        "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
-        APPLICATION_ID, STORE_SCHEMA_VERSION);
+    dse_strbuf_addf(&sql,
+                    ", shared INTEGER, checksum INTEGER NOT NULL);CREATE INDEX result_hash ON result (hash);"
+                    "CREATE TABLE skipped (hash INTEGER PRIMARY KEY, study INTEGER NOT NULL);" ASKED PRICES
+                        STUDIES STORE_FIGURES("") TOTALS STORE_SET_TOTALS
+                    "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
+                    APPLICATION_ID, STORE_SCHEMA_VERSION);
     st = store_execute(s, sql.data, "make the database", err);
     dse_strbuf_free(&sql);
     return st;
@@ -200,11 +205,14 @@ static const char *const migrations[STORE_SCHEMA_VERSION - 1] = {
      "ALTER TABLE result ADD COLUMN peak_gathered INTEGER;"),
     "ALTER TABLE result ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;" TOTALS,
     NOTE_MOVED MOVE("placement", "replace(json_extract(config, '$.model.placement'), ',', '-')")
-    MOVE("stages", "json_extract(config, '$.model.stages')")
-    "UPDATE result SET hash = text_hash(config), study = text_hash(json_remove(config, '$.point')) WHERE"
-    " placement IS NOT NULL OR stages IS NOT NULL;" MOVE_SKIPPED,
+        MOVE("stages",
+             "json_extract(config, '$.model.stages')") "UPDATE result SET hash = text_hash(config), study = "
+                                                       "text_hash(json_remove(config, '$.point')) WHERE"
+                                                       " placement IS NOT NULL OR stages IS NOT "
+                                                       "NULL;" MOVE_SKIPPED,
     ASKED,
     PRICES,
+    (STUDIES STORE_FIGURES("") "DELETE FROM figures;"),
 };
 
 /* ---- columns of rows that came later -------------------------------------------------------- */
@@ -222,6 +230,7 @@ static void add_later_columns(dse_strbuf *sql)
     for (uint32_t i = 0; i < STRATEGY_N; i++)
         if (strategy_parameters[i].omit_default)
             dse_strbuf_addf(sql, ", ('%s', '%s')", strategy_parameters[i].name, strategy_type(i));
+    dse_strbuf_adds(sql, ", ('shared', 'INTEGER')");
 }
 
 dse_status store_schema_missing(store *s, dse_strbuf *alter, dse_error *err)
@@ -252,13 +261,82 @@ static dse_status bring(store *s, const char *sql, dse_error *err)
     return store_execute(s, sql, "bring the database to this version", err);
 }
 
-/* Rows of a version without checksums get theirs. */
-static void add_end(int version, dse_strbuf *sql)
+/* The columns that a checksum counts; what a file of an older version lacks is NULL, as it would be there. */
+static dse_status add_columns_of_old(store *s, dse_strbuf *sql, dse_error *err)
 {
+    static const char query[] = "SELECT count(*) FROM pragma_table_info('result') WHERE name = '%s'";
+    char one[sizeof query + 64], *rest = NULL;
+    dse_status st = DSE_OK;
+    dse_strbuf names;
+
+    dse_strbuf_init(&names);
+    store_add_columns(&names);
+    for (char *name = strtok_r(names.data, ", ", &rest); name && st == DSE_OK;
+         name = strtok_r(NULL, ", ", &rest)) {
+        int64_t there = 0;
+
+        snprintf(one, sizeof one, query, name);
+        st = store_get_numbers(s, one, 1, &there, err);
+        dse_strbuf_addf(sql, "%s%s", name == names.data ? "" : ", ", there ? name : "NULL");
+    }
+    dse_strbuf_free(&names);
+    return st;
+}
+
+/* What was wrong with a file of an older version: checksums and totals that are made anew would hide it. */
+typedef struct {
+    int64_t missing;         /* rows, by the totals */
+    bool rows, skipped;      /* the totals of these do not agree */
+} old_damage;
+
+/* The rows that are not what was written stay in temp.damaged. */
+static dse_status note_damage(store *s, old_damage *out, dse_error *err)
+{
+    static const char totals[] =
+        "SELECT t.n - r.n, t.n IS NOT r.n OR t.checksum IS NOT r.x, u.n IS NOT k.n OR u.checksum IS NOT k.x"
+        " FROM"
+        " (SELECT count(*) n, xor_all(checksum) x FROM result) r,"
+        " (SELECT count(*) n, xor_all(" XOR("hash", "study") ") x FROM skipped) k"
+        " LEFT JOIN total t ON t.id = 1 LEFT JOIN total u ON u.id = 2";
+    int64_t n[3] = {0};
+    dse_strbuf sql;
+    dse_status st;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(&sql, "CREATE TEMP TABLE damaged AS SELECT id FROM result WHERE row_checksum(");
+    st = add_columns_of_old(s, &sql, err);
+    dse_strbuf_adds(&sql, ") IS NOT checksum");
+    if (st == DSE_OK && (st = bring(s, sql.data, err)) == DSE_OK)
+        st = store_get_numbers(s, totals, 3, n, err);
+    *out = (old_damage){n[0], n[1] != 0, n[2] != 0};
+    dse_strbuf_free(&sql);
+    return st;
+}
+
+#define SHARE_CONFIGS                                                                                        \
+    "INSERT OR IGNORE INTO study SELECT study, study_part(config) FROM result"                               \
+    " WHERE shared IS NULL AND text_hash(study_part(config)) = study;"                                       \
+    "UPDATE result SET config = point_part(config), shared = 1 WHERE shared IS NULL"                         \
+    " AND study_part(config) = (SELECT s.config FROM study s WHERE s.id = result.study);"
+
+/* Rows of a version without checksums get theirs. What was damaged before stays so. */
+static void add_end(int version, const old_damage *before, dse_strbuf *sql)
+{
+    if (version < FIRST_WITH_STUDIES)
+        dse_strbuf_adds(sql, SHARE_CONFIGS);
     if (version < STORE_SCHEMA_VERSION) {
         dse_strbuf_adds(sql, "UPDATE result SET checksum = row_checksum(");
         store_add_columns(sql);
-        dse_strbuf_adds(sql, ");" STORE_SET_TOTALS);
+        dse_strbuf_adds(sql, ");");
+        if (version >= FIRST_WITH_CHECKSUMS)
+            dse_strbuf_adds(sql, "UPDATE result SET checksum = ~checksum WHERE id IN temp.damaged;"
+                                 "DROP TABLE temp.damaged;");
+        dse_strbuf_adds(sql, STORE_SET_TOTALS);
+        if (before->rows)
+            dse_strbuf_addf(sql, "UPDATE total SET n = n + %" PRId64 ", checksum = ~checksum WHERE id = 1;",
+                            before->missing);
+        if (before->skipped)
+            dse_strbuf_adds(sql, "UPDATE total SET checksum = ~checksum WHERE id = 2;");
     }
     dse_strbuf_addf(sql, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA_VERSION);
 }
@@ -267,16 +345,19 @@ static void add_end(int version, dse_strbuf *sql)
 dse_status store_schema_migrate(store *s, int version, dse_error *err)
 {
     dse_status st = bring(s, "BEGIN IMMEDIATE", err);
+    old_damage before = {0};
     dse_strbuf sql;
 
     if (st != DSE_OK)
         return st;
+    if (version >= FIRST_WITH_CHECKSUMS && version < STORE_SCHEMA_VERSION)
+        st = note_damage(s, &before, err);
     for (int v = version; st == DSE_OK && v < STORE_SCHEMA_VERSION; v++)
         st = bring(s, migrations[v - 1], err);
     dse_strbuf_init(&sql);
     if (st == DSE_OK)
         st = store_schema_missing(s, &sql, err);
-    add_end(version, &sql);
+    add_end(version, &before, &sql);
     if (st == DSE_OK)
         st = bring(s, sql.data, err);
     dse_strbuf_free(&sql);

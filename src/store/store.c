@@ -59,7 +59,8 @@ bool store_is_native(const char *engine) { return !strncmp(engine, "native-", 7)
 
 dse_status store_begin(store *s, dse_error *err)
 {
-    return store_execute(s, "BEGIN IMMEDIATE", "write a result", err);
+    store_forget_shared(s);
+    return store_execute(s, "BEGIN IMMEDIATE;DELETE FROM figures", "write a result", err);
 }
 
 dse_status store_commit(store *s, dse_error *err)
@@ -78,15 +79,33 @@ static dse_status write_now(store *s, sqlite3_stmt *q, dse_error *err)
     return st;
 }
 
+static dse_status bind_put(store *s, const store_row *row, dse_error *err)
+{
+    const int shared = sqlite3_bind_parameter_count(s->put);
+    const char *point;
+    size_t n;
+    dse_status st = store_share_config(s, row, &point, &n, err);
+
+    if (st != DSE_OK)
+        return st;
+    store_bind_row(s->put, row);
+    if (point) {
+        sqlite3_bind_text(s->put, 1, point, (int)n, SQLITE_STATIC);
+        sqlite3_bind_int(s->put, shared, 1);
+    } else {
+        sqlite3_bind_null(s->put, shared);
+    }
+    return DSE_OK;
+}
+
 static dse_status replace_row(store *s, const store_row *row, dse_error *err)
 {
     dse_status st = store_check_texts(s, row, err);
 
-    if (st != DSE_OK)
+    if (st != DSE_OK || (st = bind_put(s, row, err)) != DSE_OK)
         return st;
     sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
     sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
-    store_bind_row(s->put, row);
     sqlite3_bind_int64(s->unskip, 1, (int64_t)row->hash);
     if ((st = write_now(s, s->drop, err)) != DSE_OK)
         return st;
@@ -149,6 +168,17 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err)
 }
 
 dse_status store_count_unlisted(store *s, bool asked, store_unlisted *out, dse_error *err)
+{
+    int64_t any = 0;
+    dse_status st = store_get_numbers(s, "SELECT EXISTS (SELECT 1 FROM skipped)", 1, &any, err);
+
+    *out = (store_unlisted){0};
+    if (st != DSE_OK || !any || store_figures_unlisted(s, asked, out))
+        return st;
+    return store_count_unlisted_rows(s, asked, out, err);
+}
+
+dse_status store_count_unlisted_rows(store *s, bool asked, store_unlisted *out, dse_error *err)
 {
     static const char all[] = "SELECT count(*), count(DISTINCT study) FROM skipped"
                               " WHERE study NOT IN (SELECT study FROM result)";

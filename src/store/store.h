@@ -5,13 +5,14 @@
  * committed. One writer at a time (locks on the file, and on one beside it that says which process it is);
  * readers any time. A file with a second hard link is not written to.
  *
- * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`, without
- * id and checksum. A value counts as one byte, its type in SQLite's numbering (1 integer, 2 real, 3 text, 5
- * null), then eight bytes, the least significant first: the integer, the bits of the double, or the length of
- * the text, whose bytes follow. Table `total` has the number of rows and the exclusive or of their checksums,
- * and the same of the skipped points. A database in which these do not agree is not listed (DSE_E_STORE names
- * the row and the remedy); a writer removes such rows when it opens it, so that their points are simulated
- * again. */
+ * A row has a checksum: FNV-1a (base/hash.h) over its values in the order of the columns of `result`,
+ * without id and checksum; NULLs at the end do not count. A value counts as one byte, its type in SQLite's
+ * numbering (1 integer, 2 real, 3 text, 5 null), then eight bytes, the least significant first: the integer,
+ * the bits of the double, or the length of the text, whose bytes follow. Where `shared` is 1 the
+ * configuration is the text of its point alone; table `study` has that of the study, whose FNV-1a is its
+ * number. Table `total` has the number of rows and the exclusive or of their checksums, and the same of the
+ * skipped points. A database in which these do not agree is not listed (DSE_E_STORE names the row and the
+ * remedy); a writer removes such rows when it opens it, so that their points are simulated again. */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
 
@@ -140,6 +141,7 @@ typedef struct {
     store_metrics metrics;
     uint64_t skipped_of_study; /* by store_list: how many more points of the study were skipped */
     bool asked;                /* by store_list: the last sweep asked for it, or that is not known */
+    int64_t id;                /* by store_list: its number in the database */
     store_sizes sizes;         /* not stored: report_sizes_read (report/sizes.h) takes them from config */
 } store_row;
 
@@ -155,7 +157,7 @@ typedef struct store store;
 typedef enum { STORE_READ, STORE_WRITE } store_mode;
 
 /* Opens, and for writing makes, the database and its folder. One of an older version is brought to this one:
- * by a writer in its file, by a reader in a copy in memory. DSE_E_STORE: locked by another run, of a newer
+ * by a writer in its file, by a reader in a copy. DSE_E_STORE: locked by another run, of a newer
  * version, not a database, damaged; DSE_E_IO: the folder cannot be written. */
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
@@ -254,6 +256,7 @@ typedef struct {
     const strategy *point;                       /* this one alone; NULL: any */
     bool (*has)(void *user, const store_row *r); /* more to ask of a row, in its turn; NULL: nothing */
     void *user;
+    bool no_config;  /* rows have "" instead of their config */
     bool one_config; /* store_select: only the first row of a study has its config, the others NULL */
 } store_filter;
 
@@ -271,6 +274,20 @@ dse_status store_select(store *s, const store_filter *which, dse_arena *a, store
                         dse_error *err);
 dse_status store_list(store *s, const char *model, const char *system, dse_arena *a, store_row **rows,
                       size_t *n, dse_error *err);
+
+/* Calls `visit` with each such row in the same order, of which only this is there: what its study has
+ * (model, system, engine, settings, study, skipped_of_study), id, strategy, done, asked, memory_rounded,
+ * and with `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util, and
+ * `by`. The figures come from a table of their own, which is checked, and not from the rows: those are
+ * neither read nor checked. Without such a table, or if it is not of these rows, as while a sweep runs, all
+ * rows are checked and read once to make it. `which` has no point. */
+dse_status store_each_figures(store *s, const store_filter *which, const store_column *by,
+                              store_row_visit *visit, void *user, dse_error *err);
+
+/* The whole row of such figures, in the arena, if asked for with its configuration, else "". It is checked,
+ * and has these figures, of which wall_time and peak_memory are there; else DSE_E_STORE. */
+dse_status store_read(store *s, const store_row *figures, bool config, dse_arena *a, store_row *out,
+                      dse_error *err);
 
 /* What a merge did: rows that were added, or took the place of failed ones; of them, failed ones; rows whose
  * configuration had a result. */

@@ -155,7 +155,8 @@ CLAIM(notes_are_one_line_a_system)
         row[i] = *add((uint32_t)i + 1, 1, 1);
         row[i].system = (const char *const[]){"a", "a", "b", "c"}[i];
         row[i].metrics.flat_ring_collectives = i == 1 || i == 3;
-        studies[i] = (report_study){.row = &row[i], .n = 1};
+        studies[i] = (report_study){.row = &row[i], .n = 1, .hbm_bytes = NAN, .by = study.by};
+        report_rank(&studies[i], &arena);
     }
     report_ranking_notes(studies, 4, &out);
     assert_printed("note: on a, in 1 of 2 points collectives of groups");

@@ -1,4 +1,5 @@
 /* Databases that are not what was written, by accident or by intent. */
+#define _GNU_SOURCE /* memmem */
 #include "base/strbuf.h"
 #include "unit/store/database.h"
 
@@ -105,8 +106,6 @@ CLAIM(a_flipped_bit_changes_nothing_or_is_told)
     end();
 }
 
-/* ---- rows that another program changed --------------------------------------------------------------------- */
-
 static void run_sql(const char *sql)
 {
     sqlite3 *db;
@@ -126,6 +125,123 @@ static void refuse_to_list(const char *text)
     err = (dse_error)DSE_ERROR_INIT;
     store_close(s);
 }
+
+/* ---- the configuration of a study ------------------------------------------------------------------------ */
+
+#define STUDY "{\"engine\":\"native-1\",\"model\":{\"layers\":4,\"d_model\":512},\"settings\":\"\""
+
+/* Rows of one study with two points. */
+static void make_study(void)
+{
+    store *s = open_for(STORE_WRITE);
+    char config[200];
+
+    for (uint32_t i = 1; i <= 2; i++) {
+        store_row r;
+
+        snprintf(config, sizeof config, STUDY ",\"point\":{\"dp\":%u}}", i);
+        r = row(config, dse_hash_bytes(config, strlen(config)), "m", i, 100 + i);
+        r.study = dse_hash_bytes(STUDY "}", strlen(STUDY "}"));
+        put(s, r);
+    }
+    assert_ok(store_finish(s, &err), &err);
+}
+
+/* Where the study's text is in the file; it is there once. */
+static long find_study(void)
+{
+    dse_strbuf text;
+    const char *at;
+    long found;
+
+    dse_strbuf_init(&text);
+    assert_int_equal(dse_read_file(path, 0, &text, NULL), DSE_OK);
+    at = memmem(text.data, text.len, STUDY, strlen(STUDY));
+    assert_non_null(at);
+    found = at - text.data;
+    assert_null(memmem(at + 1, text.len - (size_t)found - 1, STUDY, strlen(STUDY)));
+    dse_strbuf_free(&text);
+    return found;
+}
+
+static void check_configurations(store *s)
+{
+    store_row *rows;
+
+    assert_int_equal(list(s, NULL, NULL, &rows), 2);
+    assert_string_equal(rows[0].config, STUDY ",\"point\":{\"dp\":1}}");
+    assert_string_equal(rows[1].config, STUDY ",\"point\":{\"dp\":2}}");
+}
+
+CLAIM(one_byte_of_a_configuration_that_rows_share_is_mended)
+{
+    store *s;
+    long at;
+
+    begin();
+    make_study();
+    at = find_study();
+    for (int i = 0; i < (int)strlen(STUDY "}"); i++) {
+        flip(at + i, i % 8);
+        s = open_for(STORE_READ);
+        check_configurations(s);
+        store_close(s);
+        flip(at + i, i % 8);
+    }
+    flip(at + 5, 3);
+    store_close(open_for(STORE_WRITE)); /* mends the file */
+    assert_int_equal(find_study(), at);
+    end();
+}
+
+CLAIM(rows_whose_common_configuration_is_lost_are_told_and_made_again)
+{
+    store_row *rows;
+    uint64_t lost;
+    store *s;
+    long at;
+
+    begin();
+    make_study();
+    at = find_study();
+    flip(at + 3, 3);
+    flip(at + 9, 1);
+    refuse_to_list("row 1 and others are not what was written; the same sweep removes it and simulates its point again");
+    s = open_for(STORE_WRITE);
+    assert_true(store_was_damaged(s, &lost));
+    assert_u64(lost, 2);
+    assert_int_equal(list(s, NULL, NULL, &rows), 0);
+    store_close(s);
+    make_study();
+    s = open_for(STORE_READ);
+    check_configurations(s);
+    store_close(s);
+    end();
+}
+
+/* A configuration that is not its study's and a point, in this order, stays as it is. */
+CLAIM(other_configurations_are_not_shared)
+{
+    static const char *const configs[] = {STUDY ",\"point\":{\"dp\":1}}", "{\"a\":1,\"point\":{\"dp\":1},\"b\":2}",
+                                          ",\"point\":}", "{,\"point\":}", "}", ""};
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (uint32_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
+        put(s, row(configs[i], i + 1, "m", i + 1, 5));
+    for (uint32_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        store_brief brief;
+        bool found;
+
+        assert_ok(store_find(s, i + 1, configs[i], &found, &brief, &err), &err);
+        assert_true(found);
+    }
+    store_close(s);
+    end();
+}
+
+/* ---- rows that another program changed --------------------------------------------------------------------- */
 
 /* Also if the row is of another model than those asked for: what it is of may be what changed. */
 CLAIM(a_row_that_is_not_what_was_written_is_told_and_made_again)
@@ -203,6 +319,27 @@ CLAIM(rows_may_be_removed_but_not_lost)
     s = open_for(STORE_WRITE);
     assert_true(store_was_damaged(s, &lost));
     assert_u64(lost, 1);
+    assert_int_equal(list(s, NULL, NULL, &rows), 5);
+    store_close(s);
+    end();
+}
+
+/* Bringing a file to this version makes its checksums anew. */
+CLAIM(damage_of_an_older_version_is_told_after_its_migration)
+{
+    store_row *rows;
+    uint64_t lost;
+    store *s;
+
+    begin();
+    make_database();
+    run_sql("UPDATE result SET wall_time = 1 WHERE id = 2; PRAGMA user_version = 8");
+    refuse_to_list("row 2 is not what was written; the same sweep removes it and simulates its point again");
+    run_sql("DROP TRIGGER result_removed; DELETE FROM result WHERE id IN (2, 3); DROP TABLE price");
+    refuse_to_list("the database is damaged: it has 5 of 7 rows; the same sweep simulates what is missing");
+    s = open_for(STORE_WRITE);
+    assert_true(store_was_damaged(s, &lost));
+    assert_u64(lost, 2);
     assert_int_equal(list(s, NULL, NULL, &rows), 5);
     store_close(s);
     end();
@@ -404,9 +541,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flipped_bit_changes_nothing_or_is_told),
+        cmocka_unit_test(one_byte_of_a_configuration_that_rows_share_is_mended),
+        cmocka_unit_test(rows_whose_common_configuration_is_lost_are_told_and_made_again),
+        cmocka_unit_test(other_configurations_are_not_shared),
         cmocka_unit_test(a_row_that_is_not_what_was_written_is_told_and_made_again),
         cmocka_unit_test(of_one_point_its_rows_alone_are_checked),
         cmocka_unit_test(rows_may_be_removed_but_not_lost),
+        cmocka_unit_test(damage_of_an_older_version_is_told_after_its_migration),
         cmocka_unit_test(names_of_a_row_are_plain),
         cmocka_unit_test(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read),
         cmocka_unit_test(commands_to_a_terminal_are_masked_in_what_is_read),

@@ -98,11 +98,11 @@ CLAIM(a_database_of_a_newer_version_is_refused)
 {
     begin();
     store_close(open_for(STORE_WRITE));
-    set_header(60, 10);
+    set_header(60, 11);
     refuse(STORE_READ, DSE_E_STORE, path,
-           "the database is of version 10; this program knows versions up to 9. Use a newer ccldse");
+           "the database is of version 11; this program knows versions up to 10. Use a newer ccldse");
     refuse(STORE_WRITE, DSE_E_STORE, path,
-           "the database is of version 10; this program knows versions up to 9. Use a newer ccldse");
+           "the database is of version 11; this program knows versions up to 10. Use a newer ccldse");
     end();
 }
 
@@ -128,7 +128,7 @@ static uint64_t file_hash(void)
 }
 
 /* tests/data/store/version1.db holds two points of the small card on ring8, as version 1 stored them; version2.db and
- * version3.db and version4.db two on boxes8, as those did. */
+ * version3.db and version4.db two on boxes8, as those did; so version5.db, version7.db, version9.db. */
 static void copy_of(const char *name)
 {
     dse_strbuf text;
@@ -267,6 +267,44 @@ CLAIM(a_database_of_version_4_has_no_state_of_an_optimizer)
     assert_int_equal(list(s, "small", "boxes8", &rows), 2);
     assert_u64(rows[0].metrics.peak_optimizer, 12);
     store_close(s);
+    end();
+}
+
+/* Version 9 had the whole configuration in each row. */
+CLAIM(rows_of_version_9_keep_their_configurations)
+{
+    store_row *rows;
+    int64_t n = 0;
+    sqlite3_stmt *q;
+    sqlite3 *db;
+    store *s;
+
+    begin();
+    copy_of("version9.db");
+    for (int write = 0; write < 2; write++) {
+        s = open_for(write ? STORE_WRITE : STORE_READ);
+        assert_int_equal(list(s, "small", "boxes8", &rows), 2);
+        for (int i = 0; i < 2; i++) {
+            store_brief brief;
+            bool found;
+
+            assert_u64(rows[i].hash, dse_hash_bytes(rows[i].config, strlen(rows[i].config)));
+            if (!write)
+                continue;
+            assert_ok(store_find(s, rows[i].hash, rows[i].config, &found, &brief, &err), &err);
+            assert_true(found);
+        }
+        store_close(s);
+    }
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM study, result WHERE shared AND study = study.id",
+                                        -1, &q, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    assert_int_equal(n, 2);
     end();
 }
 
@@ -675,6 +713,7 @@ int main(void)
         cmocka_unit_test(a_database_of_version_3_loses_its_events_and_nothing_else),
         cmocka_unit_test(a_database_of_version_4_has_no_state_of_an_optimizer),
         cmocka_unit_test(rows_of_version_7_were_all_asked_for),
+        cmocka_unit_test(rows_of_version_9_keep_their_configurations),
         cmocka_unit_test(skipped_points_of_version_5_are_found_by_the_hash_of_this_one),
         cmocka_unit_test(a_native_result_without_its_parts_is_not_found),
         cmocka_unit_test(another_engine_knows_no_parts_and_is_found),

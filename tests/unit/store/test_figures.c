@@ -1,0 +1,295 @@
+/* What a ranking reads instead of the rows: the same figures, or those of the rows, whatever happened to the file. */
+#include "base/strbuf.h"
+#include "unit/store/database.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+static void run_sql(const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+typedef struct {
+    store *s;
+    dse_strbuf *out;
+    const store_column *by;
+    bool whole; /* rows are read whole, too */
+} printing;
+
+/* All that store_each_figures promises. */
+static dse_status print_row(void *user, const store_row *r, dse_error *e)
+{
+    const printing *p = user;
+    char name[STRATEGY_NAME_MAX];
+    store_row whole;
+    dse_arena a;
+    dse_status st = DSE_OK;
+
+    strategy_name(&r->strategy, NULL, name);
+    dse_strbuf_addf(
+        p->out,
+        "%" PRId64 "|%s|%s|%s|%s|%" PRIx64 "|%s|%d%d%d|%" PRIu64 "|%.17g|%.17g|%.17g|%.17g|%.17g|%.17g\n",
+        r->id, r->model, r->system, r->engine, r->settings, r->study, name, r->done, r->asked,
+        r->memory_rounded, r->skipped_of_study, store_value(&r->metrics, store_column_find("wall_time")),
+        store_value(&r->metrics, store_column_find("peak_memory")), r->metrics.busiest_link_util,
+        store_value(&r->metrics, store_column_find("undercharged_messages")),
+        store_value(&r->metrics, store_column_find("flat_ring_collectives")),
+        store_value(&r->metrics, p->by));
+    if (!p->whole)
+        return DSE_OK;
+    dse_arena_init(&a);
+    st = store_read(p->s, r, true, &a, &whole, e);
+    if (st == DSE_OK)
+        dse_strbuf_addf(p->out, "%s|%.17g\n", whole.config, whole.seconds);
+    dse_arena_free(&a);
+    return st;
+}
+
+static dse_status print_figures(store *s, const char *by, bool whole, dse_strbuf *out, dse_error *e)
+{
+    const store_filter all = {0};
+    printing p = {s, out, store_column_find(by), whole};
+
+    return store_each_figures(s, &all, p.by, print_row, &p, e);
+}
+
+static dse_status print_file(const char *by, dse_strbuf *out, dse_error *e)
+{
+    store *s;
+    dse_status st = store_open(path, STORE_READ, &s, e);
+
+    if (st != DSE_OK)
+        return st;
+    st = print_figures(s, by, true, out, e);
+    store_close(s);
+    return st;
+}
+
+static void check_same_as_rows(store *s)
+{
+    size_t n;
+    const store_column *c = store_columns(&n);
+    const store_filter all = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        dse_strbuf figures, rows;
+        printing p = {s, &rows, &c[i], false};
+
+        if (c[i].better == STORE_NEITHER)
+            continue;
+        dse_strbuf_init(&figures);
+        dse_strbuf_init(&rows);
+        assert_ok(print_figures(s, c[i].name, false, &figures, &err), &err);
+        assert_ok(store_each(s, &all, print_row, &p, &err), &err);
+        assert_string_equal(figures.data, rows.data);
+        dse_strbuf_free(&figures);
+        dse_strbuf_free(&rows);
+    }
+}
+
+/* Two studies in three runs of names, of which one row failed; some points are asked for, and one was skipped. */
+static void make_database(uint32_t n)
+{
+    uint64_t asked[] = {1, 2, 5};
+    store *s = open_for(STORE_WRITE);
+
+    assert_ok(store_begin(s, &err), &err);
+    for (uint32_t i = 1; i <= n; i++) {
+        store_row r;
+        char config[40];
+
+        snprintf(config, sizeof config, "{\"a\":%u}", i);
+        r = row(config, i, i % 3 ? "m" : "n", i, 100 + i * 1000003);
+        r.done = i != 4;
+        r.error = i != 4 ? "" : "rank 3: deadlock";
+        r.study += i % 2;
+        r.metrics.busiest_link_util = i % 5 ? (double)i : (double)NAN;
+        r.metrics.tokens_per_s = -0.5 * i;
+        r.metrics.mfu = (double)INFINITY;
+        r.metrics.step_idle = i;
+        r.memory_rounded = i == 2;
+        put(s, r);
+    }
+    assert_ok(store_skip(s, 1000000, 0xfedcba9876543210u, &err), &err);
+    assert_ok(store_set_prices(s, 0xfedcba9876543210u, 2.5, (double)NAN, &err), &err);
+    assert_ok(store_commit(s, &err), &err);
+    assert_ok(store_ask(s, asked, 3, false, &err), &err);
+    assert_ok(store_finish(s, &err), &err);
+}
+
+CLAIM(figures_are_those_of_the_rows)
+{
+    store *s;
+
+    begin();
+    make_database(9);
+    s = open_for(STORE_READ);
+    check_same_as_rows(s);
+    store_close(s);
+    end();
+}
+
+/* More rows than a block has, of which a filter leaves out whole blocks. */
+CLAIM(figures_of_many_rows_are_those_of_the_rows)
+{
+    dse_strbuf figures, rows;
+    const store_filter of_n = {.model = "n"};
+    printing p = {NULL, &figures, store_column_find("exposed_comm"), false};
+
+    begin();
+    make_database(30000);
+    p.s = open_for(STORE_READ);
+    dse_strbuf_init(&figures);
+    dse_strbuf_init(&rows);
+    assert_ok(store_each_figures(p.s, &of_n, p.by, print_row, &p, &err), &err);
+    p.out = &rows;
+    assert_ok(store_each(p.s, &of_n, print_row, &p, &err), &err);
+    assert_string_equal(figures.data, rows.data);
+    dse_strbuf_free(&figures);
+    dse_strbuf_free(&rows);
+    store_close(p.s);
+    end();
+}
+
+/* What was committed since the figures were made counts: of a writer, of another program, of a sweep that asked
+ * for other points; rows that were put again have other numbers. */
+CLAIM(figures_that_are_out_of_date_are_not_used)
+{
+    const uint64_t one = 3;
+    store_row *rows, r;
+    store *s, *reader;
+
+    begin();
+    make_database(9);
+    s = open_for(STORE_WRITE);
+    list(s, NULL, NULL, &rows);
+    put(s, rows[0]);
+    reader = open_for(STORE_READ);
+    check_same_as_rows(reader);
+    r = row("{\"more\":1}", 99, "m", 7, 5);
+    put(s, r);
+    check_same_as_rows(reader);
+    assert_ok(store_ask(s, &one, 1, false, &err), &err);
+    check_same_as_rows(reader);
+    store_close(reader);
+    store_close(s);
+    run_sql("DELETE FROM result WHERE id = 2");
+    reader = open_for(STORE_READ);
+    check_same_as_rows(reader);
+    store_close(reader);
+    run_sql("DELETE FROM skipped");
+    reader = open_for(STORE_READ);
+    check_same_as_rows(reader);
+    store_close(reader);
+    end();
+}
+
+static void flip(long offset, int bit)
+{
+    FILE *f = fopen(path, "r+b");
+    int c;
+
+    assert_non_null(f);
+    fseek(f, offset, SEEK_SET);
+    c = fgetc(f);
+    fseek(f, offset, SEEK_SET);
+    fputc(c ^ 1 << bit, f);
+    fclose(f);
+}
+
+/* Of the rows, the figures, or the pages of either. */
+CLAIM(a_flipped_bit_changes_no_figure_or_is_told)
+{
+    const char *step = getenv("DAMAGE_STEP");
+    dse_strbuf whole, seen;
+    struct stat sb;
+
+    begin();
+    make_database(9);
+    dse_strbuf_init(&whole);
+    dse_strbuf_init(&seen);
+    assert_ok(print_file("mfu", &whole, &err), &err);
+    assert_int_equal(stat(path, &sb), 0);
+    for (long i = 0; i < sb.st_size; i += step ? atol(step) : 43) {
+        dse_error e = DSE_ERROR_INIT;
+
+        flip(i, (int)(i % 8));
+        dse_strbuf_clear(&seen);
+        if (print_file("mfu", &seen, &e) != DSE_OK)
+            assert_true(e.text[0] != '\0');
+        else if (strcmp(whole.data, seen.data) != 0)
+            fail_msg("byte %ld, bit %ld: other figures without a word:\n%s---\n%s", i, i % 8, whole.data,
+                     seen.data);
+        flip(i, (int)(i % 8));
+    }
+    dse_strbuf_free(&whole);
+    dse_strbuf_free(&seen);
+    end();
+}
+
+/* Figures that are not what was written are made again: by a reader for itself, by a writer in the file. */
+CLAIM(damaged_figures_are_made_from_the_rows)
+{
+    static const char *const damage[] = {"UPDATE figure SET least = least + 1 WHERE name = 'wall_time'",
+                                         "DELETE FROM figure WHERE name = 'mfu'",
+                                         "UPDATE figure_study SET n = n + 1 WHERE place = 1",
+                                         "UPDATE figures SET rows = rows + 1",
+                                         "UPDATE figures SET unlisted = 7",
+                                         "DELETE FROM figures"};
+
+    for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++) {
+        dse_strbuf before, after;
+        store *s;
+
+        begin();
+        make_database(9);
+        dse_strbuf_init(&before);
+        dse_strbuf_init(&after);
+        assert_ok(print_file("mfu", &before, &err), &err);
+        run_sql(damage[i]);
+        assert_ok(print_file("mfu", &after, &err), &err);
+        assert_string_equal(before.data, after.data);
+        store_close(open_for(STORE_WRITE));
+        run_sql("UPDATE result SET wall_time = wall_time WHERE id = 1");
+        s = open_for(STORE_READ);
+        check_same_as_rows(s);
+        store_close(s);
+        dse_strbuf_free(&before);
+        dse_strbuf_free(&after);
+        end();
+    }
+}
+
+/* The figures say what was written; a row is checked when it is read. */
+CLAIM(a_row_that_is_not_what_its_figures_say_is_told)
+{
+    dse_strbuf text;
+
+    begin();
+    make_database(9);
+    run_sql("UPDATE result SET wall_time = 1 WHERE id = 2");
+    dse_strbuf_init(&text);
+    assert_failure(print_file("mfu", &text, &err), &err, DSE_E_STORE, path,
+                   "row 2 is not what was written; the same sweep removes it and simulates its point again");
+    dse_strbuf_free(&text);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_are_those_of_the_rows),
+        cmocka_unit_test(figures_of_many_rows_are_those_of_the_rows),
+        cmocka_unit_test(figures_that_are_out_of_date_are_not_used),
+        cmocka_unit_test(a_flipped_bit_changes_no_figure_or_is_told),
+        cmocka_unit_test(damaged_figures_are_made_from_the_rows),
+        cmocka_unit_test(a_row_that_is_not_what_its_figures_say_is_told),
+    };
+
+    return RUN_TESTS(tests);
+}
