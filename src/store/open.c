@@ -358,6 +358,7 @@ void store_close(store *s)
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
     sqlite3_finalize(s->skip);
+    sqlite3_finalize(s->asking);
     sqlite3_finalize(s->unskip);
     if (ours) {
         /* One file again, which those who may not write here can read; left as it is while somebody reads. */
