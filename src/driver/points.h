@@ -1,7 +1,7 @@
 /* drv_points -- points of a space, or of a list, by number.
  *
  * Those of a space are made again whenever they are needed, a variant at a time (drv_cursor): what that takes
- * does not depend on how many there are. A list holds all: 120 bytes a point. */
+ * does not depend on how many there are. A list holds all: 152 bytes a point. */
 #ifndef DSE_DRIVER_POINTS_H
 #define DSE_DRIVER_POINTS_H
 
