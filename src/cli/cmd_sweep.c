@@ -58,8 +58,8 @@ static const option options[] = {
      FIELD(prune)},
     OPTION_GROUP(search_group, search),
     {"--top", OPT_INT, "N", DEFAULT_TOP,
-     "with --prune, --search: so many per model and system; with --prune 0: all that fit",
-     .min = 0, .max = 1e9, FIELD(top)},
+     "with --prune, --search: so many per model and system; with --prune 0: all that fit", .min = 0,
+     .max = 1e9, FIELD(top)},
     {"--hbm", OPT_SIZE, "SIZE", "",
      "with --prune, --search: memory of an NPU, 80GB (10^9) or 80GiB (2^30); what the system card gives "
      "if not given",
@@ -110,59 +110,40 @@ static void print_fallbacks(const drv_progress *p, dse_strbuf *out)
                             p->fallbacks[f] == 1 ? "" : "s", sim_fallback_text(f));
 }
 
-static void print_train_note(const drv_points *points, dse_strbuf *out)
+static void print_train_note(const drv_tried *tried, dse_strbuf *out)
 {
     dse_strbuf notes;
 
     dse_strbuf_init(&notes);
-    for (size_t i = 0; i < points->n_variants; i++)
-        if (points->variant[i].laws)
-            report_train_note(points->variant[i].laws, &notes);
+    for (size_t i = 0; i < tried->n_laws; i++)
+        report_train_note(tried->laws[i], &notes);
     dse_strbuf_adds(out, notes.data);
     dse_strbuf_free(&notes);
 }
 
-/* The values of a parameter among the points of profile train, ascending. Returns how many; 0: the default
- * alone. */
-static size_t list_values(const drv_points *points, uint32_t parameter, uint32_t value[DESIGN_MAX_VALUES])
+/* How many values of a parameter the points of profile train have; 0: the default alone. */
+static uint32_t count_values(const design_axis *axis, const strategy_parameter *p)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < points->n; i++) {
-        const uint32_t v = strategy_get(&points->point[i].point, parameter);
-        size_t at = 0;
-
-        if (!points->variant[points->point[i].variant].laws)
-            continue;
-        while (at < n && value[at] < v)
-            at++;
-        if ((at < n && value[at] == v) || n == DESIGN_MAX_VALUES)
-            continue;
-        memmove(&value[at + 1], &value[at], (n - at) * sizeof *value);
-        value[at] = v;
-        n++;
-    }
-    return n == 1 && value[0] == strategy_parameters[parameter].fallback ? 0 : n;
+    return axis->n == 1 && axis->value[0] == p->fallback ? 0 : axis->n;
 }
 
 /* "dp 1 2 4, tp 1 2": what was tried of each parameter that is not always at its default; and what was
  * not. */
-static void print_space(const drv_points *points, dse_strbuf *out)
+static void print_space(const drv_points *points, const drv_tried *tried, dse_strbuf *out)
 {
     dse_strbuf text;
 
     dse_strbuf_init(&text);
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
-        uint32_t value[DESIGN_MAX_VALUES];
-        const size_t n = list_values(points, k, value);
+        const uint32_t n = count_values(&tried->of.of[k], p);
         char word[STRATEGY_VALUE_MAX];
 
         if (!n)
             continue;
         dse_strbuf_addf(&text, "%s%s", text.len ? ", " : "profile train, the space: ", p->name);
-        for (size_t i = 0; i < n; i++)
-            dse_strbuf_addf(&text, " %s", strategy_print(p, value[i], word));
+        for (uint32_t i = 0; i < n; i++)
+            dse_strbuf_addf(&text, " %s", strategy_print(p, tried->of.of[k].value[i], word));
     }
     if (text.len && points->n_refused)
         dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s",
@@ -174,22 +155,21 @@ static void print_space(const drv_points *points, dse_strbuf *out)
     dse_strbuf_free(&text);
 }
 
-static void put_space(const drv_points *points, report_node *to)
+static void put_space(const drv_points *points, const drv_tried *tried, report_node *to)
 {
     report_node *space = NULL;
 
     for (uint32_t k = 0; k < STRATEGY_N; k++) {
         const strategy_parameter *p = &strategy_parameters[k];
-        uint32_t value[DESIGN_MAX_VALUES];
-        const size_t n = list_values(points, k, value);
+        const uint32_t n = count_values(&tried->of.of[k], p);
         report_node *list;
 
         if (!n)
             continue;
         space = space ? space : report_object(to, "space");
         list = report_list(space, p->name);
-        for (size_t i = 0; i < n; i++)
-            report_put_parameter(list, NULL, p, value[i]);
+        for (uint32_t i = 0; i < n; i++)
+            report_put_parameter(list, NULL, p, tried->of.of[k].value[i]);
     }
     report_put(to, V_GIVEN(space, V_COUNT("refused", points->n_refused)));
 }
@@ -212,8 +192,8 @@ static void print_best(const drv_progress *p, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_summary(const sweep_options *o, const drv_points *points, const drv_progress *p,
-                          dse_strbuf *out)
+static void print_summary(const sweep_options *o, const drv_points *points, const drv_tried *tried,
+                          const drv_progress *p, dse_strbuf *out)
 {
     const uint64_t run = p->done + p->failed, left = p->total - p->cached - p->skipped - run;
 
@@ -232,7 +212,7 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
                         "%" PRIu64
                         " %s with Slurm; the same command with --attach instead of --detach collects %s\n",
                         left, left == 1 ? "is" : "are", left == 1 ? "it" : "them");
-    print_space(points, out);
+    print_space(points, tried, out);
     if (o->prune)
         print_skipped(p, out);
     if (p->first_failure)
@@ -241,7 +221,7 @@ static void print_summary(const sweep_options *o, const drv_points *points, cons
     if (p->sizes.n)
         report_sizes_print(&p->sizes, out);
     report_traps_print(&p->traps, NULL, out);
-    print_train_note(points, out);
+    print_train_note(tried, out);
     print_fallbacks(p, out);
 }
 
@@ -257,8 +237,8 @@ static void put_fallbacks(const drv_progress *p, report_node *to)
         }
 }
 
-static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_progress *p,
-                               dse_strbuf *out)
+static void print_summary_json(const sweep_options *o, const drv_points *points, const drv_tried *tried,
+                               const drv_progress *p, dse_strbuf *out)
 {
     const uint64_t left = p->total - p->cached - p->skipped - p->done - p->failed;
     report_tree t;
@@ -269,7 +249,7 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
                V_GIVEN(p->too_large, V_COUNT("too_large", p->too_large)));
     if (o->prune)
         put_skipped(p, root);
-    put_space(points, root);
+    put_space(points, tried, root);
     put_fallbacks(p, root);
     if (p->sizes.n)
         report_put(root, V_TEXT("memory_counts", report_sizes_key(&p->sizes)));
@@ -281,33 +261,53 @@ static void print_summary_json(const sweep_options *o, const drv_points *points,
     report_tree_end(&t, out);
 }
 
-static void list_json(const drv_points *points, dse_strbuf *out)
+static dse_status put_point(const drv_points *points, const drv_space_point *point, report_node *to,
+                            dse_error *err)
 {
-    report_tree t;
-    report_node *root = report_tree_begin(&t);
-    dse_strbuf settings = dse_strbuf_in(&t.arena);
+    const drv_study *s = &points->space->study[drv_points_base(points, point->variant)];
+    cfg_settings settings;
+    dse_strbuf text;
+    dse_arena a;
+    dse_status st;
 
-    root->value.kind = REPORT_LIST;
-    for (size_t i = 0; i < points->n; i++) {
-        const drv_variant *v = &points->variant[points->point[i].variant];
-        const drv_study *s = &points->space->study[v->study];
-
-        dse_strbuf_clear(&settings);
-        drv_settings_print(s->settings, &v->settings, &settings);
-        report_row(root, V_TEXT("model", s->model_path), V_TEXT("system", s->system_path),
-                   V_TEXT("point", report_strategy_name(&points->point[i].point).text),
-                   V_GIVEN(settings.len, V_TEXT("settings", settings.data)));
+    dse_arena_init(&a);
+    text = dse_strbuf_in(&a);
+    st = drv_points_settings(points, point->variant, &a, &settings, err);
+    if (st == DSE_OK) {
+        drv_settings_print(s->settings, &settings, &text);
+        report_row(to, V_TEXT("model", s->model_path), V_TEXT("system", s->system_path),
+                   V_TEXT("point", report_strategy_name(&point->point).text),
+                   V_GIVEN(text.len, V_TEXT("settings", text.data)));
     }
-    report_tree_end(&t, out);
+    dse_arena_free(&a);
+    return st;
 }
 
-static void list_text(const drv_points *points, dse_strbuf *out)
+static dse_status list_points(const drv_points *points, bool json, dse_strbuf *out, dse_error *err)
 {
-    dse_strbuf_addf(out, "# %zu point%s\n", points->n, points->n == 1 ? "" : "s");
-    for (size_t i = 0; i < points->n; i++) {
-        drv_point_write_line(points, i, out);
-        dse_strbuf_addc(out, '\n');
+    dse_status st = DSE_OK;
+    drv_space_point p;
+    drv_cursor c;
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
+
+    drv_cursor_init(&c, points);
+    root->value.kind = REPORT_LIST;
+    if (!json)
+        dse_strbuf_addf(out, "# %zu point%s\n", points->n, points->n == 1 ? "" : "s");
+    for (size_t i = 0; st == DSE_OK && i < points->n; i++) {
+        if ((st = drv_cursor_get(&c, i, &p, err)) != DSE_OK)
+            break;
+        st = json ? put_point(points, &p, root, err) : drv_point_write_line(points, &p, out, err);
+        if (!json)
+            dse_strbuf_addc(out, '\n');
     }
+    drv_cursor_free(&c);
+    if (json)
+        report_tree_end(&t, out);
+    else
+        report_tree_free(&t);
+    return st;
 }
 
 static const char *path_of(const drv_study *s, bool system)
@@ -355,40 +355,18 @@ static void warn_of_cards(const drv_space *s)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-/* Keeps the points of a shard, "2/3". Neighbours in a space take about as long, so all shards do. */
-static dse_status take_shard(const char *text, drv_points *points, dse_error *err)
-{
-    uint64_t which, of;
-    size_t kept = 0;
-    int used = 0;
-
-    if (sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", &which, &of, &used) != 2 || text[used] || !which ||
-        which > of)
-        return dse_fail(err, DSE_E_USAGE, "--shard takes K/N, the K-th of N shards, such as 2/3; not '%.60s'",
-                        text);
-    for (size_t i = which - 1; i < points->n; i += of)
-        points->point[kept++] = points->point[i];
-    if (!kept)
-        return dse_fail(err, DSE_E_USAGE, "shard %s is empty, as there are %zu points; take fewer shards",
-                        text, points->n);
-    points->n = kept;
-    return DSE_OK;
-}
-
 /* Options without effect where all points are of profile train. */
-static dse_status check_train(const sweep_options *o, const drv_points *points, dse_error *err)
+static dse_status check_train(const sweep_options *o, const drv_tried *tried, dse_error *err)
 {
     const char *given = shortcuts_given(&o->shortcuts);
 
-    for (size_t i = 0; given && i < points->n_variants; i++)
-        if (!points->variant[i].laws)
-            return DSE_OK;
-    return given ? dse_fail(err, DSE_E_USAGE,
-                            "%s has no effect on a sweep of profile train, whose steps are added up; 'ccldse "
-                            "simulate "
-                            "--no-symmetry' has every rank of a point simulated",
-                            given)
-                 : DSE_OK;
+    return given && !tried->has_stage
+               ? dse_fail(err, DSE_E_USAGE,
+                          "%s has no effect on a sweep of profile train, whose steps are added up; 'ccldse "
+                          "simulate "
+                          "--no-symmetry' has every rank of a point simulated",
+                          given)
+               : DSE_OK;
 }
 
 /* Options that --search excludes, and options that need it. */
@@ -464,6 +442,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     drv_progress p = {0};
     drv_space space;
     drv_points points;
+    const drv_tried *tried;
     const drv_prune prune = {.top = (uint64_t)o->top, .hbm_bytes = o->hbm_bytes};
     drv_sweep sweep = {.points = &points,
                        .database = o->db,
@@ -483,24 +462,22 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         (st = shortcuts_check(&o->shortcuts, !sweep.tools, err)) != DSE_OK ||
         (st = check_prune(o, sweep.tools, err)) != DSE_OK ||
         (st = choose_slurm(o, &sweep, r->arena, err)) != DSE_OK ||
-        (st = check_search(o, &sweep, err)) != DSE_OK ||
-        (st = exec_self(self, sizeof self, err)) != DSE_OK)
+        (st = check_search(o, &sweep, err)) != DSE_OK || (st = exec_self(self, sizeof self, err)) != DSE_OK)
         return st;
     if (o->search.on) {
         if ((st = points_space(&which, r->arena, &space, err)) != DSE_OK)
             return st;
         warn_of_cards(&space);
-        return search_run(&o->search,
-                          &(drv_search){.space = &space,
-                                        .sweep = sweep,
-                                        .top = (uint64_t)o->top,
-                                        .hbm_bytes = o->hbm_bytes},
-                          o->json, r, err);
+        return search_run(
+            &o->search,
+            &(drv_search){
+                .space = &space, .sweep = sweep, .top = (uint64_t)o->top, .hbm_bytes = o->hbm_bytes},
+            o->json, r, err);
     }
-    if ((st = points_list(&which, r->arena, &space, &points, err)) != DSE_OK ||
-        (st = check_train(o, &points, err)) != DSE_OK)
+    if ((st = points_shard(&which, o->shard, r->arena, &space, &points, err)) != DSE_OK)
         return st;
-    if (o->shard && (st = take_shard(o->shard, &points, err)) != DSE_OK)
+    tried = drv_points_tried(&points, r->arena);
+    if ((st = check_train(o, tried, err)) != DSE_OK)
         return st;
     warn_of_cards(&space);
     if (o->dry_run && sweep.slurm) {
@@ -510,8 +487,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     }
     if (o->dry_run) {
         r->as_it_is = true;
-        (o->json ? list_json : list_text)(&points, r->out);
-        return DSE_OK;
+        return list_points(&points, o->json, r->out, err);
     }
     progress_init(&screen, "points");
     st = drv_sweep_run(&sweep, r->arena, &p, err);
@@ -523,9 +499,9 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (st != DSE_OK)
         return st;
     if (o->json)
-        print_summary_json(o, &points, &p, r->out);
+        print_summary_json(o, &points, tried, &p, r->out);
     else
-        print_summary(o, &points, &p, r->out);
+        print_summary(o, &points, tried, &p, r->out);
     if (p.failed)
         r->code = EXIT_NO;
     return DSE_OK;

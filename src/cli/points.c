@@ -6,6 +6,7 @@
 #include "driver/space_file.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MANY_POINTS 1000000u
@@ -176,8 +177,10 @@ dse_status points_space(const points_options *o, dse_arena *a, drv_space *space,
     return drv_space_load(q.model, q.n_models, q.system, q.n_systems, &q.settings, a, space, err);
 }
 
-dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
-                       dse_error *err)
+/* A list, or for a shard (NULL: a list is wanted) of a space what makes its points again; *n_all: how many
+ * there are without the shard. */
+static dse_status make_points(const points_options *o, const drv_shard *shard, dse_arena *a, drv_space *space,
+                              drv_points *out, size_t *n_all, dse_error *err)
 {
     drv_points_context context;
     request q;
@@ -194,6 +197,46 @@ dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, 
             DSE_OK ||
         (!o->force && (st = check_size(space, err)) != DSE_OK))
         return st;
+    if (shard && !o->sample)
+        return drv_space_stream(space, *shard, a, out, n_all, err);
     st = drv_space_points(space, a, out, err);
     return st == DSE_OK && o->sample ? drv_points_sample(out, (uint32_t)o->sample, o->seed, a, err) : st;
+}
+
+dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
+                       dse_error *err)
+{
+    return make_points(o, NULL, a, space, out, NULL, err);
+}
+
+static dse_status read_shard(const char *text, drv_shard *out, dse_error *err)
+{
+    uint64_t which = 1, of = 1;
+    int used = 0;
+
+    if (text && (sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", &which, &of, &used) != 2 || text[used] || !which ||
+                 which > of))
+        return dse_fail(err, DSE_E_USAGE, "--shard takes K/N, the K-th of N shards, such as 2/3; not '%.60s'",
+                        text);
+    *out = (drv_shard){which - 1, of};
+    return DSE_OK;
+}
+
+dse_status points_shard(const points_options *o, const char *text, dse_arena *a, drv_space *space,
+                        drv_points *out, dse_error *err)
+{
+    size_t n_all;
+    drv_shard shard;
+    dse_status st = read_shard(text, &shard, err);
+
+    if (st != DSE_OK || (st = make_points(o, &shard, a, space, out, &n_all, err)) != DSE_OK)
+        return st;
+    if (out->point) {
+        n_all = out->n;
+        drv_points_take_shard(out, shard);
+    }
+    if (!out->n)
+        return dse_fail(err, DSE_E_USAGE, "shard %s is empty, as there are %zu points; take fewer shards",
+                        text, n_all);
+    return DSE_OK;
 }

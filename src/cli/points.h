@@ -4,7 +4,7 @@
 
 #include "cli/sizing.h"
 #include "cli/strategy_options.h"
-#include "driver/space.h"
+#include "driver/points.h"
 
 typedef struct {
     const char *model, *system, *space, *points;
@@ -24,5 +24,9 @@ dse_status points_space(const points_options *o, dse_arena *a, drv_space *space,
  * before anything runs. */
 dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, drv_points *out,
                        dse_error *err);
+
+/* The same of a shard, "2/3" (NULL: all), without holding the points of a space. */
+dse_status points_shard(const points_options *o, const char *shard, dse_arena *a, drv_space *space,
+                        drv_points *out, dse_error *err);
 
 #endif

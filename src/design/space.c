@@ -129,6 +129,7 @@ static void sort_axis(design_axis *a)
 
 typedef struct {
     design_axis axis[STRATEGY_N];
+    uint32_t order[STRATEGY_N]; /* the parameters, the slowest first */
     strategy *points;
     size_t n, cap;
 } enumeration;
@@ -136,7 +137,7 @@ typedef struct {
 /* The parameters from the k-th slowest on; the ranks that are left are `rest`. */
 static void enumerate(enumeration *e, uint32_t k, uint64_t rest, strategy *s)
 {
-    const uint32_t i = strategy_in_order(k);
+    uint32_t i;
 
     if (k == STRATEGY_N) {
         if (rest == 1) {
@@ -145,6 +146,7 @@ static void enumerate(enumeration *e, uint32_t k, uint64_t rest, strategy *s)
         }
         return;
     }
+    i = e->order[k];
     for (uint32_t v = 0; v < e->axis[i].n; v++) {
         const uint32_t value = e->axis[i].value[v];
         const bool is_axis = strategy_parameters[i].is_axis;
@@ -179,6 +181,7 @@ dse_status design_enumerate(const design_axes *axes, const strategy *base, uint6
                             "%" PRIu64 " NPUs have more than %d divisors; give --dp, --tp and --sp", npus,
                             DESIGN_MAX_VALUES);
         sort_axis(&e.axis[i]);
+        e.order[i] = strategy_in_order(i);
     }
     enumerate(&e, 0, npus, &s);
     *points = dse_arena_copy(a, e.points, e.n, sizeof *e.points);

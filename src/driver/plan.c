@@ -53,7 +53,7 @@ static dse_status list_hashes(const drv_points *points, uint64_t *hash, dse_erro
 
     drv_tasks_init(&tasks, points, NULL);
     for (size_t i = 0; st == DSE_OK && i < points->n; i++)
-        st = drv_tasks_enter(&tasks, i, &hash[i], err);
+        st = drv_tasks_enter(&tasks, &points->point[i], &hash[i], err);
     drv_tasks_free(&tasks);
     qsort(hash, points->n, sizeof *hash, compare_hashes);
     return st;

@@ -10,7 +10,7 @@
 #ifndef DSE_DRIVER_PLAN_H
 #define DSE_DRIVER_PLAN_H
 
-#include "driver/space.h"
+#include "driver/points.h"
 #include "report/plan.h"
 
 typedef struct {

@@ -88,7 +88,7 @@ static dse_status add_point(reader *r, uint32_t study, const cfg_settings *setti
         r->variant[r->n_variants++] =
             (drv_variant){study, *settings, varied.training ? drv_say_laws(&varied.system, r->arena) : NULL};
     r->entry[r->n] = (entry){study, r->line, dse_arena_strdup(r->arena, varied.settings), point};
-    r->point[r->n++] = (drv_space_point){(uint32_t)r->n_variants - 1, point};
+    r->point[r->n++] = (drv_space_point){r->n_variants - 1, point};
     return DSE_OK;
 }
 
@@ -281,16 +281,25 @@ static void write_word(const char *word, dse_strbuf *out)
     dse_strbuf_addc(out, '"');
 }
 
-void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out)
+dse_status drv_point_write_line(const drv_points *p, const drv_space_point *point, dse_strbuf *out,
+                                dse_error *err)
 {
-    const drv_variant *v = &p->variant[p->point[i].variant];
-    const drv_study *study = &p->space->study[v->study];
+    const drv_study *study = &p->space->study[drv_points_base(p, point->variant)];
+    cfg_settings settings;
+    dse_arena a;
+    dse_status st;
 
-    write_word(study->model_path, out);
-    dse_strbuf_addc(out, ' ');
-    write_word(study->system_path, out);
-    dse_strbuf_addf(out, " %s", report_strategy_name(&p->point[i].point).text);
-    if (v->settings.n || *study->settings)
+    dse_arena_init(&a);
+    st = drv_points_settings(p, point->variant, &a, &settings, err);
+    if (st == DSE_OK) {
+        write_word(study->model_path, out);
         dse_strbuf_addc(out, ' ');
-    drv_settings_print(study->settings, &v->settings, out);
+        write_word(study->system_path, out);
+        dse_strbuf_addf(out, " %s", report_strategy_name(&point->point).text);
+        if (settings.n || *study->settings)
+            dse_strbuf_addc(out, ' ');
+        drv_settings_print(study->settings, &settings, out);
+    }
+    dse_arena_free(&a);
+    return st;
 }

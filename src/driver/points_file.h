@@ -8,7 +8,7 @@
 #ifndef DSE_DRIVER_POINTS_FILE_H
 #define DSE_DRIVER_POINTS_FILE_H
 
-#include "driver/space.h"
+#include "driver/points.h"
 
 typedef struct {
     const char *const *models,
@@ -27,7 +27,8 @@ dse_status drv_points_file_read(const char *path, const drv_points_context *c, d
 dse_status drv_points_file_parse(const char *path, const char *text, size_t n, const drv_points_context *c,
                                  dse_arena *a, drv_space *space, drv_points *out, dse_error *err);
 
-/* A line of such a file, without its end, appended to out. */
-void drv_point_write_line(const drv_points *p, size_t i, dse_strbuf *out);
+/* A line of such a file, of a point of these, without its end, appended to out. */
+dse_status drv_point_write_line(const drv_points *p, const drv_space_point *point, dse_strbuf *out,
+                                dse_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef DSE_DRIVER_SAMPLE_H
 #define DSE_DRIVER_SAMPLE_H
 
-#include "driver/space.h"
+#include "driver/points.h"
 
 /* Leaves N points of each study, in the order drawn. DSE_E_USAGE if a study has fewer. */
 dse_status drv_points_sample(drv_points *p, uint32_t n, int64_t seed, dse_arena *a, dse_error *err);

@@ -224,7 +224,7 @@ static void list_point(uint32_t study, const cfg_settings *settings, const strat
 {
     DSE_ARENA_GROW(a, l->points.variant, l->cap_variants, l->points.n_variants + 1);
     DSE_ARENA_GROW(a, l->points.point, l->cap, l->points.n + 1);
-    l->points.point[l->points.n++] = (drv_space_point){(uint32_t)l->points.n_variants, *p};
+    l->points.point[l->points.n++] = (drv_space_point){l->points.n_variants, *p};
     l->points.variant[l->points.n_variants++] = (drv_variant){.study = study, .settings = *settings};
 }
 

@@ -328,13 +328,15 @@ static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, ds
 
 enum { RULE_PRODUCT, RULE_STAGES, N_RULES };
 
-typedef struct {
+struct drv_walk {
     const drv_space *s;
     dse_arena scratch;   /* of one variant */
     uint64_t *survivors; /* per rule and then per constraint: points that it and those before it leave */
     uint64_t each;       /* points that stand for one: the values of axes that do not matter */
-    void (*take)(void *user, const drv_variant *v, const strategy *points, size_t n); /* NULL: only count */
-    void *user;
+    const bool *held;    /* those axes, whose first value stands for all; NULL: none */
+    uint64_t next;       /* the combination to look at: */
+    uint32_t study;      /* its study; */
+    uint32_t *number;    /* of each axis, the value */
 
     dse_arena enumerated; /* the strategies on `npus` NPUs (0: none yet), which most variants share */
     uint64_t npus;
@@ -343,7 +345,26 @@ typedef struct {
     size_t n_strategies;
     dse_error refusal;  /* of profile train or STAGE's branch main, the first, */
     uint64_t n_refused; /* and how many */
-} walk;
+};
+
+typedef struct drv_walk walk;
+
+static void begin_walk(walk *w, const drv_space *s)
+{
+    *w = (walk){.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
+    dse_arena_init(&w->scratch);
+    dse_arena_init(&w->enumerated);
+    w->survivors = dse_calloc(N_RULES + s->n_constraints, sizeof *w->survivors);
+    w->number = dse_calloc(s->n_axes + 1, sizeof *w->number);
+}
+
+static void end_walk(walk *w)
+{
+    dse_arena_free(&w->scratch);
+    dse_arena_free(&w->enumerated);
+    dse_free(w->survivors);
+    dse_free(w->number);
+}
 
 static uint64_t multiply(uint64_t a, uint64_t b) { return b && a > UINT64_MAX / b ? UINT64_MAX : a * b; }
 
@@ -525,24 +546,17 @@ static dse_status list_points(walk *w, const drv_study *varied, strategy **point
     return st == DSE_OK ? filter(w, varied, *points, n, err) : st;
 }
 
-/* The points of one variant. */
-static dse_status visit_variant(walk *w, uint32_t study, const cfg_settings *settings, dse_error *err)
+/* The points of one variant; there may be none. */
+static dse_status visit_variant(walk *w, drv_walk_variant *out, dse_error *err)
 {
-    drv_study varied;
-    strategy *points;
-    size_t n = 0;
-    dse_status st = drv_study_vary(&w->s->study[study], settings, &w->scratch, &varied, err);
+    drv_study *varied = DSE_ARENA_NEW(&w->scratch, drv_study, 1);
+    dse_status st = drv_study_vary(&w->s->study[out->study], &out->settings, &w->scratch, varied, err);
 
+    out->varied = varied;
     /* The values are set before they are checked. */
     if (st != DSE_OK)
-        return drv_space_drops(w->s, &varied, &w->scratch) ? DSE_OK : st;
-    st = list_points(w, &varied, &points, &n, err);
-    if (st == DSE_OK && w->take)
-        w->take(w->user,
-                &(drv_variant){study, *settings,
-                               varied.training ? drv_say_laws(&varied.system, &w->scratch) : NULL},
-                points, n);
-    return st;
+        return drv_space_drops(w->s, varied, &w->scratch) ? DSE_OK : st;
+    return list_points(w, varied, &out->point, &out->n, err);
 }
 
 dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, const dse_error *why,
@@ -559,54 +573,41 @@ dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, 
     return dse_fail(err, why->status, "%.220s: %s", text.data, why->text);
 }
 
-static dse_status visit(walk *w, uint32_t study, const uint32_t *number, dse_error *err)
+static dse_status visit(walk *w, drv_walk_variant *out, dse_error *err)
 {
-    cfg_settings settings;
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
     dse_arena_reset(&w->scratch);
-    if ((st = drv_space_settings(w->s, number, &w->scratch, &settings, err)) != DSE_OK)
+    *out = (drv_walk_variant){.number = w->next, .study = w->study};
+    if ((st = drv_space_settings(w->s, w->number, &w->scratch, &out->settings, err)) != DSE_OK)
         return st;
-    st = visit_variant(w, study, &settings, &why);
-    return st == DSE_OK ? st : drv_space_fail(&w->s->study[study], &settings, &why, &w->scratch, err);
+    st = visit_variant(w, out, &why);
+    return st == DSE_OK ? st
+                        : drv_space_fail(&w->s->study[out->study], &out->settings, &why, &w->scratch, err);
 }
 
-/* Every combination of the values of the axes; of the axes that are `held` (NULL: none), the first value
- * stands for all. */
-static dse_status walk_study(walk *w, uint32_t study, const bool *held, dse_error *err)
+/* To the next combination of the values of the axes: studies outermost, then the first axis. */
+static void advance(walk *w)
 {
-    const drv_space *s = w->s;
-    uint32_t *number = dse_calloc(s->n_axes, sizeof *number);
-    dse_status st = DSE_OK;
-    bool more = true;
-
-    while (st == DSE_OK && more) {
-        st = visit(w, study, number, err);
-        more = false;
-        for (uint32_t i = s->n_axes; i-- > 0 && !more;) {
-            if (held && held[i])
-                continue;
-            more = ++number[i] < s->axis[i].n;
-            if (!more)
-                number[i] = 0;
-        }
+    w->next++;
+    for (uint32_t i = w->s->n_axes; i-- > 0;) {
+        if (w->held && w->held[i])
+            continue;
+        if (++w->number[i] < w->s->axis[i].n)
+            return;
+        w->number[i] = 0;
     }
-    dse_free(number);
-    return st;
+    w->study++;
 }
 
-static dse_status walk_all(walk *w, const bool *held, dse_error *err)
+static dse_status walk_all(walk *w, dse_error *err)
 {
     dse_status st = DSE_OK;
+    drv_walk_variant v;
 
-    dse_arena_init(&w->scratch);
-    dse_arena_init(&w->enumerated);
-    w->survivors = dse_calloc(N_RULES + w->s->n_constraints, sizeof *w->survivors);
-    for (uint32_t i = 0; st == DSE_OK && i < w->s->n_studies; i++)
-        st = walk_study(w, i, held, err);
-    dse_arena_free(&w->scratch);
-    dse_arena_free(&w->enumerated);
+    for (; st == DSE_OK && w->study < w->s->n_studies; advance(w))
+        st = visit(w, &v, err);
     return st;
 }
 
@@ -614,21 +615,17 @@ dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse
                                 size_t *n, dse_error *err)
 {
     drv_space all = *s;
-    walk w = {.s = &all, .each = 1, .refusal = DSE_ERROR_INIT};
     strategy *found = NULL;
     dse_status st;
+    walk w;
 
     all.n_constraints = 0;
-    dse_arena_init(&w.scratch);
-    dse_arena_init(&w.enumerated);
-    w.survivors = dse_calloc(N_RULES, sizeof *w.survivors);
+    begin_walk(&w, &all);
     *n = 0;
     st = list_points(&w, varied, &found, n, err);
     if (st == DSE_OK)
         *points = dse_arena_copy(a, found, *n, sizeof *found);
-    dse_free(w.survivors);
-    dse_arena_free(&w.scratch);
-    dse_arena_free(&w.enumerated);
+    end_walk(&w);
     return st;
 }
 
@@ -679,21 +676,23 @@ static uint64_t count_visits(const drv_space *s, bool *held)
 dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
 {
     bool *held = dse_calloc(s->n_axes + 1, sizeof *held);
-    walk w = {.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
     dse_status st = check_listed(s, err);
+    walk w;
 
+    begin_walk(&w, s);
     if (st == DSE_OK) {
         count_visits(s, held);
+        w.held = held;
         for (uint32_t i = 0; i < s->n_axes; i++)
             if (held[i])
                 w.each = multiply(w.each, s->axis[i].n);
-        st = walk_all(&w, held, err);
+        st = walk_all(&w, err);
     }
     if (st == DSE_OK && !survivors(&w))
         st = no_points(s, w.survivors, &w.refusal, err);
     if (st == DSE_OK)
         *n = survivors(&w);
-    dse_free(w.survivors);
+    end_walk(&w);
     dse_free(held);
     return st;
 }
@@ -722,54 +721,52 @@ dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err)
     return st;
 }
 
-/* ---- all points ---------------------------------------------------------------------------- */
+/* ---- variant by variant -------------------------------------------------------------------- */
 
-typedef struct {
-    dse_arena *arena;
-    drv_variant *variant;
-    drv_space_point *point;
-    size_t n_variants, cap_variants, n, cap;
-} collection;
-
-static void collect(void *user, const drv_variant *v, const strategy *points, size_t n)
+drv_walk *drv_walk_new(const drv_space *s)
 {
-    collection *c = user;
-    drv_variant *mine;
+    walk *w = dse_calloc(1, sizeof *w);
 
-    if (!n)
-        return;
-    DSE_ARENA_GROW(c->arena, c->variant, c->cap_variants, c->n_variants + 1);
-    DSE_ARENA_GROW(c->arena, c->point, c->cap, c->n + n);
-    for (size_t i = 0; i < n; i++)
-        c->point[c->n++] = (drv_space_point){(uint32_t)c->n_variants, points[i]};
-    mine = &c->variant[c->n_variants++];
-    *mine = *v;
-    mine->laws = v->laws ? dse_arena_strdup(c->arena, v->laws) : NULL;
-    mine->settings.item = dse_arena_copy(c->arena, v->settings.item, v->settings.n,
-                                         sizeof *v->settings.item); /* the texts are the axes' own */
+    begin_walk(w, s);
+    return w;
 }
 
-dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err)
+void drv_walk_free(drv_walk *w)
 {
-    collection c = {.arena = a};
-    walk w = {.s = s, .each = 1, .take = collect, .user = &c, .refusal = DSE_ERROR_INIT};
-    dse_status st = check_listed(s, err);
+    if (w)
+        end_walk(w);
+    dse_free(w);
+}
 
-    if (st == DSE_OK)
-        st = walk_all(&w, NULL, err);
-    if (st == DSE_OK && !c.n)
-        st = no_points(s, w.survivors, &w.refusal, err);
-    if (st == DSE_OK)
-        *out = (drv_points){
-            s, c.n_variants, c.variant, c.n, c.point, w.n_refused, dse_arena_strdup(a, w.refusal.text)};
-    dse_free(w.survivors);
+dse_status drv_walk_next(drv_walk *w, drv_walk_variant *out, bool *more, dse_error *err)
+{
+    dse_status st = w->next ? DSE_OK : check_listed(w->s, err);
+
+    out->n = 0;
+    for (*more = false; st == DSE_OK && !*more && w->study < w->s->n_studies; advance(w)) {
+        st = visit(w, out, err);
+        *more = out->n > 0;
+    }
     return st;
 }
 
-dse_status drv_points_study(const drv_points *p, uint32_t variant, dse_arena *a, drv_study *out,
-                            dse_error *err)
+dse_status drv_walk_check(const drv_walk *w, dse_error *err)
 {
-    const drv_variant *v = &p->variant[variant];
+    return survivors(w) ? DSE_OK : no_points(w->s, w->survivors, &w->refusal, err);
+}
 
-    return drv_study_vary(&p->space->study[v->study], &v->settings, a, out, err);
+uint64_t drv_walk_refused(const drv_walk *w, const char **first)
+{
+    *first = w->refusal.text;
+    return w->n_refused;
+}
+
+dse_status drv_space_combination(const drv_space *s, uint64_t number, dse_arena *a, cfg_settings *out,
+                                 dse_error *err)
+{
+    uint32_t *value = DSE_ARENA_NEW(a, uint32_t, s->n_axes);
+
+    for (uint32_t i = s->n_axes; i-- > 0; number /= s->axis[i].n)
+        value[i] = (uint32_t)(number % s->axis[i].n);
+    return drv_space_settings(s, value, a, out, err);
 }

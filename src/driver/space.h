@@ -42,28 +42,6 @@ typedef struct {
     drv_constraint *constraint;
 } drv_space;
 
-typedef struct {
-    uint32_t study;
-    cfg_settings settings;
-    /* Of profile train, whatever its study is of: how its kernels last; NULL: of profile stage. */
-    const char *laws;
-} drv_variant;
-
-typedef struct {
-    uint32_t variant;
-    strategy point;
-} drv_space_point;
-
-typedef struct {
-    const drv_space *space;
-    size_t n_variants;
-    drv_variant *variant;
-    size_t n;
-    drv_space_point *point;
-    uint64_t n_refused;  /* combinations that rules of profile train refuse, */
-    const char *refusal; /* and what the first of them is refused for */
-} drv_points;
-
 /* Loads the studies of models x systems, models outermost; names or paths. A model may lack what an axis
  * gives; its points are refused if none does. Fills in these members of *out alone. */
 dse_status drv_space_load(const char *const *models, size_t n_models, const char *const *systems,
@@ -90,12 +68,39 @@ typedef struct {
 /* How large a space is, in at most half a minute. Fails as drv_space_count does. */
 dse_status drv_space_estimate(const drv_space *s, drv_size *out, dse_error *err);
 
-/* All points: by study, then by the values of the axes, the first axis slowest, then as design_enumerate
- * orders them. In the arena, which holds nothing of the combinations that constraints remove. Fails as
- * drv_space_count does. */
-dse_status drv_space_points(const drv_space *s, dse_arena *a, drv_points *out, dse_error *err);
+/* ---- variant by variant (points.h) ---- */
 
-/* ---- a space that is too large for a list (box.h) ---- */
+typedef struct drv_walk drv_walk;
+
+/* A variant and its points: by study, then by the values of the axes, the first axis slowest; strategies as
+ * design_enumerate orders them. What is borrowed lasts until the next call. */
+typedef struct {
+    uint64_t number; /* of its combination of values, counted from 0 */
+    uint32_t study;
+    cfg_settings settings; /* their texts are the axes' own */
+    const drv_study *varied;
+    strategy *point;
+    size_t n;
+} drv_walk_variant;
+
+/* `s` is borrowed. */
+drv_walk *drv_walk_new(const drv_space *s);
+void drv_walk_free(drv_walk *w); /* accepts NULL */
+
+/* The next variant that has points; *more is false where there is none. Fails as drv_space_count does, but for
+ * a space without points. */
+dse_status drv_walk_next(drv_walk *w, drv_walk_variant *out, bool *more, dse_error *err);
+
+/* After the last: DSE_E_RANGE if there was no point; how many combinations rules of profile train refused,
+ * and what the first of them was refused for ("", borrowed). */
+dse_status drv_walk_check(const drv_walk *w, dse_error *err);
+uint64_t drv_walk_refused(const drv_walk *w, const char **first);
+
+/* What the axes set at a combination. */
+dse_status drv_space_combination(const drv_space *s, uint64_t number, dse_arena *a, cfg_settings *out,
+                                 dse_error *err);
+
+/* ---- a space that is too large to be walked (box.h) ---- */
 
 /* Fails for names that no card has, and axes that vary one value. DSE_E_CONFIG. */
 dse_status drv_space_check(const drv_space *s, dse_error *err);
@@ -129,9 +134,5 @@ dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse
 dse_status drv_constraint_value(const drv_constraint *c, uint32_t k, const drv_study *study,
                                 const strategy *p, dse_arena *a, design_value *out, bool *is_known,
                                 dse_error *err);
-
-/* The study of a variant; what is new of it belongs to the arena. */
-dse_status drv_points_study(const drv_points *p, uint32_t variant, dse_arena *a, drv_study *out,
-                            dse_error *err);
 
 #endif

@@ -20,21 +20,32 @@
  * look. */
 #define FILES_OF_DATABASE 12
 
+/* A point that is being run. */
+typedef struct {
+    size_t task;
+    drv_space_point point;
+} under_way;
+
 typedef struct {
     const drv_sweep *sweep;
-    const drv_points *points; /* a task is the number of one */
+    drv_points points; /* a task is the number of one */
+    drv_cursor cursor;
     drv_tasks tasks;
     store *db;
-    bool *seen;          /* per task: its result was there, or it has been given out to be run */
-    drv_pruner *pruner;  /* NULL: everything is run, */
-    const size_t *round; /* else these tasks at a time */
+    uint8_t *seen;       /* a bit per task: its result was there, or it has been given out to be run */
+    under_way **running; /* by the numbers that the pool and the tools hand back with answers */
+    size_t n_running, cap_running, *idle, n_idle, cap_idle; /* of them, those to be used again */
+    drv_pruner *pruner;                                     /* NULL: everything is run, */
+    const size_t *round;                                    /* else these tasks at a time */
     size_t next, n_round;
+    dse_arena lasting;     /* of the sweep */
     dse_arena scratch;     /* of an answer */
     bool uncommitted;      /* there are rows */
     double commit_seconds; /* when there were some last; since the start */
 
     drv_progress progress;
     size_t best, failed; /* tasks; of equals the one that comes first in the space, whoever answers first */
+    uint64_t best_variant;
     bool has_failed;
     char failure[2048];
     dse_error next_error; /* where `next_task` cannot say so */
@@ -60,12 +71,16 @@ static void report(void *user)
 
 /* ---- what is to be done -------------------------------------------------------------------- */
 
+static bool is_seen(const state *s, size_t task) { return s->seen[task / 8] >> task % 8 & 1; }
+
+static void see(state *s, size_t task) { s->seen[task / 8] |= (uint8_t)(1u << task % 8); }
+
 /* What may be the best: a time, and the memory that must fit, as `best` has it. */
-static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_memory)
+static void note_best(state *s, size_t task, const drv_space_point *p, uint64_t wall_time,
+                      uint64_t peak_memory)
 {
     drv_progress *g = &s->progress;
-    const drv_space_point *p = &s->points->point[task];
-    const drv_study *base = &s->points->space->study[s->points->variant[p->variant].study];
+    const drv_study *base = &s->points.space->study[drv_points_base(&s->points, p->variant)];
     const card_model *model = &s->tasks.at->study.model;
     const double asked = s->sweep->prune ? s->sweep->prune->hbm_bytes : NAN;
     const uint64_t tokens = s->tasks.at->study.training ? (uint64_t)(model->batch * model->sequence) : 0;
@@ -79,6 +94,7 @@ static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_m
     if (g->has_best && (cost > best || (cost == best && task > s->best)))
         return;
     s->best = task;
+    s->best_variant = p->variant;
     g->has_best = true;
     g->best = p->point;
     g->best_wall_time = wall_time;
@@ -87,12 +103,13 @@ static void note_best(state *s, size_t task, uint64_t wall_time, uint64_t peak_m
     g->best_system = base->system_name;
 }
 
-/* A result that is there, of the task entered last. */
-static void note_result(state *s, size_t task, const store_brief *b, const char *fallback)
+/* A result that is there, of the point entered last. */
+static void note_result(state *s, size_t task, const drv_space_point *p, const store_brief *b,
+                        const char *fallback)
 {
     const store_sizes sizes = drv_sizes_of(&s->tasks.at->study.model);
 
-    note_best(s, task, b->wall_time, b->peak_memory);
+    note_best(s, task, p, b->wall_time, b->peak_memory);
     if (s->sweep->result)
         s->sweep->result(s->sweep->user, task, b->wall_time, b->peak_memory);
     report_traps_add(&s->progress.traps, b->undercharged_messages, b->flat_ring_collectives);
@@ -100,8 +117,8 @@ static void note_result(state *s, size_t task, const store_brief *b, const char 
     report_sizes_add(&s->progress.sizes, &sizes);
 }
 
-/* The task is the one entered last. */
-static void note_failure(state *s, size_t task, const char *why)
+/* The point is the one entered last. */
+static void note_failure(state *s, size_t task, const drv_space_point *p, const char *why)
 {
     const drv_study *t = &s->tasks.at->study;
 
@@ -110,52 +127,30 @@ static void note_failure(state *s, size_t task, const char *why)
     s->has_failed = true;
     s->failed = task;
     snprintf(s->failure, sizeof s->failure, "%.60s on %.60s%s%.300s, %s: %.1100s", t->model_name,
-             t->system_name, *t->settings ? " with " : "", t->settings,
-             report_strategy_name(&s->points->point[task].point).text, why);
+             t->system_name, *t->settings ? " with " : "", t->settings, report_strategy_name(&p->point).text,
+             why);
     s->progress.first_failure = s->failure;
 }
 
-typedef struct {
-    uint64_t hash; /* of its configuration */
-    size_t task;
-} hashed_task;
-
-static int compare_hashes(const void *a, const void *b)
+/* A card that is named in two ways makes one point twice. */
+static dse_status fail_same(state *s, const uint64_t number[2], dse_error *err)
 {
-    const hashed_task *x = a, *y = b;
-
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->task < y->task ? -1 : x->task > y->task;
-}
-
-static dse_status fail_same(const drv_points *p, size_t first, size_t second, dse_error *err)
-{
+    dse_status st = DSE_OK;
     dse_strbuf lines[2];
-    dse_status st;
 
     for (int i = 0; i < 2; i++) {
+        drv_space_point p;
+
         dse_strbuf_init(&lines[i]);
-        drv_point_write_line(p, i ? second : first, &lines[i]);
+        if (st == DSE_OK && (st = drv_cursor_get(&s->cursor, (size_t)number[i] - 1, &p, err)) == DSE_OK)
+            st = drv_point_write_line(&s->points, &p, &lines[i], err);
     }
-    st = dse_fail(err, DSE_E_USAGE, "one point is there twice, as '%.200s' and as '%.200s'", lines[0].data,
-                  lines[1].data);
+    if (st == DSE_OK)
+        st = dse_fail(err, DSE_E_USAGE, "one point is there twice, as '%.200s' and as '%.200s'",
+                      lines[0].data, lines[1].data);
     for (int i = 0; i < 2; i++)
         dse_strbuf_free(&lines[i]);
     return st;
-}
-
-/* A card that is named in two ways makes one point twice. Sorts the tasks; tells of the first,
- * in the order of the space, that was there before. */
-static dse_status check_duplicates(const drv_points *p, hashed_task *tasks, dse_error *err)
-{
-    const hashed_task *second = NULL;
-
-    qsort(tasks, p->n, sizeof *tasks, compare_hashes);
-    for (size_t i = 1; i < p->n; i++)
-        if (tasks[i - 1].hash == tasks[i].hash && (!second || tasks[i].task < second->task))
-            second = &tasks[i];
-    return second ? fail_same(p, second[-1].task, second->task, err) : DSE_OK;
 }
 
 /* Of the current variant. They are no part of its configuration: results that are stored already get them,
@@ -167,77 +162,78 @@ static dse_status set_prices(state *s, dse_error *err)
     return store_set_prices(s->db, s->tasks.at->hash, system->price, system->power, err);
 }
 
-/* Marks the tasks whose results are in the database. `tasks` has room for all. */
-static dse_status look_up(state *s, hashed_task *tasks, dse_error *err)
+/* Marks a task whose result is in the database; *variant is that of the one before. */
+static dse_status look_up(state *s, size_t task, uint64_t *variant, dse_error *err)
 {
-    for (size_t i = 0; i < s->points->n; i++) {
-        store_brief brief;
-        dse_status st = drv_tasks_enter(&s->tasks, i, &tasks[i].hash, err);
+    drv_space_point p;
+    store_brief brief;
+    uint64_t hash;
+    bool found;
+    dse_status st = drv_cursor_get(&s->cursor, task, &p, err);
 
-        tasks[i].task = i;
-        if (st == DSE_OK && (!i || s->points->point[i].variant != s->points->point[i - 1].variant))
-            st = set_prices(s, err);
-        if (st == DSE_OK)
-            st = store_find(s->db, tasks[i].hash, s->tasks.config.data, &s->seen[i], &brief, err);
-        if (st != DSE_OK)
-            return st;
-        if (!s->seen[i]) {
-            if (s->pruner)
-                drv_pruner_add(s->pruner, i, &s->tasks.at->study, s->tasks.at->hash, tasks[i].hash,
-                               &s->points->point[i].point);
-            continue;
-        }
+    if (st == DSE_OK)
+        st = drv_tasks_enter(&s->tasks, &p, &hash, err);
+    if (st == DSE_OK && (!task || p.variant != *variant))
+        st = set_prices(s, err);
+    if (st != DSE_OK || (st = store_asking_add(s->db, hash, err)) != DSE_OK ||
+        (st = store_find(s->db, hash, s->tasks.config.data, &found, &brief, err)) != DSE_OK)
+        return st;
+    *variant = p.variant;
+    if (found) {
+        see(s, task);
         s->progress.cached++;
-        note_result(s, i, &brief, brief.fallback);
+        note_result(s, task, &p, &brief, brief.fallback);
+    } else if (s->pruner) {
+        drv_pruner_add(s->pruner, task, &s->tasks.at->study, s->tasks.at->hash, hash, &p.point);
     }
     return DSE_OK;
 }
 
-/* The points that a ranking is of until the next sweep, in the order of their hashes. */
-static dse_status ask(state *s, const hashed_task *tasks, dse_error *err)
-{
-    uint64_t *hashes = dse_calloc(s->points->n + 1, sizeof *hashes);
-    dse_status st;
-
-    for (size_t i = 0; i < s->points->n; i++)
-        hashes[i] = tasks[i].hash;
-    st = store_ask(s->db, hashes, s->points->n, false, err);
-    dse_free(hashes);
-    return st;
-}
-
+/* And notes what is asked for: the points that a ranking is of until the next sweep. */
 static dse_status find_cached(state *s, dse_error *err)
 {
-    hashed_task *tasks = dse_calloc(s->points->n + 1, sizeof *tasks);
-    dse_status st = store_begin(s->db, err);
+    uint64_t variant = 0, twice[2];
+    dse_status st = store_asking_begin(s->db, err);
 
-    if (st == DSE_OK) {
-        dse_status looked = look_up(s, tasks, err);
+    if (st == DSE_OK && (st = store_begin(s->db, err)) == DSE_OK) {
+        dse_status looked = DSE_OK;
 
+        for (size_t i = 0; looked == DSE_OK && i < s->points.n; i++)
+            looked = look_up(s, i, &variant, err);
         st = store_commit(s->db, looked == DSE_OK ? err : NULL);
         st = looked == DSE_OK ? st : looked;
     }
     if (st == DSE_OK)
-        st = check_duplicates(s->points, tasks, err);
-    if (st == DSE_OK)
-        st = ask(s, tasks, err);
-    dse_free(tasks);
-    return st;
+        st = store_asking_end(s->db, twice, err);
+    return st == DSE_OK && twice[1] ? fail_same(s, twice, err) : st;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-/* The next task: of the round, or in the order of the space. */
-static bool find_next(state *s, uint64_t *task)
+/* The next task: of the round, or in the order of the space. *number is what it is under way by; NULL: there
+ * is none, or next_error says why. */
+static under_way *find_next(state *s, uint64_t *number)
 {
-    while (!s->pruner && s->next < s->points->n && s->seen[s->next])
+    under_way *u;
+    size_t task;
+
+    while (!s->pruner && s->next < s->points.n && is_seen(s, s->next))
         s->next++;
-    if (s->next == (s->pruner ? s->n_round : s->points->n))
-        return false;
-    *task = s->pruner ? s->round[s->next] : s->next;
+    if (s->next == (s->pruner ? s->n_round : s->points.n))
+        return NULL;
+    task = s->pruner ? s->round[s->next] : s->next;
     s->next++;
-    s->seen[*task] = true;
-    return true;
+    see(s, task);
+    if (!s->n_idle) {
+        DSE_GROW(s->running, s->cap_running, s->n_running + 1);
+        DSE_GROW(s->idle, s->cap_idle, s->n_running + 1);
+        s->running[s->n_running] = DSE_ARENA_NEW(&s->lasting, under_way, 1);
+        s->idle[s->n_idle++] = s->n_running++;
+    }
+    *number = s->idle[--s->n_idle];
+    u = s->running[*number];
+    u->task = task;
+    return drv_cursor_get(&s->cursor, task, &u->point, &s->next_error) == DSE_OK ? u : NULL;
 }
 
 static dse_status commit(state *s, dse_error *err)
@@ -268,13 +264,16 @@ static dse_status put_row(state *s, const store_row *row, dse_error *err)
     return s->sweep->tools ? commit(s, err) : DSE_OK; /* theirs take long: each by itself */
 }
 
-static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err)
+/* What has become of the point that is under way by this number, and is no more. */
+static dse_status keep_row(state *s, uint64_t number, store_row *row, dse_error *err)
 {
-    const strategy *p = &s->points->point[task].point;
+    const size_t task = s->running[number]->task;
+    const drv_space_point *p = &s->running[number]->point;
     const store_metrics *m = &row->metrics;
     const drv_study *study;
-    dse_status st = drv_tasks_enter(&s->tasks, task, &row->hash, err);
+    dse_status st = drv_tasks_enter(&s->tasks, p, &row->hash, err);
 
+    s->idle[s->n_idle++] = number;
     if (st != DSE_OK)
         return st;
     study = &s->tasks.at->study;
@@ -284,10 +283,10 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
     row->system = study->system_name;
     row->engine = study->engine;
     row->settings = study->settings;
-    row->strategy = *p;
+    row->strategy = p->point;
     if (row->done) {
         s->progress.done++;
-        note_result(s, task,
+        note_result(s, task, p,
                     &(store_brief){.wall_time = m->wall_time,
                                    .peak_memory = m->peak_memory,
                                    .undercharged_messages = m->undercharged_messages,
@@ -295,7 +294,7 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
                     m->fallback);
     } else {
         s->progress.failed++;
-        note_failure(s, task, row->error);
+        note_failure(s, task, p, row->error);
     }
     s->progress.answered = since(&s->start);
     if (!isnan(row->seconds))
@@ -310,13 +309,17 @@ static dse_status keep_row(state *s, size_t task, store_row *row, dse_error *err
 
 /* ---- by workers ---------------------------------------------------------------------------- */
 
-static const char *next_task(void *user, uint64_t *task)
+static const char *request_again(void *user, uint64_t number)
 {
     state *s = user;
+    dse_status st = drv_tasks_request(&s->tasks, &s->running[number]->point, &s->next_error);
 
-    if (!find_next(s, task) || drv_tasks_request(&s->tasks, *task, &s->next_error) != DSE_OK)
-        return NULL;
-    return s->tasks.request.data;
+    return st == DSE_OK ? s->tasks.request.data : NULL;
+}
+
+static const char *next_task(void *user, uint64_t *number)
+{
+    return find_next(user, number) ? request_again(user, *number) : NULL;
 }
 
 static dse_status take_answer(void *user, uint64_t which, const char *line, dse_error *err)
@@ -344,13 +347,6 @@ static dse_status tick(void *user, dse_error *err)
 
     report(s);
     return s->progress.seconds - s->commit_seconds >= COMMIT_SECONDS ? commit(s, err) : DSE_OK;
-}
-
-static const char *request_again(void *user, uint64_t task)
-{
-    state *s = user;
-
-    return drv_tasks_request(&s->tasks, task, &s->next_error) == DSE_OK ? s->tasks.request.data : NULL;
 }
 
 /* The worker's words, ended by the option that differs and its value, which is in `last`. */
@@ -390,23 +386,23 @@ void drv_sweep_script(const drv_sweep *sweep, dse_strbuf *out)
 
 /* ---- by external tools --------------------------------------------------------------------- */
 
-static bool next_point(void *user, uint64_t *task, const drv_study **study, const strategy **point)
+static bool next_point(void *user, uint64_t *number, const drv_study **study, const strategy **point)
 {
     state *s = user;
+    const under_way *u = find_next(s, number);
 
-    if (!find_next(s, task) ||
-        drv_tasks_enter_variant(&s->tasks, s->points->point[*task].variant, &s->next_error) != DSE_OK)
+    if (!u || drv_tasks_enter_variant(&s->tasks, u->point.variant, &s->next_error) != DSE_OK)
         return false;
     *study = &s->tasks.at->study;
-    *point = &s->points->point[*task].point;
+    *point = &u->point.point;
     return true;
 }
 
-static dse_status take_row(void *user, uint64_t task, store_row *row, const drv_astra_log *log,
+static dse_status take_row(void *user, uint64_t number, store_row *row, const drv_astra_log *log,
                            dse_error *err)
 {
     (void)log;
-    return keep_row(user, task, row, err);
+    return keep_row(user, number, row, err);
 }
 
 static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
@@ -420,12 +416,16 @@ static dse_status run_tools(state *s, uint32_t jobs, dse_error *err)
 static dse_status check_studies(state *s, dse_error *err)
 {
     const drv_sweep *sweep = s->sweep;
+    uint64_t variant = 0;
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < s->points->n; i++) {
-        if (i && s->points->point[i].variant == s->points->point[i - 1].variant)
+    for (size_t i = 0; st == DSE_OK && i < s->points.n; i++) {
+        drv_space_point p;
+
+        if ((st = drv_cursor_get(&s->cursor, i, &p, err)) != DSE_OK || (i && p.variant == variant))
             continue;
-        st = drv_tasks_enter_variant(&s->tasks, s->points->point[i].variant, err);
+        variant = p.variant;
+        st = drv_tasks_enter_variant(&s->tasks, variant, err);
         if (st == DSE_OK && sweep->tools)
             st = drv_external_check(sweep->tools, &s->tasks.at->study, err);
         if (st == DSE_OK && sweep->prune)
@@ -485,8 +485,8 @@ static dse_status keep_skipped(state *s, dse_error *err)
     dse_status st = s->progress.skipped ? begin_batch(s, err) : DSE_OK;
     uint64_t hash;
 
-    for (size_t i = 0; st == DSE_OK && s->progress.skipped && i < s->points->n; i++)
-        if (!s->seen[i] && (st = drv_tasks_enter(&s->tasks, i, &hash, err)) == DSE_OK)
+    for (size_t i = 0; st == DSE_OK && s->progress.skipped && i < s->points.n; i++)
+        if (!is_seen(s, i) && (st = drv_tasks_enter(&s->tasks, &s->points.point[i], &hash, err)) == DSE_OK)
             st = store_skip(s->db, hash, s->tasks.at->hash, err);
     return st;
 }
@@ -526,7 +526,7 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
     s->progress.seconds = since(&s->start);
     *out = s->progress;
     if (out->has_best) {
-        st = drv_tasks_enter_variant(&s->tasks, s->points->point[s->best].variant, err);
+        st = drv_tasks_enter_variant(&s->tasks, s->best_variant, err);
         if (st == DSE_OK)
             out->best_settings = dse_arena_strdup(a, s->tasks.at->study.settings);
     }
@@ -537,17 +537,21 @@ static dse_status finish(state *s, dse_arena *a, drv_progress *out, dse_error *e
 
 dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out, dse_error *err)
 {
-    state s = {.sweep = sweep, .points = sweep->points, .commit_seconds = -COMMIT_SECONDS};
+    state s = {.sweep = sweep, .points = *sweep->points, .commit_seconds = -COMMIT_SECONDS};
     uint32_t jobs = sweep->jobs;
     uint64_t to_run;
     dse_status st, end;
 
     clock_gettime(CLOCK_MONOTONIC, &s.start);
     dse_arena_init(&s.scratch);
-    s.progress.total = s.points->n;
-    drv_tasks_init(&s.tasks, s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL);
-    s.seen = dse_calloc(s.points->n + 1, sizeof *s.seen);
-    st = sweep->tools || sweep->prune ? check_studies(&s, err) : DSE_OK;
+    dse_arena_init(&s.lasting);
+    s.progress.total = s.points.n;
+    st = sweep->prune ? drv_points_hold(&s.points, &s.lasting, err) : DSE_OK; /* rounds take them anyhow */
+    drv_cursor_init(&s.cursor, &s.points);
+    drv_tasks_init(&s.tasks, &s.points, sweep->tools ? DRV_EXTERNAL_ENGINE : NULL);
+    s.seen = dse_calloc(s.points.n / 8 + 1, sizeof *s.seen);
+    if (st == DSE_OK && (sweep->tools || sweep->prune))
+        st = check_studies(&s, err);
     if (sweep->prune)
         s.pruner = drv_pruner_make(sweep->prune);
     if (st == DSE_OK)
@@ -577,7 +581,11 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         exec_slurm_clean(sweep->slurm);
     drv_pruner_free(s.pruner);
     dse_free(s.seen);
+    dse_free(s.running);
+    dse_free(s.idle);
     dse_arena_free(&s.scratch);
+    dse_arena_free(&s.lasting);
+    drv_cursor_free(&s.cursor);
     drv_tasks_free(&s.tasks);
     return st == DSE_OK ? end : st;
 }

@@ -4,8 +4,8 @@
 #define DSE_DRIVER_SWEEP_H
 
 #include "driver/external.h"
+#include "driver/points.h"
 #include "driver/prune.h"
-#include "driver/space.h"
 #include "exec/slurm.h"
 #include "report/sizes.h"
 #include "report/traps.h"

@@ -9,7 +9,7 @@ void drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine)
     dse_strbuf_init(&t->request);
     t->slot = dse_calloc(DRV_N_TASK_SLOTS, sizeof *t->slot);
     for (size_t i = 0; i < DRV_N_TASK_SLOTS; i++) {
-        t->slot[i].variant = DSE_NONE;
+        t->slot[i].variant = UINT64_MAX;
         dse_arena_init(&t->slot[i].arena);
         dse_strbuf_init(&t->slot[i].config);
     }
@@ -26,7 +26,7 @@ void drv_tasks_free(drv_tasks *t)
     dse_strbuf_free(&t->request);
 }
 
-dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *err)
+dse_status drv_tasks_enter_variant(drv_tasks *t, uint64_t variant, dse_error *err)
 {
     drv_task_variant *v = &t->slot[variant % DRV_N_TASK_SLOTS];
     dse_status st;
@@ -34,7 +34,7 @@ dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *er
     t->at = v;
     if (v->variant == variant)
         return DSE_OK;
-    v->variant = DSE_NONE;
+    v->variant = UINT64_MAX;
     dse_arena_reset(&v->arena);
     dse_strbuf_clear(&v->config);
     if ((st = drv_points_study(t->points, variant, &v->arena, &v->study, err)) != DSE_OK)
@@ -48,9 +48,8 @@ dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *er
     return DSE_OK;
 }
 
-dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error *err)
+dse_status drv_tasks_enter(drv_tasks *t, const drv_space_point *p, uint64_t *hash, dse_error *err)
 {
-    const drv_space_point *p = &t->points->point[task];
     dse_status st = drv_tasks_enter_variant(t, p->variant, err);
     size_t same;
 
@@ -64,9 +63,8 @@ dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error 
     return DSE_OK;
 }
 
-dse_status drv_tasks_request(drv_tasks *t, size_t task, dse_error *err)
+dse_status drv_tasks_request(drv_tasks *t, const drv_space_point *p, dse_error *err)
 {
-    const drv_space_point *p = &t->points->point[task];
     dse_status st = drv_tasks_enter_variant(t, p->variant, err);
 
     if (st != DSE_OK)

@@ -5,13 +5,14 @@
 #ifndef DSE_DRIVER_TASKS_H
 #define DSE_DRIVER_TASKS_H
 
-#include "driver/space.h"
+#include "driver/points.h"
 
-#define DRV_N_TASK_SLOTS 64u
+/* A prime: what constraints leave of a space may be evenly spaced. */
+#define DRV_N_TASK_SLOTS 67u
 
 /* A variant, and the data that all its points share. */
 typedef struct {
-    uint32_t variant; /* DSE_NONE: none */
+    uint64_t variant; /* UINT64_MAX: none */
     dse_arena arena;  /* of the study */
     drv_study study;
     dse_strbuf config;   /* of the study */
@@ -20,10 +21,10 @@ typedef struct {
 } drv_task_variant;
 
 typedef struct {
-    const drv_points *points;   /* borrowed; a task is the number of one */
+    const drv_points *points;   /* borrowed */
     const char *engine;         /* that simulates the points; NULL: the studies' own */
     const drv_task_variant *at; /* the current variant */
-    dse_strbuf config;          /* of the task that was entered last */
+    dse_strbuf config;          /* of the point that was entered last */
     dse_strbuf request;         /* that was made last */
     drv_task_variant *slot;     /* variant v is in v % DRV_N_TASK_SLOTS */
 } drv_tasks;
@@ -32,13 +33,13 @@ void drv_tasks_init(drv_tasks *t, const drv_points *points, const char *engine);
 void drv_tasks_free(drv_tasks *t);
 
 /* Makes a variant t->at, valid until another one of the same slot is entered. Fails as drv_points_study. */
-dse_status drv_tasks_enter_variant(drv_tasks *t, uint32_t variant, dse_error *err);
+dse_status drv_tasks_enter_variant(drv_tasks *t, uint64_t variant, dse_error *err);
 
-/* Sets t->at to the variant of a task, t->config to its configuration, and *hash to the configuration's
+/* Sets t->at to the variant of a point, t->config to its configuration, and *hash to the configuration's
  * hash. */
-dse_status drv_tasks_enter(drv_tasks *t, size_t task, uint64_t *hash, dse_error *err);
+dse_status drv_tasks_enter(drv_tasks *t, const drv_space_point *p, uint64_t *hash, dse_error *err);
 
 /* The same, but sets t->request, to what a worker is asked. */
-dse_status drv_tasks_request(drv_tasks *t, size_t task, dse_error *err);
+dse_status drv_tasks_request(drv_tasks *t, const drv_space_point *p, dse_error *err);
 
 #endif

@@ -368,6 +368,7 @@ void store_close(store *s)
     sqlite3_finalize(s->drop);
     sqlite3_finalize(s->put);
     sqlite3_finalize(s->skip);
+    sqlite3_finalize(s->asking);
     sqlite3_finalize(s->unskip);
     sqlite3_finalize(s->study);
     dse_strbuf_free(&s->shared);

@@ -14,6 +14,7 @@ struct store {
     sqlite3 *db;
     sqlite3_stmt *find, *drop, *put; /* a writer's, */
     sqlite3_stmt *skip, *unskip;     /* too */
+    sqlite3_stmt *asking;            /* between store_asking_begin and _end; else NULL */
     bool may_have_skipped;           /* else no row that is put need be looked up among the skipped points */
     int lock;                        /* the file beside the database that says which process writes; or -1 */
     int file_lock;                   /* the database file itself, open for nothing but its lock; or -1 */

@@ -235,6 +235,14 @@ dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
  * next sweep. */
 dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err);
 
+/* The same of any number of points, one after the other, and without `more`: begun, each of them added, and
+ * noted at the end, unless two have one hash. Then nothing is noted, and twice[] is the number of the earliest
+ * that another one precedes, and before it of that one, counted from 1; else 0. Meanwhile they are in a
+ * temporary file. The end is a transaction of its own, the rest may be in one. */
+dse_status store_asking_begin(store *s, dse_error *err);
+dse_status store_asking_add(store *s, uint64_t hash, dse_error *err);
+dse_status store_asking_end(store *s, uint64_t twice[2], dse_error *err);
+
 /* Sets what an NPU of a study's system costs an hour and its power in W (NaN: not known), in the place of
  * what was set before: for all rows of the study, stored before or not. By itself, or between store_begin
  * and store_commit. */

@@ -396,13 +396,15 @@ dse_status strategy_check(const strategy *s, unsigned profile, dse_error *err)
 
 int strategy_compare(const strategy *a, const strategy *b)
 {
-    for (uint32_t k = 0; k < STRATEGY_N; k++) {
-        const uint32_t i = strategy_in_order(k), x = strategy_get(a, i), y = strategy_get(b, i);
+    uint32_t slowest = STRATEGY_N; /* of the parameters that differ */
 
-        if (x != y)
-            return x < y ? -1 : 1;
-    }
-    return 0;
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        if (strategy_get(a, i) != strategy_get(b, i) &&
+            (slowest == STRATEGY_N || strategy_parameters[i].order < strategy_parameters[slowest].order))
+            slowest = i;
+    if (slowest == STRATEGY_N)
+        return 0;
+    return strategy_get(a, slowest) < strategy_get(b, slowest) ? -1 : 1;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */

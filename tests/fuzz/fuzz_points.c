@@ -11,7 +11,7 @@ static const drv_points_context command = {models, systems, 1, 1, NULL}, nothing
 static void write_points(const drv_points *p, dse_strbuf *out)
 {
     for (size_t i = 0; i < p->n; i++) {
-        drv_point_write_line(p, i, out);
+        drv_point_write_line(p, &p->point[i], out, NULL);
         dse_strbuf_addc(out, '\n');
     }
 }

@@ -24,7 +24,7 @@ static uint64_t count_variants(const drv_space *s)
 static void write_points(const drv_points *p, dse_strbuf *out)
 {
     for (size_t i = 0; i < p->n; i++) {
-        drv_point_write_line(p, i, out);
+        drv_point_write_line(p, &p->point[i], out, NULL);
         dse_strbuf_addc(out, '\n');
     }
 }

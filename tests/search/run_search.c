@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "driver/box_layout.h"
+#include "driver/points.h"
 #include "driver/search.h"
 #include "driver/space_file.h"
 #include "shortcuts/random.h"
@@ -306,7 +307,7 @@ static bool run_point(tester *t, const drv_study *s, const strategy *p, double h
 
 static size_t enumerate(tester *t, double hbm, result *out)
 {
-    uint32_t variant = DSE_NONE;
+    uint64_t variant = UINT64_MAX;
     dse_arena studies;
     drv_study s;
     size_t n = 0;

@@ -3,6 +3,7 @@
 #ifndef UNIT_DRIVER_SPACES_H
 #define UNIT_DRIVER_SPACES_H
 
+#include "driver/points.h"
 #include "driver/space_file.h"
 #include "unit/unit.h"
 

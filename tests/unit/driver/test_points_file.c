@@ -135,10 +135,12 @@ CLAIM(a_line_may_give_what_its_model_lacks)
 
 static void write_points(const drv_points *p, dse_strbuf *out)
 {
+    dse_error err = DSE_ERROR_INIT;
+
     dse_strbuf_init(out);
     dse_strbuf_addf(out, "# %zu points\n", p->n);
     for (size_t i = 0; i < p->n; i++) {
-        drv_point_write_line(p, i, out);
+        assert_ok(drv_point_write_line(p, &p->point[i], out, &err), &err);
         dse_strbuf_addc(out, '\n');
     }
 }

@@ -98,6 +98,79 @@ CLAIM(as_many_points_are_made_each_of_its_variant_once)
     }
 }
 
+/* Of the space and of a shard, on the way there and back, and the same configurations. */
+static void check_stream(drv_shard shard)
+{
+    drv_points stream;
+    drv_cursor c;
+    size_t n_all;
+    dse_arena a;
+
+    dse_arena_init(&a);
+    assert_ok(drv_space_stream(&s.space, shard, &s.arena, &stream, &n_all, &s.err), &s.err);
+    assert_u64(n_all, s.points.n);
+    assert_u64(stream.n, (s.points.n - shard.first + shard.step - 1) / shard.step);
+    assert_u64(stream.n_refused, s.points.n_refused);
+    assert_string_equal(stream.refusal, s.points.refusal);
+    drv_cursor_init(&c, &stream);
+    for (size_t i = 0; i < stream.n + 6; i++) { /* there; then the last, the first, the last but one... */
+        const size_t back = (i - stream.n) / 2 % stream.n;
+        const size_t k = i < stream.n ? i : (i - stream.n) % 2 ? back : stream.n - 1 - back;
+        const drv_space_point *listed = &s.points.point[shard.first + k * shard.step];
+        drv_study study, of_list;
+        drv_space_point p;
+
+        dse_arena_reset(&a);
+        assert_ok(drv_cursor_get(&c, k, &p, &s.err), &s.err);
+        assert_int_equal(strategy_compare(&p.point, &listed->point), 0);
+        assert_ok(drv_points_study(&stream, p.variant, &a, &study, &s.err), &s.err);
+        assert_ok(drv_points_study(&s.points, listed->variant, &a, &of_list, &s.err), &s.err);
+        assert_string_equal(study.model_name, of_list.model_name);
+        assert_string_equal(study.system_name, of_list.system_name);
+        assert_string_equal(study.settings, of_list.settings);
+    }
+    drv_cursor_free(&c);
+    assert_ok(drv_points_hold(&stream, &s.arena, &s.err), &s.err);
+    for (size_t i = 0; i < stream.n; i++)
+        assert_int_equal(strategy_compare(&stream.point[i].point,
+                                          &s.points.point[shard.first + i * shard.step].point),
+                         0);
+    dse_arena_free(&a);
+}
+
+CLAIM(points_that_are_made_again_are_those_of_the_list)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        assert_ok(spaces_make(&s, counts[i].text), &s.err);
+        check_stream((drv_shard){0, 1});
+        check_stream((drv_shard){s.points.n > 2 ? 2 : 0, 3});
+    }
+    assert_ok(spaces_make(&s, SMALL_ON_RING8 "set: {operators: gpt}\naxes: {batch: [1, 16]}\n"), &s.err);
+    check_stream((drv_shard){1, 2});
+}
+
+CLAIM(what_points_try_is_known_of_a_list_and_of_a_stream)
+{
+    const drv_tried *of_list, *of_stream;
+    drv_points stream;
+    size_t n_all;
+
+    assert_ok(spaces_make(&s, SMALL_ON_RING8 "axes: {operators: [transformer, gpt], batch: [1, 16]}\n"), &s.err);
+    assert_ok(drv_space_stream(&s.space, (drv_shard){0, 1}, &s.arena, &stream, &n_all, &s.err), &s.err);
+    of_list = drv_points_tried(&s.points, &s.arena);
+    of_stream = drv_points_tried(&stream, &s.arena);
+    assert_true(of_list->has_stage && of_stream->has_stage);
+    assert_u64(of_list->n_laws, 1);
+    assert_u64(of_stream->n_laws, 1);
+    assert_string_equal(of_list->laws[0], of_stream->laws[0]);
+    assert_u64(of_list->of.of[STRATEGY_dp].n, 4); /* 1, 2, 4, 8, of a batch of 16 */
+    for (uint32_t k = 0; k < STRATEGY_N; k++) {
+        assert_u64(of_stream->of.of[k].n, of_list->of.of[k].n);
+        for (uint32_t i = 0; i < of_list->of.of[k].n; i++)
+            assert_u64(of_stream->of.of[k].value[i], of_list->of.of[k].value[i]);
+    }
+}
+
 /* Which points a training step can be follows from most of a model: a batch of 1 leaves dp 1 alone, 3 layers no other
  * stages than 2 do. */
 CLAIM(points_of_profile_train_are_counted_as_many_as_are_made)
@@ -365,6 +438,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_counted_without_being_made),
         cmocka_unit_test(as_many_points_are_made_each_of_its_variant_once),
+        cmocka_unit_test(points_that_are_made_again_are_those_of_the_list),
+        cmocka_unit_test(what_points_try_is_known_of_a_list_and_of_a_stream),
         cmocka_unit_test(points_of_profile_train_are_counted_as_many_as_are_made),
         cmocka_unit_test(a_count_too_large_for_64_bits_says_so),
         cmocka_unit_test(the_first_axis_is_the_slowest_and_models_come_before_systems),

@@ -11,7 +11,7 @@ static void begin(void)
 {
     spaces_use(TEST_DATA "/cards");
     dse_arena_init(&s.arena);
-    assert_ok(spaces_make(&s, SMALL_ON_RING8 "axes: {batch: {from: 1, to: 66}}\n"), &s.err);
+    assert_ok(spaces_make(&s, SMALL_ON_RING8 "axes: {batch: {from: 1, to: 69}}\n"), &s.err);
     assert_int_equal(s.points.n_variants, DRV_N_TASK_SLOTS + 2);
 }
 
@@ -37,7 +37,7 @@ CLAIM(a_task_has_its_configuration_in_whatever_order_it_is_entered)
         dse_strbuf_clear(&text);
         assert_ok(drv_points_study(&s.points, s.points.point[task].variant, &arena, &study, &s.err), &s.err);
         drv_study_write_config(&study, &s.points.point[task].point, &text);
-        assert_ok(drv_tasks_enter(&t, task, &hash, &s.err), &s.err);
+        assert_ok(drv_tasks_enter(&t, &s.points.point[task], &hash, &s.err), &s.err);
         assert_string_equal(t.config.data, text.data);
         assert_u64(hash, dse_hash_bytes(text.data, text.len));
         assert_string_equal(t.at->study.settings, study.settings);
@@ -47,7 +47,7 @@ CLAIM(a_task_has_its_configuration_in_whatever_order_it_is_entered)
         dse_strbuf_addc(&text, '\x1e');
         dse_json_init(&j, &text);
         drv_point_write_json(&s.points.point[task].point, &j);
-        assert_ok(drv_tasks_request(&t, task, &s.err), &s.err);
+        assert_ok(drv_tasks_request(&t, &s.points.point[task], &s.err), &s.err);
         assert_string_equal(t.request.data, text.data);
     }
     drv_tasks_free(&t);
@@ -64,7 +64,7 @@ CLAIM(an_engine_is_that_of_every_task)
     begin();
     drv_tasks_init(&t, &s.points, "theirs");
     for (size_t task = 0; task < s.points.n; task += 20) {
-        assert_ok(drv_tasks_enter(&t, task, &hash, &s.err), &s.err);
+        assert_ok(drv_tasks_enter(&t, &s.points.point[task], &hash, &s.err), &s.err);
         assert_string_equal(t.at->study.engine, "theirs");
         assert_non_null(strstr(t.config.data, "\"engine\":\"theirs\""));
     }

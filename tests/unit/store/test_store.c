@@ -518,6 +518,38 @@ CLAIM(a_sweep_asks_for_its_points_in_place_of_the_one_before)
     end();
 }
 
+static void ask_one_by_one(store *s, const uint64_t *hashes, size_t n, uint64_t twice[2])
+{
+    assert_ok(store_asking_begin(s, &err), &err);
+    for (size_t i = 0; i < n; i++)
+        assert_ok(store_asking_add(s, hashes[i], &err), &err);
+    assert_ok(store_asking_end(s, twice, &err), &err);
+}
+
+CLAIM(points_are_asked_for_one_by_one_and_two_of_one_hash_are_told)
+{
+    const uint64_t hashes[] = {3, 0xffffffffffffffffu, 1}, again[] = {7, 2, 9, 9, 2, 9};
+    uint64_t twice[2];
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    for (uint64_t i = 1; i < 4; i++)
+        put(s, row(i == 1 ? "{1}" : i == 2 ? "{2}" : "{3}", i, "m", (uint32_t)i, 5));
+    ask_one_by_one(s, hashes, 3, twice);
+    assert_u64(twice[1], 0);
+    assert_int_equal(asked(s), 5);
+    ask_one_by_one(s, again, 6, twice); /* the first 9 again is before the first 2 again */
+    assert_u64(twice[0], 3);
+    assert_u64(twice[1], 4);
+    assert_int_equal(asked(s), 5); /* nothing is noted */
+    ask_one_by_one(s, again + 1, 2, twice);
+    assert_u64(twice[1], 0);
+    assert_int_equal(asked(s), 2);
+    store_close(s);
+    end();
+}
+
 CLAIM(what_comes_beside_no_sweep_leaves_all_asked_for)
 {
     const uint64_t imported = 3;
@@ -687,6 +719,7 @@ int main(void)
         cmocka_unit_test(skipped_points_are_part_of_a_transaction),
         cmocka_unit_test(studies_of_which_all_was_skipped_are_counted),
         cmocka_unit_test(a_sweep_asks_for_its_points_in_place_of_the_one_before),
+        cmocka_unit_test(points_are_asked_for_one_by_one_and_two_of_one_hash_are_told),
         cmocka_unit_test(what_comes_beside_no_sweep_leaves_all_asked_for),
         cmocka_unit_test(skipped_points_of_the_last_sweep_are_counted_alone),
         cmocka_unit_test(rows_come_one_after_another_in_the_order_of_a_list),
