@@ -1,4 +1,5 @@
 /* The main job: every strategy of a space, simulated and stored. */
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/external.h"
@@ -359,16 +360,20 @@ static void warn_of_cards(const drv_space *s)
 /* Keeps the points of a shard, "2/3". Neighbours in a space take about as long, so all shards do. */
 static dse_status take_shard(const char *text, drv_points *points, dse_error *err)
 {
+    const char *slash = strchr(text, '/');
+    char first[24] = ""; /* what is longer fits in no 64 bits */
     uint64_t which, of;
     size_t kept = 0;
-    int used = 0;
 
-    if (sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", &which, &of, &used) != 2 || text[used] || !which ||
-        which > of)
+    if (slash && (size_t)(slash - text) < sizeof first)
+        memcpy(first, text, (size_t)(slash - text));
+    if (!slash || dse_parse_u64(first, &which, NULL) != DSE_OK ||
+        dse_parse_u64(slash + 1, &of, NULL) != DSE_OK || !which || which > of)
         return dse_fail(err, DSE_E_USAGE, "--shard takes K/N, the K-th of N shards, such as 2/3; not '%.60s'",
                         text);
-    for (size_t i = which - 1; i < points->n; i += of)
-        points->point[kept++] = points->point[i];
+    for (size_t i = 0; i < points->n; i++)
+        if (i % of == which - 1)
+            points->point[kept++] = points->point[i];
     if (!kept)
         return dse_fail(err, DSE_E_USAGE, "shard %s is empty, as there are %zu points; take fewer shards",
                         text, points->n);
