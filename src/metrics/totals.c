@@ -32,7 +32,12 @@ static dse_status gather(const metric_context *x, tally_rows *out, dse_error *er
 }
 
 /* Reports count in nanoseconds, and so are their figures. */
-static double ns_of(int64_t ps) { return (double)(ps / TRACE_PS_PER_NS); }
+static double ns_of(int64_t ps)
+{
+    const int64_t whole = ps / TRACE_PS_PER_NS;
+
+    return (double)whole;
+}
 
 /* ---- the metrics --------------------------------------------------------------------------- */
 
