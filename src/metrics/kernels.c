@@ -61,7 +61,7 @@ static const char *cut(const char *name, dse_arena *a)
     for (; name[bytes]; bytes++)
         if (((unsigned char)name[bytes] & 0xc0) != 0x80 && characters++ == 80)
             break;
-    return name[bytes] && bytes <= (size_t)80 * 4 ? dse_arena_printf(a, "%.*s...", (int)bytes, name) : name;
+    return bytes <= (size_t)80 * 4 && name[bytes] ? dse_arena_printf(a, "%.*s...", (int)bytes, name) : name;
 }
 
 /* The originals count in microseconds. */
