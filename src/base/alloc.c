@@ -80,7 +80,7 @@ void dse_arena_grow(dse_arena *a, void **v, size_t *cap, size_t need, size_t ele
 /* ---- arena --------------------------------------------------------------------------------- */
 
 #define ARENA_ALIGN       16u
-#define ARENA_BLOCK_BYTES (256u * 1024u)
+#define ARENA_BLOCK_BYTES ((size_t)256 << 10)
 
 #if DSE_ARENA_IS_STRICT
 #include <sanitizer/asan_interface.h>

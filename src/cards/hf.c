@@ -515,7 +515,7 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)
 {
     const cfg_node *root = card_hf_text(doc);
-    const cfg_doc text = {doc->path, (cfg_node *)root};
+    const cfg_doc text = {doc->path, (cfg_node *)(uintptr_t)root};
     cfg_node *card = DSE_ARENA_NEW(a, cfg_node, 1);
     card_hf_notes unused;
     dse_status st;

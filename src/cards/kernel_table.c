@@ -75,7 +75,7 @@ static dse_status read_columns(reader *r, char *line)
         uint32_t e = 0;
 
         if (!strcmp(name, "time_us")) {
-            ends = !*rest;
+            ends = !rest || !*rest; /* musl leaves NULL behind the last word */
             break;
         }
         while (e < WL_N_EXTENTS && strcmp(name, names[e]) != 0)

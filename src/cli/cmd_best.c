@@ -217,12 +217,14 @@ static dse_status robust_options(const best_options *o, drv_robust_options *out,
     return DSE_OK;
 }
 
-static dse_status make_remarks(const best_options *o, drv_robust_options *robust, const report_study *studies,
-                               size_t n, dse_arena *a, remarks *out, dse_error *err)
+static dse_status make_remarks(const best_options *o, const drv_robust_options *robust,
+                               const report_study *studies, size_t n, dse_arena *a, remarks *out, dse_error *err)
 {
     progress_screen screen;
+    drv_robust_options shown = *robust;
     dse_status st = DSE_OK;
 
+    shown.user = &screen;
     *out = (remarks){.why = o->explain ? DSE_ARENA_NEW(a, report_explanation, n) : NULL,
                      .trust = isnan(o->robust) ? NULL : DSE_ARENA_NEW(a, report_robust, n)};
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
@@ -231,8 +233,7 @@ static dse_status make_remarks(const best_options *o, drv_robust_options *robust
         if (!out->trust)
             continue;
         progress_init(&screen, "perturbed systems");
-        robust->user = &screen;
-        st = drv_robust(&studies[i], robust, a, &out->trust[i], err);
+        st = drv_robust(&studies[i], &shown, a, &out->trust[i], err);
         progress_clear(&screen);
     }
     return st;

@@ -220,8 +220,8 @@ static dse_status submit(const export_options *o, command_run *r, dse_error *err
         return st;
     if (s.bytes > MSR_UPLOAD_BYTES)
         report_warning(
-            "%s is %.0f MB; the board's server takes %u MiB at once: upload fewer ranks, or by another way",
-            s.name, (double)s.bytes / 1e6, MSR_UPLOAD_BYTES / 1024 / 1024);
+            "%s is %.0f MB; the board's server takes %zu MiB at once: upload fewer ranks, or by another way",
+            s.name, (double)s.bytes / 1e6, MSR_UPLOAD_BYTES >> 20);
     dse_strbuf_addf(r->out, "%s/%s: the card and %zu traces; %zu of %zu metrics have a value\n", o->output,
                     s.name, s.n_files, s.n_values, s.n_metrics);
     return DSE_OK;

@@ -1,4 +1,5 @@
 /* The main job: every strategy of a space, simulated and stored. */
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/external.h"

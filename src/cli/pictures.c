@@ -207,7 +207,8 @@ static dse_status draw_timeline(const pictures *p, const picture_details *d, dse
 static draw_series memory_of(const chosen_point *c, const step_result *step, uint32_t rank, double unit,
                              dse_arena *a)
 {
-    const uint32_t first = step->plan.first[rank], n = step->plan.first[rank + 1] - first;
+    const uint32_t first = step->plan.first[rank];
+    const size_t n = step->plan.first[rank + 1] - first;
     uint64_t *during = DSE_ARENA_NEW(a, uint64_t, n + 1), *after = DSE_ARENA_NEW(a, uint64_t, n + 1);
     double *x = DSE_ARENA_NEW(a, double, 2 * n + 1), *y = DSE_ARENA_NEW(a, double, 2 * n + 1);
     draw_series s = {.name = dse_arena_printf(a, "pipeline rank %" PRIu32, rank),
@@ -217,7 +218,7 @@ static draw_series memory_of(const chosen_point *c, const step_result *step, uin
                      .y = y};
 
     drv_training_memory(&c->study, &c->point, step, rank, a, during, after);
-    for (uint32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         x[2 * i] = (double)step->times.start[first + i] * unit;
         y[2 * i] = (double)during[i] * 1e-9;
         x[2 * i + 1] = (double)step->times.end[first + i] * unit;

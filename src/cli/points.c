@@ -211,11 +211,14 @@ dse_status points_list(const points_options *o, dse_arena *a, drv_space *space, 
 
 static dse_status read_shard(const char *text, drv_shard *out, dse_error *err)
 {
+    const char *slash = text ? strchr(text, '/') : NULL;
+    char first[24] = ""; /* what is longer fits in no 64 bits */
     uint64_t which = 1, of = 1;
-    int used = 0;
 
-    if (text && (sscanf(text, "%" SCNu64 "/%" SCNu64 "%n", &which, &of, &used) != 2 || text[used] || !which ||
-                 which > of))
+    if (slash && (size_t)(slash - text) < sizeof first)
+        memcpy(first, text, (size_t)(slash - text));
+    if (text && (!slash || dse_parse_u64(first, &which, NULL) != DSE_OK ||
+                 dse_parse_u64(slash + 1, &of, NULL) != DSE_OK || !which || which > of))
         return dse_fail(err, DSE_E_USAGE, "--shard takes K/N, the K-th of N shards, such as 2/3; not '%.60s'",
                         text);
     *out = (drv_shard){which - 1, of};

@@ -17,7 +17,7 @@
 #include "base/status.h"
 
 #define CFG_MAX_DEPTH 64
-#define CFG_MAX_BYTES (64u * 1024u * 1024u)
+#define CFG_MAX_BYTES ((size_t)64 << 20)
 
 typedef enum { CFG_SCALAR, CFG_LIST, CFG_MAP } cfg_kind;
 

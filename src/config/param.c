@@ -408,7 +408,7 @@ static const cfg_param *find_path(const cfg_table *t, const char *path, int *ind
     if (!row || !is_list(row) || !digits || digits > 4 || (digits > 1 && path[n + 1] == '0') ||
         strcmp(path + n + 1 + digits, "]") != 0)
         return NULL;
-    *index = atoi(path + n + 1);
+    *index = (int)strtol(path + n + 1, NULL, 10);
     return row;
 }
 

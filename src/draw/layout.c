@@ -86,8 +86,11 @@ static void place_grid(draw_level *l, const uint32_t *extent)
 {
     double gap = gap_of(l), x = l->cell_w + gap, y = l->cell_h + gap;
 
-    for (uint32_t i = 0; i < extent[0] * extent[1]; i++)
-        l->cell[i] = (draw_point){i % extent[0] * x, i / extent[0] * y};
+    for (uint32_t i = 0; i < extent[0] * extent[1]; i++) {
+        const uint32_t column = i % extent[0], row = i / extent[0];
+
+        l->cell[i] = (draw_point){column * x, row * y};
+    }
     l->around[0] = (draw_point){0, -(l->cell_h / 2 + 0.3 * gap)};
     l->around[1] = (draw_point){-(l->cell_w / 2 + 0.3 * gap), 0};
 }
@@ -102,10 +105,10 @@ static void place_planes(draw_level *l, const uint32_t *extent)
     double x = largest(l->cell_w + gap, aside * extent[1]), z = extent[1] * y + gap;
 
     for (uint32_t i = 0; i < plane * extent[2]; i++) {
-        uint32_t row = i % plane / extent[0];
+        const uint32_t level = i / plane, row = i % plane / extent[0];
 
         l->cell[i].x = i % extent[0] * x + (extent[1] - 1 - row) * aside;
-        l->cell[i].y = row * y + i / plane * z;
+        l->cell[i].y = row * y + level * z;
     }
     l->around[0] = (draw_point){0, -(l->cell_h / 2 + 0.25 * gap)};
     l->around[1] = (draw_point){-(l->cell_w / 2 + 6), 0};

@@ -167,7 +167,7 @@ static bool to_real(const number *v, double *out)
 
 static uint8_t read_unit(rest *r)
 {
-    for (uint8_t i = 0; i < N_UNITS; i++)
+    for (size_t i = 0; i < N_UNITS; i++)
         for (int k = 0; k < 3; k++) {
             rest behind = *r;
 
@@ -177,7 +177,7 @@ static uint8_t read_unit(rest *r)
             if (behind.at < r->end)
                 continue;
             *r = behind;
-            return i;
+            return (uint8_t)i;
         }
     return 0;
 }

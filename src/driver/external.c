@@ -119,7 +119,7 @@ static void add_name(dse_strbuf *out, const char *name)
 {
     size_t start = out->len;
 
-    for (size_t i = 0; name[i] && i < 60; i++) {
+    for (size_t i = 0; i < 60 && name[i]; i++) {
         bool plain = (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'z') ||
                      (name[i] >= 'A' && name[i] <= 'Z') || strchr("._-", name[i]);
 

@@ -136,7 +136,7 @@ size_t drv_plan_changes(const card_system *system, dse_arena *a, report_plan_cha
                                                  "network.step_latency"},
                              *const peak[] = {"compute.peak_perf"}, *const memory[] = {"memory.bandwidth"},
                              *const capacity[] = {"memory.capacity"};
-    change_list l = {system, a, DSE_ARENA_NEW(a, report_plan_change, MOST_CHANGES), 0};
+    change_list l = {system, a, DSE_ARENA_NEW(a, report_plan_change, (size_t)MOST_CHANGES), 0};
 
     add_both(&l, "compute peak", peak, 1, 0);
     add_both(&l, "memory bandwidth", memory, 1, 0);

@@ -63,7 +63,7 @@ dse_status exec_chunk_add(exec_chunk_writer *w, const char *line, dse_error *err
 {
     size_t shared = 0;
 
-    while (line[shared] && shared < w->before.len && line[shared] == w->before.data[shared])
+    while (shared < w->before.len && line[shared] && line[shared] == w->before.data[shared])
         shared++;
     dse_strbuf_addf(&w->pending, "%016" PRIx64 " %zu ", exec_line_hash(line), shared);
     dse_strbuf_adds(&w->pending, line + shared);

@@ -103,7 +103,7 @@ void lint_groups(lint *l, const cfg_doc *doc);
 void lint_arguments(lint *l, const char *text);
 
 /* Bandwidths of the links in 10^9 bytes per second: "53.687, 26.844". */
-#define LINT_LINK_RATES_MAX (CFG_MAX_DIMS * 32)
+#define LINT_LINK_RATES_MAX ((size_t)CFG_MAX_DIMS * 32)
 void lint_link_rates(const card_system *s, char out[LINT_LINK_RATES_MAX]);
 
 /* The network of a system, or of a network.yml alone: what of it ASTRA-sim has not, and what the model leaves

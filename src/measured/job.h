@@ -6,7 +6,7 @@
 
 #include "trace/card.h"
 
-#define MSR_JOB_NONE  INT64_MIN
+#define MSR_JOB_NONE  TRACE_CARD_NONE
 #define MSR_GIVEN(v)  ((v) != MSR_JOB_NONE)
 #define MSR_JOB_NOTES 6
 

@@ -9,8 +9,6 @@
 
 #define SECTION "Model-executor.model_plan_parallelization"
 
-_Static_assert(MSR_JOB_NONE == TRACE_CARD_NONE, "what is not given is copied as it is");
-
 /* Degrees that a point needs, whatever they are: one that is missing may be 1, or forgotten. */
 static dse_status check_degrees(const trace_card *c, dse_error *err)
 {

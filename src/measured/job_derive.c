@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,12 +62,12 @@ static void note(deriving *d, const char *text)
 /* The number in "full (5 layers a stage)". */
 static int64_t layers_a_stage(const char *text)
 {
+    static const char words[] = " layers a stage)";
     const char *bracket = strchr(text, '(');
-    int n = 0, end = 0;
+    char *end = NULL;
+    long n = bracket ? strtol(bracket + 1, &end, 10) : 0;
 
-    if (bracket && sscanf(bracket, "(%9d layers a stage)%n", &n, &end) == 1 && end && n > 0)
-        return n;
-    return MSR_JOB_NONE;
+    return n > 0 && n <= INT32_MAX && !strncmp(end, words, strlen(words)) ? n : MSR_JOB_NONE;
 }
 
 static void derive_recompute(deriving *d)

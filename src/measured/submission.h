@@ -14,7 +14,7 @@
 #include "driver/recording.h"
 
 /* What the board's server takes at once. */
-#define MSR_UPLOAD_BYTES (200u * 1024 * 1024)
+#define MSR_UPLOAD_BYTES ((size_t)200 << 20)
 
 typedef struct {
     const char *name;                    /* of the directory */

@@ -68,7 +68,7 @@ static const char *cut(const char *name, dse_arena *a)
     for (; name[bytes]; bytes++)
         if (((unsigned char)name[bytes] & 0xc0) != 0x80 && characters++ == 80)
             break;
-    return name[bytes] && bytes <= 80 * 4 ? dse_arena_printf(a, "%.*s...", (int)bytes, name) : name;
+    return bytes <= (size_t)80 * 4 && name[bytes] ? dse_arena_printf(a, "%.*s...", (int)bytes, name) : name;
 }
 
 /* The unit in which times are counted: the originals take microseconds, reports nanoseconds. */
@@ -78,7 +78,9 @@ static bool as_original(const metric_context *x) { return x->options->compat && 
 
 static double counted(const metric_context *x, int64_t ps)
 {
-    return is_report(x) ? (double)(ps / TRACE_PS_PER_NS) : as_original(x) ? guide_us(ps) : (double)ps;
+    const int64_t whole_ns = ps / TRACE_PS_PER_NS;
+
+    return is_report(x) ? (double)whole_ns : as_original(x) ? guide_us(ps) : (double)ps;
 }
 
 static double per_us(const metric_context *x)

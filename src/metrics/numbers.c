@@ -74,7 +74,9 @@ double metric_round(double v, int digits)
 
 double metric_compat_us(const trace_rank *rank, int64_t ps)
 {
-    return (double)(rank->base_ns + ps / TRACE_PS_PER_NS) / 1e3 + (double)(ps % TRACE_PS_PER_NS) / 1e6;
+    const int64_t whole_ns = ps / TRACE_PS_PER_NS;
+
+    return (double)(rank->base_ns + whole_ns) / 1e3 + (double)(ps % TRACE_PS_PER_NS) / 1e6;
 }
 
 int64_t metric_clock_offset(const trace_rank *rank, const trace_rank *origin)

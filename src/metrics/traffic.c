@@ -521,9 +521,9 @@ static void put(const windows *of, uint32_t n, dse_arena *a, metric_value *out)
     for (uint32_t i = 0; i < n; i++)
         n_gaps += of[i].n_gaps;
     seconds = DSE_ARENA_NEW(a, double, n_gaps);
-    for (uint8_t from = 0; from < METRIC_PARALLELS; from++)
-        for (uint8_t to = 0; to < METRIC_PARALLELS; to++)
-            put_pair(of, n, from, to, seconds, pairs);
+    for (unsigned from = 0; from < METRIC_PARALLELS; from++)
+        for (unsigned to = 0; to < METRIC_PARALLELS; to++)
+            put_pair(of, n, (uint8_t)from, (uint8_t)to, seconds, pairs);
 }
 
 static dse_status traffic_window(const metric_context *x, metric_value *out, dse_error *err)

@@ -43,11 +43,11 @@ static dse_status find_routes(const net_graph *g, const uint32_t *pair, dse_aren
     dse_status st = DSE_OK;
 
     for (uint32_t i = 0; i < r->n; i++)
-        n_hops += net_graph_hops(g, pair[2 * i], pair[2 * i + 1]);
+        n_hops += net_graph_hops(g, pair[(size_t)2 * i], pair[(size_t)2 * i + 1]);
     r->route = DSE_ARENA_NEW(a, net_route, r->n);
     r->hop = DSE_ARENA_NEW(a, net_route_hop, n_hops);
     for (uint32_t i = 0; st == DSE_OK && i < r->n; i++) {
-        r->route[i] = (net_route){.src = pair[2 * i], .dst = pair[2 * i + 1]};
+        r->route[i] = (net_route){.src = pair[(size_t)2 * i], .dst = pair[(size_t)2 * i + 1]};
         st = find_route(g, i, r, err);
     }
     return st;

@@ -76,7 +76,7 @@ static char glyph(const plot *p, size_t row, size_t column)
     if (n)
         return n == 1 ? 'o' : n < 10 ? (char)('0' + n) : '#';
     /* The middle of the column lies in this row. */
-    return (2 * column + 1) * ROWS / (2 * COLUMNS) == row ? '.' : ' ';
+    return (2 * column + 1) * ROWS / ((size_t)2 * COLUMNS) == row ? '.' : ' ';
 }
 
 static void add_row(const plot *p, size_t row, dse_strbuf *out)

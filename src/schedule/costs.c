@@ -19,7 +19,7 @@ static unit_costs equal(uint32_t stage, unit_costs of_all)
 
 static unit_costs varied(uint32_t stage, unit_costs of_all)
 {
-    return (unit_costs){of_all.f + stage % 3, of_all.i + 2 * (stage % 2), of_all.w + stage % 2,
+    return (unit_costs){of_all.f + stage % 3, of_all.i + (uint64_t)2 * (stage % 2), of_all.w + stage % 2,
                         of_all.transfer};
 }
 
@@ -47,7 +47,7 @@ static void fill(const sched_plan *p, unit_costs (*of_stage)(uint32_t, unit_cost
             out->duration[sched_duration_at(stage, SCHED_I, place)] = u.i;
             out->duration[sched_duration_at(stage, SCHED_W, place)] = u.w;
         }
-        out->transfer[stage * 2] = out->transfer[stage * 2 + 1] = u.transfer;
+        out->transfer[(size_t)stage * 2] = out->transfer[(size_t)stage * 2 + 1] = u.transfer;
     }
 }
 

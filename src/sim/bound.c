@@ -84,7 +84,7 @@ static sim_sum collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage
 
 static void find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
 {
-    const uint32_t *count = &t->count[stage * t->n_kinds];
+    const uint32_t *count = &t->count[(size_t)stage * t->n_kinds];
 
     DSE_GROW(b->time, b->cap_time, t->n_kinds);
     for (uint32_t i = 0; i < t->n_kinds; i++) {
@@ -114,7 +114,7 @@ static sim_sum sends_time(sim_bounds *b, const wl_totals *t, const wl_total_send
 /* All nodes of the stage, by what keeps them from running at once. */
 static void stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_sum *compute, sim_sum *comm)
 {
-    const uint32_t *count = &t->count[stage * t->n_kinds];
+    const uint32_t *count = &t->count[(size_t)stage * t->n_kinds];
 
     *compute = *comm = 0;
     for (uint32_t i = 0; i < t->n_kinds; i++)

@@ -36,7 +36,7 @@ static uint64_t rank_bytes(const sim_settings *set, const wl_graph *g)
 
     if (set->track_memory)
         per_node += sizeof(uint32_t);
-    return sizeof(sim_rank) + sizeof(sim_rank_stats) + lanes + ARRAYS_OF_RANKS * ARENA_WASTE +
+    return sizeof(sim_rank) + sizeof(sim_rank_stats) + lanes + (uint64_t)ARRAYS_OF_RANKS * ARENA_WASTE +
            times(g->n_nodes, per_node) + g->n_group_slots * sizeof(uint32_t) +
            (set->track_memory ? times(g->n_tensors, sizeof(sim_tensor)) : 0);
 }
@@ -161,7 +161,7 @@ dse_status sim_footprint_of(const sim_settings *set, const net_network *net, con
                             sim_footprint *out, dse_error *err)
 {
     estimate x = {.set = set, .net = net};
-    uint64_t stream = sizeof(sim_stream) + 2 * net->n_dims * sizeof(sim_phase);
+    uint64_t stream = sizeof(sim_stream) + (uint64_t)2 * net->n_dims * sizeof(sim_phase);
     uint64_t packet = PACKET_BYTES + (net->congestion ? sizeof(net_transfer) : 0);
     dse_status st = sim_logicals_init(set, net, x.logical, err);
     dse_arena scratch;

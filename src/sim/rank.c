@@ -249,8 +249,8 @@ void sim_rank_init_collectives(sim_engine *e, uint32_t rank, uint32_t n_group_sl
     uint32_t lanes = e->net->n_dims * e->set->queues_per_dim;
 
     r->lane = DSE_ARENA_NEW(e->arena, sim_lane, lanes);
-    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, e->net->n_dims * (uint32_t)SIM_N_QUEUE_USES);
-    r->trees = DSE_ARENA_NEW(e->arena, uint32_t, SIM_N_COLLECTIVES * NET_MAX_DIMS);
+    r->next_queue = DSE_ARENA_NEW(e->arena, uint32_t, (size_t)e->net->n_dims * SIM_N_QUEUE_USES);
+    r->trees = DSE_ARENA_NEW(e->arena, uint32_t, (size_t)SIM_N_COLLECTIVES * NET_MAX_DIMS);
     r->group_streams = DSE_ARENA_NEW(e->arena, uint32_t, n_group_slots);
     for (uint32_t i = 0; i < lanes; i++)
         r->lane[i] = (sim_lane){.waiting = DSE_LIST_EMPTY, .last_came = DSE_TIME_NONE};

@@ -14,6 +14,7 @@ typedef struct {
     uint32_t from, to;                    /* of a transfer: coordinates along its axis */
     uint32_t is_mirrored;                 /* pairs from both ends of the axis */
     uint32_t degree[6], stride[6];        /* of the axes above 1, in the mesh's order */
+    uint32_t unused;                      /* else padding, which nobody sets */
 } key;
 
 typedef struct entry {

@@ -48,13 +48,14 @@ static uint64_t counted(void (*keep)(step_keeper *k, const step_module *m), cons
 static uint64_t begun(const step_module *m, const step_shape *s)
 {
     const step_options *o = s->options;
+    uint64_t rotated;
 
     if (m->is_shared)
         return 0;
     if (m->kind != &step_module_rotary)
         return step_module_input(m, s);
-    return (uint64_t)(o->activation_bytes * (double)s->tokens *
-                      (double)(m->rotates + m->rotates_split / o->tp));
+    rotated = m->rotates + m->rotates_split / o->tp;
+    return (uint64_t)(o->activation_bytes * (double)s->tokens * (double)rotated);
 }
 
 /* Nothing within a part that is made again, but for attention, which knows itself what it makes again. */

@@ -101,7 +101,7 @@ step_memory *step_memory_new(const step_model *m, const step_options *o, uint32_
 
     *s = (step_memory){
         .model = m, .options = o, .shape = step_shape_of(m, o), .arena = a, .n_stages = n_stages};
-    s->unit = DSE_ARENA_NEW(a, mem_unit, 2 * m->n_blocks);
+    s->unit = DSE_ARENA_NEW(a, mem_unit, (size_t)2 * m->n_blocks);
     s->hidden = (int64_t)step_hidden_bytes(m, o);
     for (uint32_t k = 0; k < m->n_blocks; k++) {
         mem_make_unit(s, mem_unit_of((step_block_kind)k, false));
@@ -281,7 +281,7 @@ static void add_fixed(walk *w, uint32_t rank)
     for (uint32_t d = 0; d < p->n_directions; d++) { /* of two directions the other's end */
         const uint32_t end = p->n_stages - 1 + (p->n_directions - 1 - d) * p->n_stages;
 
-        if (p->stage_rank[d * p->n_stages] == rank && p->stage_rank[end] == rank)
+        if (p->stage_rank[(size_t)d * p->n_stages] == rank && p->stage_rank[end] == rank)
             mem_add(&w->fixed, &w->s->tied, -1);
     }
 }
@@ -316,7 +316,7 @@ static walk walk_of(const step_memory *s, const sched_plan *p, uint32_t rank, ds
     walk w = {.s = s, .plan = p, .out = out};
 
     *out = (step_rank_memory){.at = DSE_NONE};
-    w.of = DSE_ARENA_NEW(a, progress, p->n_directions * p->n_stages);
+    w.of = DSE_ARENA_NEW(a, progress, (size_t)p->n_directions * p->n_stages);
     for (uint32_t n = 0; n < p->n_directions * p->n_stages; n++)
         w.of[n].stage = s->stage[n % p->n_stages];
     add_fixed(&w, rank);

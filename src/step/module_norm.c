@@ -77,9 +77,10 @@ static void head_backward(step_builder *b, const step_module *m)
 static void head_keep(step_keeper *k, const step_module *m)
 {
     const uint64_t n = of_heads(k->shape, m);
+    const uint64_t divisors = m->is_whole ? 2 * k->shape->tokens : n / m->head_size;
 
     step_keep_bytes(k, k->shape->options->activation_bytes * (double)n);
-    step_keep_bytes(k, 4.0 * (m->is_whole ? 2.0 * (double)k->shape->tokens : (double)(n / m->head_size)));
+    step_keep_bytes(k, 4.0 * (double)divisors);
 }
 
 const step_module_kind step_module_head_norm = {.name = "head_norm",

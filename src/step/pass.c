@@ -436,7 +436,7 @@ static const made *find_pass(maker *m, const step_chunk *c, kind_of_stage *stage
 static bool *units_of(maker *m, const step_chunk *c)
 {
     const uint32_t n = c->buckets.n;
-    bool *units = DSE_ARENA_RAW(m->arena, bool, 2 * n);
+    bool *units = DSE_ARENA_RAW(m->arena, bool, (size_t)2 * n);
 
     memcpy(units, c->is_here, n * sizeof *units);
     memcpy(units + n, c->is_near, n * sizeof *units);

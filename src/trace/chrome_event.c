@@ -489,7 +489,8 @@ static void add_event(chrome_reader *r, const chrome_event *e, int64_t start_ps,
 {
     bool instant = e->ph != 'X',
          has_device_time = e->device_time.dur_ps >= 0 || e->device_time.offset_ps >= 0,
-         says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
+         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): no padding; a NaN is to equal itself */
+        says_something = e->has_args && memcmp(&r->args, &r->no_args, sizeof r->args) != 0;
     trace_event v = {.start_ps = start_ps,
                      .dur_ps = instant ? 0 : dur_ps,
                      .name = e->name,

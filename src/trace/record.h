@@ -77,7 +77,8 @@ typedef struct {
 } trace_event;
 _Static_assert(sizeof(trace_event) == 40, "a trace has millions: measure before growing the event");
 
-/* The arguments of an event. Many events have the same, so each combination is stored once. */
+/* The arguments of an event. Many events have the same, so each combination is stored once: they are
+ * compared as bytes, and have no padding. */
 typedef struct {
     /* A collective: Kineto's "Collective name", dtype, "Process Group Name", "... Description", "...
      * Ranks". */
@@ -88,9 +89,9 @@ typedef struct {
     uint64_t bytes;                      /* TRACE_UNKNOWN */
     uint64_t blocks;                     /* of the launch; TRACE_UNKNOWN */
     double blocks_per_sm, occupancy_pct; /* "est. achieved occupancy %"; NaN: not given */
+    uint64_t m, n, k, batch;             /* of a simulated one, its shape (ticks.h); TRACE_UNKNOWN */
+    uint32_t kernel_class;               /* and its class: "matmul" */
     uint32_t stream, device;             /* DSE_NONE */
-    uint32_t kernel_class;               /* of a simulated one: "matmul" */
-    uint64_t m, n, k, batch;             /* its shape (ticks.h); TRACE_UNKNOWN */
     /* An operator of the host: its inputs, "[[8192,4096],[4096,1536],[]]" and "[c10::Half, c10::Half,
      * Scalar]". */
     uint32_t input_dims, input_types;
@@ -99,6 +100,8 @@ typedef struct {
     uint64_t bytes_accessed, raw_bytes_accessed; /* TRACE_UNKNOWN */
     double model_flops;                          /* NaN */
 } trace_args;
+_Static_assert(sizeof(trace_args) == 14 * sizeof(uint32_t) + 10 * sizeof(uint64_t) + 3 * sizeof(double),
+               "padding would be compared");
 
 /* Where events happen: a process and a thread of the trace, or a stream of a GPU. */
 typedef struct {

@@ -181,22 +181,23 @@ static void add_one(uint32_t *row, uint32_t at, uint32_t kind)
 static void count_places(const outliner *o, uint32_t *rows)
 {
     const wl_outline *out = o->out;
+    const size_t width = out->n_counts;
 
     for (uint32_t i = 0; i < o->model->n; i++) {
         const wl_tensor *t = &o->model->tensor[i];
         const outline_facts *f = &o->facts[i];
         const bool is_state = t->op->is_weight || t->op->makes == WL_TENSOR_WEIGHT_GRADIENT;
-        uint32_t *row = &rows[t->place * out->n_counts];
+        uint32_t *row = &rows[t->place * width];
 
         add_one(row, 0, f->compute);
         add_one(row, outline_operands_at(out), f->operand[0]);
         add_one(row, outline_operands_at(out), f->operand[1]);
         add_one(row, outline_segments_at(out), f->segment);
         if (f->start_at != DSE_NONE)
-            add_one(&rows[f->start_at * out->n_counts],
+            add_one(&rows[f->start_at * width],
                     outline_held_at(out, is_state ? OUTLINE_START_WEIGHTS : OUTLINE_START), f->size);
         if (f->loss_at != DSE_NONE)
-            add_one(&rows[f->loss_at * out->n_counts],
+            add_one(&rows[f->loss_at * width],
                     outline_held_at(out, is_state ? OUTLINE_LOSS_WEIGHTS : OUTLINE_LOSS), f->size);
         if (t->kind == WL_OP_INPUT && t->op->is_weight)
             add_one(row, outline_held_at(out, OUTLINE_STATE), f->size);
@@ -206,15 +207,15 @@ static void count_places(const outliner *o, uint32_t *rows)
 /* Keeps each different row once. */
 static void find_classes(wl_outline *out, uint32_t *rows)
 {
-    size_t width = out->n_counts * sizeof *rows;
+    const size_t width = out->n_counts, bytes = width * sizeof *rows;
 
     for (uint32_t p = 0; p < out->n_places; p++) {
         uint32_t c = 0;
 
-        while (c < out->n_classes && memcmp(&rows[c * out->n_counts], &rows[p * out->n_counts], width) != 0)
+        while (c < out->n_classes && memcmp(&rows[c * width], &rows[p * width], bytes) != 0)
             c++;
         if (c == out->n_classes)
-            memmove(&rows[out->n_classes++ * out->n_counts], &rows[p * out->n_counts], width);
+            memmove(&rows[out->n_classes++ * width], &rows[p * width], bytes);
         out->class_of[p] = c;
     }
 }

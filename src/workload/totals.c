@@ -129,7 +129,7 @@ static void count_kinds(counter *c)
 
     out->count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * out->n_kinds);
     for (uint32_t s = 0; s < out->n_stages; s++) {
-        uint32_t *count = &out->count[s * out->n_kinds];
+        uint32_t *count = &out->count[(size_t)s * out->n_kinds];
 
         for (uint32_t i = 0; i < o->n_computes; i++)
             count[i] = leaves_a_node(c, i) ? count_on(c, s, i) : 0;
@@ -164,7 +164,7 @@ static void add_segments(counter *c)
     wl_totals *out = c->out;
 
     out->segment = DSE_ARENA_NEW(c->arena, wl_segment, o->n_segments);
-    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, o->variant.axes.n * o->n_items);
+    out->segment_kind = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)o->variant.axes.n * o->n_items);
     out->segment_count = DSE_ARENA_NEW(c->arena, uint32_t, (size_t)out->n_stages * o->n_segments);
     out->n_segments = o->n_segments;
     for (uint32_t i = 0; i < o->n_segments; i++) {

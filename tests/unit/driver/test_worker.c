@@ -270,11 +270,22 @@ static struct {
 
 #define WARM 200
 
-/* What is in use of the heap after each answer. Under a sanitizer it is said to be nothing; that finds leaks itself. */
+/* What is in use of the heap; 0: not known, as with musl, or under a sanitizer, which finds leaks itself. */
+static size_t heap_bytes(void)
+{
+#ifdef __GLIBC__
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* After each answer. */
 static ssize_t measure(void *cookie, const char *bytes, size_t n)
 {
-    struct mallinfo2 m = mallinfo2();
-    size_t used = m.uordblks + m.hblkhd;
+    size_t used = heap_bytes();
 
     (void)cookie, (void)bytes;
     if (++seen.n_answers == WARM)
