@@ -96,7 +96,8 @@ static const char *nearest_within(const char *name, const char *const *known, si
 
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(name, known[i], of_digit, limit);
-        if (d < best || (d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
+        if (d < best ||
+            (nearest && d == best && d <= limit && common_run(name, known[i]) > common_run(name, nearest))) {
             best = d;
             nearest = known[i];
         }

@@ -20,6 +20,12 @@ static dse_status fill(dse_error *err, dse_status st, const char *where, int err
     return st;
 }
 
+#ifdef __clang_analyzer__ /* for which they are macros, too */
+#undef dse_fail
+#undef dse_fail_at
+#undef dse_fail_errno
+#endif
+
 dse_status dse_fail(dse_error *err, dse_status st, const char *fmt, ...)
 {
     va_list ap;

@@ -50,6 +50,12 @@ dse_status dse_fail_at(dse_error *err, dse_status st, const char *where, const c
 dse_status dse_fail_errno(dse_error *err, dse_status st, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__ /* what it cannot see: they return what they are given, which is not DSE_OK */
+#define dse_fail(err, st, ...)           (dse_fail(err, st, __VA_ARGS__), (st))
+#define dse_fail_at(err, st, where, ...) (dse_fail_at(err, st, where, __VA_ARGS__), (st))
+#define dse_fail_errno(err, st, ...)     (dse_fail_errno(err, st, __VA_ARGS__), (st))
+#endif
+
 /* All that an error says: "where: text", or the text alone. */
 typedef struct {
     char text[sizeof((dse_error *)0)->where + sizeof((dse_error *)0)->text + 2];

@@ -92,7 +92,7 @@ static cfg_node *scalar_at(const cfg_node *at, const char *text, dse_arena *a)
 static cfg_node *pattern_of(const layer_kinds *k, const card_model *m, const cfg_node *at, dse_arena *a)
 {
     cfg_node *list = DSE_ARENA_NEW(a, cfg_node, 1), *pattern = DSE_ARENA_NEW(a, cfg_node, 1);
-    cfg_node *name[LAYER_N_FACTS];
+    cfg_node *name[LAYER_N_FACTS] = {0};
 
     for (uint32_t i = 0; i < k->n; i++)
         name[i] = scalar_at(at, k->name[i], a);

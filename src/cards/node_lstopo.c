@@ -89,8 +89,8 @@ static void name_device(const char *model, card_node *out)
                              : !strncmp(model, "AMD Instinct ", 13) ? 13
                                                                     : 0);
 
-    if (!strncmp(p, "Tesla ", 6) || !strncmp(p, "Graphics", 8))
-        p += strcspn(p, " ") + 1;
+    if (!strncmp(p, "Tesla ", 6) || !strncmp(p, "Graphics ", 9))
+        p = strchr(p, ' ') + 1;
     n = (size_t)snprintf(out->device, sizeof out->device, "%s_",
                          !strncmp(model, "AMD", 3) ? "amd" : "nvidia");
     for (; isalnum((unsigned char)*p) && n + 1 < sizeof out->device; p++)

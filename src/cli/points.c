@@ -228,7 +228,7 @@ static dse_status read_shard(const char *text, drv_shard *out, dse_error *err)
 dse_status points_shard(const points_options *o, const char *text, dse_arena *a, drv_space *space,
                         drv_points *out, dse_error *err)
 {
-    size_t n_all;
+    size_t n_all = 0;
     drv_shard shard;
     dse_status st = read_shard(text, &shard, err);
 

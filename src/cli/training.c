@@ -216,7 +216,7 @@ static void print_json(const training_shown *s, const training_lists *lists, con
         put_collectives(list, report_lines(root, "collectives"));
     if (s->unrolled)
         put_unrolled(s->unrolled, s->study->training->net.is_measured, report_object(root, "unrolled"));
-    if (lists->links)
+    if (s->unrolled && lists->links)
         drv_links_put(s->unrolled->result.load, run->arena, report_object(root, "links"));
     report_tree_end(&t, run->out);
 }
@@ -321,7 +321,7 @@ static void print_text(const training_shown *s, const training_lists *lists, con
     dse_strbuf_adds(run->out, ".\n");
     if (s->unrolled)
         unrolled_text(s->unrolled, s->study->training->net.is_measured, run->out);
-    if (lists->links)
+    if (s->unrolled && lists->links)
         drv_links_print(s->unrolled->result.load, run->arena, run->out);
 }
 

@@ -98,7 +98,7 @@ dse_status cmp_linear_fit(const double *x, size_t k, const double *y, size_t n, 
         return dse_fail(err, DSE_E_RANGE, "%zu rows and %zu columns give no line", n, k);
     old = gsl_set_error_handler(dse_gsl_error);
     for (unsigned subset = 1; subset < 1u << k; subset++) {
-        double c[CMP_LINEAR_MOST], sum;
+        double c[CMP_LINEAR_MOST] = {0}, sum;
 
         if ((subset & ~full) || count(subset) > most || !solve(&p, subset, c, &sum) || !(sum < best))
             continue;

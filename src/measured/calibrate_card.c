@@ -30,7 +30,7 @@ static double mean_error(const msr_calibrated_about *about, const double *predic
 static void add_error(const msr_calibrated_about *about, const char *what, const double *predicted,
                       dse_strbuf *out)
 {
-    double worst, mean = predicted ? mean_error(about, predicted, &worst) : NAN;
+    double worst = NAN, mean = predicted ? mean_error(about, predicted, &worst) : NAN;
 
     if (!isnan(mean))
         dse_strbuf_addf(out, "#   %s: mean %.2f%%, worst %.2f%%\n", what, mean * 100, worst * 100);

@@ -86,7 +86,7 @@ static dse_status try_run(void *user, size_t i, dse_error *err)
     const msr_run *r = t->runs->run[i];
     dse_error *why = &t->failed[i];
     dse_status st = DSE_OK;
-    store_metrics m;
+    store_metrics m = {0};
     dse_arena arena;
 
     dse_arena_init(&arena);

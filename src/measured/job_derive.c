@@ -82,7 +82,7 @@ static void derive_recompute(deriving *d)
     else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE &&
              !(d->framework && d->framework->has_policies))
         d->job->recompute_parts = msr_recompute_parts(text);
-    if (d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
+    if (text && d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
     if (text || !MSR_GIVEN(flag))
         return;
