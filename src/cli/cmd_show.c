@@ -98,12 +98,16 @@ static dse_status find_rows(const show_options *o, const strategy *point, dse_ar
         return st;
     which.point = NULL;
     st = results_each_figures(o->db, &which, store_column_find("wall_time"), add_other, &others, err);
-    if (st == DSE_OK && others.is_there)
+    if (st == DSE_OK && others.is_there) { /* perhaps a sweep has put it there since */
+        which.point = point;
+        st = results_select(o->db, &which, a, rows, n, err);
+    }
+    if (st == DSE_OK && others.is_there && !*n)
         st = dse_fail_at(err, DSE_E_STORE, o->db,
                          "the database is damaged: a row of point '%s' is not where it belongs; "
                          "move it away, and the same sweep makes a new one",
                          o->point);
-    else if (st == DSE_OK)
+    else if (st == DSE_OK && !*n)
         st = others.n ? no_row(o, point, &others, err) : results_none(o->db, &o->which, err);
     dse_free(others.name);
     dse_free(others.first);

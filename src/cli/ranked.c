@@ -90,7 +90,8 @@ static dse_status end_study(ranking *k, store *s, dse_error *err)
     const store_row **ranked = DSE_ARENA_NEW(k->a, const store_row *, k->n_best);
     dse_status st = DSE_OK;
 
-    qsort(k->best, k->n_best, sizeof *k->best, compare);
+    if (k->n_best)
+        qsort(k->best, k->n_best, sizeof *k->best, compare);
     for (size_t i = 0; st == DSE_OK && i < k->n_best; i++) {
         st = read_row(k, s, &k->best[i].figures, false, &ranked[i], err);
         ((store_row *)(uintptr_t)ranked[i])->sizes = study->row->sizes;

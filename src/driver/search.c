@@ -58,6 +58,7 @@ typedef struct {
     size_t n_best, cap_best;
     drv_searched *out;
 
+    bool asks;          /* the sweep is the last one, which asks for the best */
     store_time *result; /* per point of the sweep at hand; wall_time STORE_ABSENT: none */
 } state;
 
@@ -241,6 +242,7 @@ static dse_status run_points(state *s, const listing *l, dse_arena *a, dse_error
     sweep.progress = take_progress;
     sweep.result = take_result;
     sweep.user = s;
+    sweep.more_follow = !s->asks;
     s->result = DSE_ARENA_NEW(a, store_time, l->points.n);
     for (size_t i = 0; i < l->points.n; i++)
         s->result[i].wall_time = STORE_ABSENT;
@@ -725,6 +727,7 @@ static dse_status ask_for_best(state *s, dse_error *err)
     drv_search_result before = *s->all;
     dse_status st;
 
+    s->asks = true;
     dse_arena_init(&a);
     for (uint32_t i = 0; i < s->search->space->n_studies; i++)
         for (uint32_t k = 0; k < s->all->study[i].n; k++) {

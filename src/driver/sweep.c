@@ -559,6 +559,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
                               err);
     if (st == DSE_OK)
         st = store_open(sweep->database, STORE_WRITE, &s.db, err);
+    if (st == DSE_OK && sweep->more_follow)
+        store_leave_figures(s.db);
     if (st == DSE_OK)
         s.progress.was_damaged = store_was_damaged(s.db, &s.progress.damaged_rows);
     if (st == DSE_OK)

@@ -49,6 +49,7 @@ typedef struct {
     /* Each result, as it comes or is found in the database: step time and memory; may be NULL. */
     void (*result)(void *user, size_t task, uint64_t wall_time, uint64_t peak_memory);
     void *user;
+    bool more_follow; /* sweeps into the same database: what ranks its rows is left to the last of them */
 } drv_sweep;
 
 /* Everything that can be refused is refused before the first point runs. DSE_E_INTERRUPT after Ctrl-C; what

@@ -73,12 +73,13 @@ static int64_t layout(void)
     char text[STRATEGY_VALUE_MAX];
 
     for (size_t i = 0; i < n; i++) {
-        const strategy_parameter *p = &strategy_parameters[column[i] - FIRST_PARAMETER];
+        const strategy_parameter *p;
 
         h = dse_hash_more(h, column_name(column[i]), strlen(column_name(column[i])) + 1);
-        if (column[i] < FIRST_PARAMETER || column[i] >= FIRST_NUMBER || strategy_is_number(p))
+        if (column[i] < FIRST_PARAMETER || column[i] >= FIRST_NUMBER)
             continue;
-        for (uint32_t v = 0; v < strategy_n_values(p); v++) {
+        p = &strategy_parameters[column[i] - FIRST_PARAMETER];
+        for (uint32_t v = 0; !strategy_is_number(p) && v < strategy_n_values(p); v++) {
             strategy_print(p, v, text);
             h = dse_hash_more(h, text, strlen(text) + 1);
         }

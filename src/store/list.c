@@ -165,7 +165,9 @@ dse_status store_read(store *s, const store_row *figures, bool config, dse_arena
     dse_strbuf_free(&sql);
     if (st != DSE_OK || right || (st = store_check_whole(s, err)) != DSE_OK)
         return st;
-    return fail_lost(s, 0, 1, err);
+    return dse_fail_at(err, DSE_E_STORE, s->path,
+                       "rows have other numbers than this program gave them, as after another one has changed "
+                       "the file; the same sweep mends that, and loses nothing");
 }
 
 dse_status store_each(store *s, const store_filter *which, store_row_visit *visit, void *user, dse_error *err)

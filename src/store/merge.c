@@ -95,7 +95,7 @@ static dse_status merge_all(merging *m, dse_error *err)
 }
 
 /* What the last sweep of the source asked for; where none is noted, all that is there. */
-static dse_status ask(const merging *m, dse_error *err)
+static dse_status ask(const merging *m, bool was_empty, dse_error *err)
 {
     hash_list asked = {0};
     dse_status st = each(m, "SELECT hash FROM asked", take_asked, &asked, err);
@@ -103,7 +103,7 @@ static dse_status ask(const merging *m, dse_error *err)
     if (st == DSE_OK && !asked.n)
         st = each(m, "SELECT hash FROM result", take_asked, &asked, err);
     if (st == DSE_OK)
-        st = store_ask(m->into, asked.hash, asked.n, true, err);
+        st = store_ask(m->into, asked.hash, asked.n, !was_empty, err);
     dse_free(asked.hash);
     return st;
 }
@@ -111,9 +111,15 @@ static dse_status ask(const merging *m, dse_error *err)
 dse_status store_merge(store *into, store *from, store_merged *out, dse_error *err)
 {
     merging m = {into, from, out};
+    int64_t was_empty = 0;
     dse_status st;
 
     *out = (store_merged){0};
-    st = merge_all(&m, err);
-    return st == DSE_OK ? ask(&m, err) : st;
+    st = store_get_numbers(into, "SELECT NOT EXISTS (SELECT 1 FROM result)", 1, &was_empty, err);
+    /* Where nothing is noted of what is there, that is noted before there is more. */
+    if (st == DSE_OK && !was_empty)
+        st = store_ask(into, NULL, 0, true, err);
+    if (st == DSE_OK)
+        st = merge_all(&m, err);
+    return st == DSE_OK ? ask(&m, was_empty != 0, err) : st;
 }

@@ -356,13 +356,15 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
     return st;
 }
 
+void store_leave_figures(store *s) { s->leaves_figures = true; }
+
 void store_close(store *s)
 {
     bool ours = s && s->put; /* it was opened for writing, and not refused */
 
     if (!s)
         return;
-    if (ours && store_check_place(s, NULL) == DSE_OK)
+    if (ours && !s->leaves_figures && store_check_place(s, NULL) == DSE_OK)
         store_make_figures(s);
     sqlite3_finalize(s->find);
     sqlite3_finalize(s->drop);

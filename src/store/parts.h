@@ -21,6 +21,7 @@ struct store {
     sqlite3_stmt *study;             /* reads the configuration of one, */
     bool has_shared;                 /* the last that was read, if any was: */
     uint64_t shared_study;
+    bool leaves_figures;
     const char *figures;       /* the schema of those that are read or made */
     dse_strbuf shared, whole;  /* its configuration; one of a row, while it is put together */
     int64_t n_rows, n_skipped; /* that a writer left there */

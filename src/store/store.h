@@ -162,6 +162,9 @@ typedef enum { STORE_READ, STORE_WRITE } store_mode;
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
 
+/* Closing will not make the figures that store_each_figures reads, as another writer follows soon, who will. */
+void store_leave_figures(store *s);
+
 /* Closes what was written to and looks, through another connection, whether the rows are there: a file may
  * have been removed, replaced or cut meanwhile. DSE_E_STORE. */
 dse_status store_finish(store *s, dse_error *err);
