@@ -38,7 +38,8 @@ METRIC_COMPARE(by_time, point, {x->at, y->at}, {x->place, y->place})
 typedef struct {
     const metric_view *view; /* NULL: nothing is recorded */
     int64_t device;
-    uint32_t n, peak; /* points; the first of the highest level */
+    uint32_t n, peak;   /* points; the first of the highest level */
+    int64_t base, most; /* held before the first change; at the peak, which is before it if both are the same */
     point *item;
     int64_t reserved; /* at most; -1: not given */
     bool has_totals, has_addresses;
@@ -81,12 +82,13 @@ static timeline timeline_of(const metric_view *v, int64_t device, dse_arena *a)
         t.reserved = c->reserved > t.reserved ? c->reserved : t.reserved;
     }
     qsort(t.item, t.n, sizeof *t.item, by_time);
-    level = base_of(&t);
+    level = t.base = base_of(&t);
     for (uint32_t i = 0; i < t.n; i++) {
         level = t.has_totals ? t.item[i].level : level + change_of(&t, i)->bytes;
         t.item[i].level = level;
         t.peak = level > t.item[t.peak].level ? i : t.peak;
     }
+    t.most = t.n && t.item[t.peak].level > t.base ? t.item[t.peak].level : t.base;
     return t;
 }
 
@@ -107,7 +109,7 @@ static timeline fullest_of(const metric_view *v, dse_arena *a)
         if (!is_new)
             continue;
         t = timeline_of(v, r->change[i].device, a);
-        if (!most.view || t.item[t.peak].level > most.item[most.peak].level)
+        if (!most.view || t.most > most.most)
             most = t;
     }
     trace_pairs_free(&devices);
@@ -163,7 +165,7 @@ static bool find_parts(const timeline *t, host_ranges *h, int64_t part[PARTS])
     trace_pairs live = {0}; /* address -> point that allocated it */
     int64_t told = 0;
 
-    for (uint32_t i = 0; i <= t->peak; i++) {
+    for (uint32_t i = 0; t->most > t->base && i <= t->peak; i++) {
         bool is_new, frees = change_of(t, i)->bytes < 0;
         uint32_t *held = trace_pairs_at(&live, change_of(t, i)->address, 0, &is_new);
 
@@ -178,7 +180,7 @@ static bool find_parts(const timeline *t, host_ranges *h, int64_t part[PARTS])
     trace_pairs_free(&live);
     for (int p = 0; p < PART_EARLIER; p++)
         told += part[p];
-    part[PART_EARLIER] = t->item[t->peak].level - told;
+    part[PART_EARLIER] = t->most - told;
     return part[PART_EARLIER] >= 0;
 }
 
@@ -214,7 +216,7 @@ static void put_steps(const timeline *t, metric_value *to)
         size_t i;
 
         METRIC_BISECT(i, 0, t->n, t->item[i].at < span.start);
-        most = i ? t->item[i - 1].level : t->item[0].level - change_of(t, 0)->bytes;
+        most = i ? t->item[i - 1].level : t->base;
         for (; i < t->n && t->item[i].at <= span.end; i++)
             most = t->item[i].level > most ? t->item[i].level : most;
         snprintf(number, sizeof number, "%" PRId64, v->step[s].number);
@@ -243,15 +245,16 @@ static void put(const timeline *t, dse_arena *a, metric_value *to)
     host_ranges h = host_ranges_of(t->view->rank, a);
 
     metric_put_integer(to, "device", t->device);
-    metric_put_integer(to, "peak_allocated_bytes", t->item[t->peak].level);
+    metric_put_integer(to, "peak_allocated_bytes", t->most);
     metric_put_bool(to, "peak_is_lower_bound", !t->has_totals);
     if (t->reserved >= 0)
         metric_put_integer(to, "peak_reserved_bytes", t->reserved);
     else
         metric_put_absent(to, "peak_reserved_bytes", "the events do not say what is reserved");
-    put_place(t, &h, to);
+    if (t->most > t->base)
+        put_place(t, &h, to);
     put_parts(t, &h, to);
-    metric_put_integer(to, "initial_allocated_bytes", t->item[0].level - change_of(t, 0)->bytes);
+    metric_put_integer(to, "initial_allocated_bytes", t->base);
     metric_put_integer(to, "final_allocated_bytes", t->item[t->n - 1].level);
     metric_put_integer(to, "changes", t->n);
     put_steps(t, to);
@@ -264,7 +267,7 @@ static dse_status memory_timeline(const metric_context *x, metric_value *out, ds
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         of[i] = fullest_of(&x->view[i], x->arena);
-        if (of[i].view && (!most || of[i].item[of[i].peak].level > most->item[most->peak].level))
+        if (of[i].view && (!most || of[i].most > most->most))
             most = &of[i];
     }
     if (!most)

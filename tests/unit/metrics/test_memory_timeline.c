@@ -107,6 +107,19 @@ CLAIM(of_several_devices_it_is_the_fullest)
     assert_value(v, "peak_allocated_bytes", 700);
 }
 
+/* 500 are held, and freed: the peak is before the first change. */
+CLAIM(what_was_held_before_may_be_the_peak)
+{
+    const metric_value *v;
+
+    run_of(&r, (const char *[]){OLD(1, 1012, -500) OLD(1, 1013, 100) RANGES}, 1);
+    v = run_metric(&r, "memory_timeline");
+    assert_non_null(v);
+    assert_value(v, "peak_allocated_bytes", 500);
+    assert_value(v, "initial_allocated_bytes", 500);
+    assert_null(metric_get(v, "peak_operator"));
+}
+
 CLAIM(events_of_the_host_alone_are_none_of_a_device)
 {
     run_of(&r, (const char *[]){ON_HOST(1012) RANGES}, 1);
@@ -134,6 +147,7 @@ int main(void)
         IN(without_totals_the_peak_is_a_lower_bound),
         IN(addresses_that_contradict_the_totals_divide_nothing),
         IN(of_several_devices_it_is_the_fullest),
+        IN(what_was_held_before_may_be_the_peak),
         IN(events_of_the_host_alone_are_none_of_a_device),
         IN(numbers_that_make_no_sense_are_left_out),
     };
