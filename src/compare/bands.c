@@ -126,11 +126,15 @@ dse_status cmp_bands_parse(const char *path, const char *text, dse_arena *a, cmp
     while (st == DSE_OK && *rest) {
         char *line = rest;
 
-        rest += strcspn(rest, "\n");
-        if (*rest)
-            *rest++ = '\0';
         r.line++;
-        line[strcspn(line, "\r")] = '\0';
+        rest += strcspn(rest, "\n");
+        if (!*rest) {
+            st = fail(&r, "a line ends with a newline; the file is cut here", line);
+            break;
+        }
+        *rest++ = '\0';
+        if (*line && rest[-2] == '\r')
+            rest[-2] = '\0';
         if (!*line || *line == '#')
             continue;
         if (has_columns) {
@@ -153,6 +157,8 @@ dse_status cmp_bands_load(const char *path, dse_arena *a, cmp_bands *out, dse_er
     dse_strbuf text = dse_strbuf_in(a);
     dse_status st = dse_read_file(path, 0, &text, err);
 
+    if (st == DSE_OK && text.len && memchr(text.data, '\0', text.len))
+        return dse_fail_at(err, DSE_E_CONFIG, path, "the file has a byte 0, so it is damaged");
     return st == DSE_OK ? cmp_bands_parse(path, text.data ? text.data : "", a, out, err) : st;
 }
 
