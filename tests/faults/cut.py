@@ -141,9 +141,9 @@ def check(c, what, done, whole, is_end):
     errors = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("ccldse: error")]
     if done.returncode < 0 or done.returncode not in (0, 1, 3):
         raise Wrong(f"{what}: it ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
-    if done.returncode == 3 and len(errors) != 1 or done.returncode == 1 and not done.stderr and b'"absent"' not in done.stdout:
+    if done.returncode == 3 and len(errors) != 1 or done.returncode == 1 and not done.stderr and whole.returncode != 1:
         raise Wrong(f"{what}: exit code {done.returncode}, and not one line says why: {done.stderr.decode(errors='replace')}")
-    if done.returncode:
+    if done.returncode and done.returncode != whole.returncode:
         return "refused"
     if done.stdout == whole.stdout and done.stderr == whole.stderr:
         return "as the whole"

@@ -263,6 +263,7 @@ def main():
     options.program, options.library = os.path.realpath(options.program), os.path.realpath(options.library)
     top = tempfile.mkdtemp(prefix="ccldse-memory.")
     if not is_loaded(options, top):
+        shutil.rmtree(top)
         print("the program does not load a library that is preloaded", file=sys.stderr)
         sys.exit(77)
     wrong = 0

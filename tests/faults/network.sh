@@ -16,8 +16,8 @@ unset TERM
 same() {
     what=$1
     shift
-    "$@" >with 2>with.errors || { cat with.errors; echo "$what: without the filter it ends with $?" >&2; exit 1; }
-    "$no_network" "$@" >without 2>without.errors || { cat without.errors; echo "$what: it ends with $?" >&2; exit 1; }
+    "$@" >with 2>with.errors || { code=$?; cat with.errors; echo "$what: without the filter it ends with $code" >&2; exit 1; }
+    "$no_network" "$@" >without 2>without.errors || { code=$?; cat without.errors; echo "$what: it ends with $code" >&2; exit 1; }
     cmp with without
 }
 

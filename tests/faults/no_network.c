@@ -1,5 +1,5 @@
 /* no_network COMMAND... -- runs it, and whatever it starts, so that the kernel ends who asks for a socket of any kind but one
- * that stays in this machine's memory (AF_UNIX), or for a ring by which the kernel would open one. Without a command it tries
+ * that stays in this machine's memory (AF_UNIX); a ring by which the kernel would open one is refused. Without a command it tries
  * that on itself: 0, a socket ends a process; 77, this kernel has no such filters. */
 #include <linux/audit.h>
 #include <linux/filter.h>
