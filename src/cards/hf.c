@@ -436,14 +436,18 @@ static bool is_gated(const card_hf_reading *r)
 }
 
 /* Every word for a GELU, exact or not, begins with it. gpt-oss has a function of its own, whatever it says. */
-static void read_activation(card_hf_reading *r)
+static const char *activation_of(const card_hf_reading *r, const cfg_node **at)
 {
-    static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function", "activation"};
+    static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function",
+                                       "activation"};
     static const struct {
         const char *word, *is;
         bool is_prefix;
-    } rows[] = {{"silu", "silu", false}, {"swiglu", "silu", false}, {"swish", "silu", false},
-                {"gelu", "gelu", true},  {"relu2", "squared-relu", false}};
+    } rows[] = {{"silu", "silu", false},
+                {"swiglu", "silu", false},
+                {"swish", "silu", false},
+                {"gelu", "gelu", true},
+                {"relu2", "squared-relu", false}};
 
     for (size_t k = 0; k < DSE_COUNT(keys) && !is_of(r, "gpt_oss"); k++) {
         const cfg_node *value = cfg_get(r->root, keys[k]);
@@ -451,10 +455,11 @@ static void read_activation(card_hf_reading *r)
         for (size_t i = 0; value && value->kind == CFG_SCALAR && i < DSE_COUNT(rows); i++)
             if (rows[i].is_prefix ? !strncmp(value->text, rows[i].word, strlen(rows[i].word))
                                   : !strcmp(value->text, rows[i].word)) {
-                card_hf_add_text(r->card, "activation", value, rows[i].is, r->arena);
-                return;
+                *at = value;
+                return rows[i].is;
             }
     }
+    return NULL;
 }
 
 static int64_t size_in(const cfg_node *card, const char *key)
@@ -476,7 +481,8 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
                          .d_model = size_in(card, "d_model"),
                          .heads = size_in(card, "heads"),
                          .layers = size_in(card, "layers")};
-    const char *key, *value;
+    const char *key, *value, *activation;
+    const cfg_node *at = NULL;
     cfg_node *operators;
 
     r.of = card_hf_find_family(doc, root, &r.at);
@@ -504,12 +510,14 @@ static void read_family(const cfg_doc *doc, const cfg_node *root, cfg_node *card
     card_hf_read_experts(&r);
     read_opt(&r);
     read_dropout(&r);
-    if (is_gated(&r) && !r.has_choices) {
+    activation = activation_of(&r, &at);
+    if (is_gated(&r) && !r.has_choices && (!activation || !strcmp(activation, "silu"))) {
         operators->text = LLAMA;
         return;
     }
     card_hf_choose(&r, "gate", is_gated(&r) ? "true" : "false", NULL);
-    read_activation(&r);
+    if (activation)
+        card_hf_add_text(card, "activation", at, activation, a);
 }
 
 dse_status card_hf_card(const cfg_doc *doc, dse_arena *a, cfg_doc *out, card_hf_notes *notes, dse_error *err)

@@ -19,8 +19,8 @@ static const step_module *find_module(const step_model *m, step_block_kind block
     return NULL;
 }
 
-/* By the name that a file of configs/layers gives the module, or by the card where that has choices, as nothing
- * else says which function it is. */
+/* By the card, or else by the name that a file of configs/layers gives the module, as nothing else of that says
+ * which function it is. */
 static launch_activation activation_of(const step_module *m, const char *by_card)
 {
     static const struct {
@@ -30,9 +30,10 @@ static launch_activation activation_of(const step_module *m, const char *by_card
     } rows[] = {{"swiglu", "silu", true, LAUNCH_SWIGLU},
                 {"gelu", "gelu", false, LAUNCH_GELU},
                 {"square", "squared-relu", false, LAUNCH_SQUARED_RELU}};
+    const bool is_said = strcmp(by_card, "unknown") != 0;
 
     for (size_t i = 0; m && i < DSE_COUNT(rows); i++)
-        if ((!strcmp(m->name, rows[i].name) || !strcmp(by_card, rows[i].word)) &&
+        if (!strcmp(is_said ? by_card : m->name, is_said ? rows[i].word : rows[i].name) &&
             m->is_gated == rows[i].is_gated)
             return rows[i].is;
     return LAUNCH_OTHER_ACTIVATION;
@@ -111,7 +112,9 @@ static void set_choices(const card_model *m, launch_job *j)
     j->full_attention_every = (uint64_t)m->full_attention_every;
     j->has_other_layers = !strcmp(m->qk_norm, "all") || strcmp(m->norms, "before") != 0 ||
                           strcmp(m->block, "serial") != 0 || m->embedding_norm || m->window_chunks ||
-                          m->embedding_width || m->shared_expert_gate;
+                          m->embedding_width || m->shared_expert_gate || !m->final_norm || m->bias.head ||
+                          !strcmp(m->norm, "plain") || !strcmp(m->norm, "layer_unbiased") ||
+                          (m->bias.mlp && !m->bias.qkv) || !(j->is_rotary || j->has_positions);
 }
 
 static void set_model(const drv_study *s, launch_job *j)
@@ -140,6 +143,7 @@ static void set_model(const drv_study *s, launch_job *j)
     j->has_qkv_bias = has_bias(m, NULL);
     j->has_dropout = find_module(m, STEP_LAYER, &step_module_dropout) != NULL;
     j->is_rotary = find_module(m, STEP_LAYER, &step_module_rotary) != NULL;
+    j->has_positions = find_module(m, STEP_EMBEDDING, &step_module_positions) != NULL;
     j->is_tied = m->is_tied;
     j->rotary_base = NAN; /* no card has it */
     j->precision = precision_of(&s->model);

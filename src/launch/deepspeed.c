@@ -102,8 +102,9 @@ static const launch_rule notes[] = {
                         "have, unless it is 10000, as here."},
     {has_other_activation,
      "Fill in the activation function: of the model's file of layers it is not known which it is."},
-    {has_other_layers, "Fill in what Megatron-DeepSpeed's layers do not have, as the model card does: norms of "
-                       "queries and keys, biases of these alone, windows, sinks, or where norms are."},
+    {has_other_layers,
+     "Fill in what Megatron-DeepSpeed's layers do not have, as the model card does: norms of "
+     "queries and keys, biases of these alone, windows, sinks, or where norms are."},
     {has_experts, "Fill in the balancing of experts (--moe-loss-coeff)."},
     {is_not_mixed, "The card's precision is of its own; this trains in bf16 with a master copy in 32 bits."},
     {has_replicas, "MiCS needs deepspeed.zero.MiCS_Init where Megatron-DeepSpeed calls zero.Init."},

@@ -99,14 +99,14 @@ static void set_model(const launch_job *j, dse_arena *a, launch_facts *f)
     f->head_size = number_if(a, j->head_size * j->heads != j->hidden, j->head_size);
     f->vocabulary = number(a, j->vocabulary);
     f->sequence = number(a, j->sequence);
-    f->positions = j->is_rotary ? "rotary" : "table";
+    f->positions = j->is_rotary ? "rotary" : j->has_positions ? "table" : "none";
     f->rotary_base =
         j->is_rotary && !isnan(j->rotary_base) ? dse_arena_printf(a, "%.15g", j->rotary_base) : NULL;
     f->activation = activations[j->activation];
     f->norm = j->is_rms ? "rms" : "layer";
     f->biases = on_off(j->has_biases);
     f->qkv_bias = on_off(j->has_qkv_bias && !j->has_biases);
-    f->qk_norm = on_off(j->has_qk_norm);
+    f->qk_norm = on_off(j->has_qk_norm || j->kv_rank); /* the norms of latents are there by the same option */
     f->sinks = j->has_sinks ? "on" : NULL;
     if (j->window) {
         f->window = dse_arena_printf(a, "%" PRIu64 ",0", j->window - 1);

@@ -29,22 +29,24 @@ typedef struct {
     bool is_rms;     /* norms are RMSNorm, else LayerNorm */
     bool has_biases; /* of matrices, also of others than those of queries, keys and values: */
     bool has_qkv_bias;
-    bool is_gated;      /* the activation, whichever it is */
-    bool has_qk_norm;   /* of each head */
-    bool has_sinks;     /* in the softmax of attention */
-    uint64_t window;    /* tokens that one attends to, itself and those before it; 0: all */
+    bool is_gated;    /* the activation, whichever it is */
+    bool has_qk_norm; /* of each head */
+    bool has_sinks;   /* in the softmax of attention */
+    uint64_t window;  /* tokens that one attends to, itself and those before it; 0: all */
     uint64_t windowed_layers, full_attention_every; /* 0: all; none (cards/model.h) */
-    bool has_other_layers; /* what no option says: norms elsewhere, another norm of queries and keys, parallel blocks */
+    bool
+        has_other_layers; /* what no option says: norms elsewhere, another norm of queries and keys, parallel blocks */
     bool has_dropout;
-    bool is_rotary;         /* queries and keys are rotated, else positions are a table that is learned */
+    bool is_rotary;         /* queries and keys are rotated */
+    bool has_positions;     /* they are a table that is learned */
     bool is_tied;           /* the output embedding is the input embedding */
     double rotary_base;     /* NaN: not known */
     uint32_t experts, topk; /* of a layer, and how many a token goes to; 0: the model is dense */
     uint32_t ep, etp;       /* degrees of the experts; with experts at least 1 */
     /* widths: of an expert; of those together that all tokens take, 0: there are none; 0: not known */
     uint64_t expert_ffn, shared_ffn;
-    uint32_t mtp_layers;                /* that predict further tokens */
-    uint32_t n_laid_out;                /* stages whose layers were said, 0: none; and these, borrowed */
+    uint32_t mtp_layers; /* that predict further tokens */
+    uint32_t n_laid_out; /* stages whose layers were said, 0: none; and these, borrowed */
     const uint32_t *laid_out;
     uint32_t first_dense, expert_every; /* layers before those with experts; of so many the last has them,
                                      0: all */

@@ -32,6 +32,9 @@ static bool splits_experts_badly(const launch_job *j)
                           (uint64_t)j->nodes * j->per_node % ((uint64_t)j->ep * j->etp * j->point.pp));
 }
 
+/* megatron/core/transformer/transformer_config.py */
+static bool splits_biased_experts(const launch_job *j) { return j->experts && j->has_biases && j->etp > 1; }
+
 /* What drv_point_check does not know: what the options have no word for. */
 static const launch_rule refused[] = {
     {skips_layers, "Megatron recomputes all layers of a stage, or the first ones; take recompute_every 1, or "
@@ -40,6 +43,7 @@ static const launch_rule refused[] = {
     {never_frees, "Megatron-FSDP frees parameters that it has gathered; take reshard always, or zero 2"},
     {whole_tokens_of_experts,
      "Megatron's experts need sequence parallelism with tp above 1; take sequence_parallel on, or tp 1"},
+    {splits_biased_experts, "Megatron does not split experts with biases; take etp 1"},
     {splits_experts_badly,
      "ep divides the experts, and ep x etp x pp the ranks, in Megatron; take such degrees"},
     {NULL, NULL},
@@ -74,8 +78,10 @@ static const launch_rule notes[] = {
      "Fill in the activation function: of the model's file of layers it is not known which it is."},
     {has_other_gate, "Fill in the activation function of the gate: --swiglu (model.gated_linear_unit=true, "
                      "model.activation_func=silu) is SiLU, which it is not known to be."},
-    {has_other_layers, "Fill in a layer (--spec) that has what no option says, as the model card does: where "
-                       "norms are, norms over all heads, parallel blocks, chunks, gates of shared experts."},
+    {has_other_layers,
+     "Fill in a layer (--spec) that has what no option says, as the model card does: where "
+     "norms are, norms over all heads or without a bias, parallel blocks, chunks, gates of shared "
+     "experts, ALiBi, biases of the feed-forward network or the head alone."},
     {has_experts,
      "Fill in the balancing of experts (--moe-router-load-balancing-type, --moe-aux-loss-coeff)."},
     {pads_vocabulary, "The vocabulary is padded to a multiple of 128 x tp (--make-vocab-size-divisible-by), "
@@ -159,7 +165,8 @@ static const launch_option megatron_rows[] = {
     LAUNCH_NEWLINE,
     {"--seq-length", FACT(sequence)},
     {"--max-position-embeddings", FACT(sequence)},
-    {"--position-embedding-type", FACT(positions), .fallback = "table", WORDS({"rotary", "rope"})},
+    {"--position-embedding-type", FACT(positions), .fallback = "table",
+     WORDS({"rotary", "rope"}, {"none", "none"})},
     {"--rotary-base", FACT(rotary_base), .fallback = "10000"},
     LAUNCH_NEWLINE,
     {"--swiglu", FACT(activation), LAUNCH_SWITCH, .on = "swiglu"},
@@ -336,7 +343,7 @@ static const launch_option bridge_rows[] = {
     {"model.num_query_groups", FACT(kv_heads)},
     {"model.kv_channels", FACT(head_size)},
     {"model.position_embedding_type", FACT(positions),
-     WORDS({"rotary", "rope"}, {"table", "learned_absolute"})},
+     WORDS({"rotary", "rope"}, {"table", "learned_absolute"}, {"none", "none"})},
     {"model.rotary_base", FACT(rotary_base)},
     {"model.normalization", FACT(norm), WORDS({"rms", "RMSNorm"}, {"layer", "LayerNorm"})},
     {"model.activation_func", FACT(activation),

@@ -88,10 +88,7 @@ static bool keeps_tokens_whole(const launch_job *j) { return j->point.tp > 1 && 
 static bool recomputes_first(const launch_job *j) { return j->point.recompute_layers > 0; }
 static bool recomputes_every(const launch_job *j) { return j->point.recompute_every > 1; }
 static bool is_unfused(const launch_job *j) { return j->point.attention == ATTENTION_UNFUSED; }
-static bool cuts_products(const launch_job *j)
-{
-    return j->point.tp > 1 && j->point.tp_overlap == TP_ON;
-}
+static bool cuts_products(const launch_job *j) { return j->point.tp > 1 && j->point.tp_overlap == TP_ON; }
 static bool passes_a_ring(const launch_job *j) { return j->point.cp > 1 && j->point.cp_comm == CP_RING; }
 static bool splits_experts(const launch_job *j) { return j->experts && j->etp != 1; }
 static bool splits_experts_otherwise(const launch_job *j)
@@ -136,9 +133,8 @@ static const launch_rule refused_by_v022[] = {
 };
 
 static const launch_rule refused_by_main[] = {
-    {recomputes_every,
-     "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
-     "recompute_granularity selective, or --program torchtitan-toml"},
+    {recomputes_every, "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
+                       "recompute_granularity selective, or --program torchtitan-toml"},
     {cuts_products, "TorchTitan main has asynchronous tensor parallelism with its compilation alone, "
                     "which is not written; take tp_overlap default, or --program torchtitan-toml"},
     {passes_a_ring, "TorchTitan main gathers keys and values; take cp_comm all-gather, or cp 1"},
