@@ -145,7 +145,7 @@ class Command:
         self.had = files_of(self.before)
         for _ in range(5):  # a worker that is killed when all is done does not say
             done = self.run(0)
-            if os.path.exists(self.say):
+            if os.path.exists(self.say) and open(self.say).read().split():
                 break
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         if self.code not in (0, 1) or not os.path.exists(self.say):
