@@ -275,7 +275,8 @@ static void bound_stages(drv_stages *d, const table *t, uint32_t whole, const de
     for (uint32_t k = 0; k <= whole; k++)
         at[k] = k ? (reached){NEVER, NEVER, NEVER, 0} : (reached){0};
     for (uint32_t s = 0; s < n; s++)
-        add_stage(t, s, part[s], hbm_bytes, after, whole, &at[s * (whole + 1)], &at[(s + 1) * (whole + 1)]);
+        add_stage(t, s, part[s], hbm_bytes, after, whole, &at[(size_t)s * (whole + 1)],
+                  &at[(s + 1u) * (size_t)(whole + 1)]);
     out->wall = at[n * (whole + 1) + whole].least;
     out->is_empty = out->wall == NEVER;
     for (uint32_t s = n, k = whole; out->layout && !out->is_empty && s--;) {
@@ -406,8 +407,8 @@ static void bound_ranks(drv_stages *d, const table *t, uint32_t whole, const des
         at[k] = k ? NEVER : 0;
     for (uint32_t rank = 0; rank < n; rank++) {
         const dse_time *least = least_by_rank(d, t, rank, whole, part, hbm_bytes),
-                       *from = &at[rank * (whole + 1)];
-        dse_time *to = &at[(rank + 1) * (whole + 1)];
+                       *from = &at[(size_t)rank * (whole + 1)];
+        dse_time *to = &at[(size_t)(rank + 1) * (whole + 1)];
 
         for (uint32_t k = 0; k <= whole; k++)
             to[k] = NEVER;
@@ -453,8 +454,8 @@ static dse_time run_least(table *t, const design_part *part)
                 t->costs.duration[sched_duration_at(s, (sched_kind)kind, (sched_place)place)] =
                     least == NEVER ? 0 : least;
         }
-        t->costs.transfer[2 * s] = stage_at(t, s, 1).receive;
-        t->costs.transfer[2 * s + 1] = s + 1 < t->n_stages ? stage_at(t, s + 1, 1).send_back : 0;
+        t->costs.transfer[2 * (size_t)s] = stage_at(t, s, 1).receive;
+        t->costs.transfer[2 * (size_t)s + 1] = s + 1 < t->n_stages ? stage_at(t, s + 1, 1).send_back : 0;
     }
     sched_compose(&t->order, &t->costs, &t->times);
     return t->times.makespan + t->norm;

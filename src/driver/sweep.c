@@ -167,7 +167,7 @@ static dse_status look_up(state *s, size_t task, uint64_t *variant, dse_error *e
 {
     drv_space_point p;
     store_brief brief;
-    uint64_t hash;
+    uint64_t hash = 0;
     bool found;
     dse_status st = drv_cursor_get(&s->cursor, task, &p, err);
 

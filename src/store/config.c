@@ -18,7 +18,7 @@ static bool mend(uint64_t hash, char *text, size_t n)
     uint64_t *before = dse_calloc(n + 1, sizeof *before), behind = hash;
     bool mended = false;
 
-    before[0] = dse_hash_bytes(NULL, 0);
+    before[0] = dse_hash_bytes("", 0);
     for (size_t i = 0; i < n; i++)
         before[i + 1] = dse_hash_more(before[i], &text[i], 1);
     for (size_t i = n; !mended && i-- > 0;) {
