@@ -13,52 +13,47 @@ typedef struct {
     int64_t window, bubble; /* ps */
 } idle;
 
-static void widen(const metric_view *v, const metric_events *list, metric_span within, metric_span *window)
+static void add(idle *to, idle of)
 {
-    for (uint32_t i = 0; i < list->n; i++) {
-        const trace_event *e = &v->rank->event[list->event[i]];
-
-        if (metric_start(e) >= within.start && metric_end(e) <= within.end)
-            metric_span_extend(window, metric_start(e), metric_end(e));
-    }
+    to->window += of.window;
+    to->bubble += of.bubble;
 }
 
 /* From the first to the last GPU event inside the steps; empty if there is none. */
 static metric_span window_of(const metric_view *v)
 {
+    const metric_events *const lists[] = {&v->kernels, &v->memory_ops};
     metric_span window = METRIC_NO_SPAN, steps = window;
 
     if (!v->n_gpu_steps)
         return v->gpu_span;
     for (uint32_t i = 0; i < v->n_gpu_steps; i++)
         metric_span_extend(&steps, v->gpu_step[i].span.start, v->gpu_step[i].span.end);
-    widen(v, &v->kernels, steps, &window);
-    widen(v, &v->memory_ops, steps, &window);
+    for (size_t l = 0; l < 2; l++)
+        for (uint32_t i = 0; i < lists[l]->n; i++) {
+            const trace_event *e = &v->rank->event[lists[l]->event[i]];
+
+            if (metric_start(e) >= steps.start && metric_end(e) <= steps.end)
+                metric_span_extend(&window, metric_start(e), metric_end(e));
+        }
     return window;
 }
 
 static idle idle_of(const metric_view *v, dse_arena *scratch)
 {
-    metric_events kernels = metric_comm_kernels(v);
-    metric_span *span = DSE_ARENA_NEW(scratch, metric_span, kernels.n);
+    const metric_events kernels = metric_comm_kernels(v);
+    uint8_t *waits = DSE_ARENA_NEW(scratch, uint8_t, kernels.n);
+    metric_spans work = metric_spans_unite(&v->compute_time, &v->memory_time, scratch), comm, busy;
     metric_span window = window_of(v);
-    metric_spans work, busy, comm;
-    uint32_t n = 0;
-    idle of = {0};
 
-    for (uint32_t i = 0; i < kernels.n; i++) {
-        const trace_event *e = &v->rank->event[kernels.event[i]];
-
-        if (v->comm_type[i] != METRIC_SEND_RECV)
-            span[n++] = (metric_span){metric_start(e), metric_end(e)};
-    }
-    work = metric_spans_unite(&v->compute_time, &v->memory_time, scratch);
-    comm = metric_spans_merge(span, n);
+    for (uint32_t i = 0; i < kernels.n; i++)
+        waits[i] = v->comm_type[i] == METRIC_SEND_RECV;
+    comm = metric_union_of_class(v->rank, &kernels, waits, false, scratch);
     busy = metric_spans_unite(&work, &comm, scratch);
-    if (window.end > window.start)
-        of.window = window.end - window.start;
-    of.bubble = of.window - metric_spans_within(&busy, window.start, window.end);
-    return of;
+    if (window.end <= window.start)
+        return (idle){0, 0};
+    return (idle){window.end - window.start,
+                  window.end - window.start - metric_spans_within(&busy, window.start, window.end)};
 }
 
 /* ---- stages --------------------------------------------------------------------------------- */
@@ -80,20 +75,18 @@ static uint32_t stage_of_groups(const trace_rank *r, dse_arena *a)
     return DSE_NONE;
 }
 
-static dse_status stage_of(const metric_context *x, const trace_rank *r, uint32_t *stage, dse_error *err)
+/* The stages of all ranks, by the card, or else by the groups. */
+static dse_status find_stages(const metric_context *x, uint32_t *stage, dse_error *err)
 {
-    metric_layout layout;
-    dse_status st;
+    metric_layout layout = {0};
+    dse_status st = x->card ? metric_layout_of(x->card, &layout, err) : DSE_OK;
 
-    *stage = DSE_NONE;
-    if (x->card) {
-        if ((st = metric_layout_of(x->card, &layout, err)) != DSE_OK)
-            return st;
-        *stage = metric_layout_stage(&layout, r->rank);
+    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
+        stage[i] = metric_layout_stage(&layout, x->view[i].rank->rank);
+        if (stage[i] == DSE_NONE)
+            stage[i] = stage_of_groups(x->view[i].rank, x->arena);
     }
-    if (*stage == DSE_NONE)
-        *stage = stage_of_groups(r, x->arena);
-    return DSE_OK;
+    return st;
 }
 
 /* The lowest stage above one, from DSE_NONE on; DSE_NONE: there is none. */
@@ -116,16 +109,15 @@ static void put_idle(const idle *of, metric_value *to)
 
 static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric_value *out)
 {
-    metric_value *stages = metric_put_object(out, "per_stage");
+    metric_value *stages = metric_put_object(out, "per_stage"), *one;
 
     for (uint32_t s = DSE_NONE; (s = next_stage(stage, n, s)) != DSE_NONE;) {
         idle sum = {0};
-        metric_value *one;
         uint32_t ranks = 0;
 
         for (uint32_t i = 0; i < n; i++)
             if (stage[i] == s) {
-                sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
+                add(&sum, of[i]);
                 ranks++;
             }
         one = metric_put_numbered(stages, s);
@@ -136,32 +128,36 @@ static void put_stages(const idle *of, const uint32_t *stage, uint32_t n, metric
 
 /* ---- pipeline_bubble ------------------------------------------------------------------------- */
 
-/* The ideal of a schedule without interleaving, with p stages and m micro-batches, is (p - 1) / (m + p -
- * 1). */
-static void put_ideal(const trace_card *card, metric_value *out)
+static void put_sum(idle sum, uint32_t n_ranks, metric_value *out)
 {
-    if (card && card->pp > 1 && card->pp_mb > 0)
-        metric_put_number(out, "ideal_bubble_ratio",
-                          (double)(card->pp - 1) / (double)(card->pp_mb + card->pp - 1));
-    else
-        metric_put_absent(out, "ideal_bubble_ratio", "the card does not give pp and pp_mb");
+    metric_put_ms(out, "bubble_time_ms", sum.bubble);
+    metric_put_ms(out, "total_time_ms", sum.window);
+    metric_put_integer(out, "num_ranks", n_ranks);
 }
 
-static void put_all(const metric_context *x, const idle *of, const uint32_t *stage, metric_value *out)
+static dse_status pipeline_bubble(const metric_context *x, metric_value *out, dse_error *err)
 {
+    const trace_card *c = x->card;
+    uint32_t *stage = DSE_ARENA_NEW(x->arena, uint32_t, x->n_views);
+    idle *of = DSE_ARENA_NEW(x->arena, idle, x->n_views), sum = {0};
+    dse_status st = find_stages(x, stage, err);
     bool staged = true;
     metric_value *ranks;
-    idle sum = {0};
 
+    if (st != DSE_OK)
+        return st;
     for (uint32_t i = 0; i < x->n_views; i++) {
-        sum = (idle){sum.window + of[i].window, sum.bubble + of[i].bubble};
+        of[i] = idle_of(&x->view[i], metric_scratch(x));
+        add(&sum, of[i]);
         staged = staged && stage[i] != DSE_NONE;
     }
     metric_put_ratio(out, "bubble_ratio", (double)sum.bubble, (double)sum.window, "no GPU events");
-    metric_put_ms(out, "bubble_time_ms", sum.bubble);
-    metric_put_ms(out, "total_time_ms", sum.window);
-    metric_put_integer(out, "num_ranks", x->n_views);
-    put_ideal(x->card, out);
+    put_sum(sum, x->n_views, out);
+    /* Of a schedule without interleaving, with p stages and m micro-batches, it is (p - 1) / (m + p - 1). */
+    if (c && c->pp > 1 && c->pp_mb > 0)
+        metric_put_number(out, "ideal_bubble_ratio", (double)(c->pp - 1) / (double)(c->pp_mb + c->pp - 1));
+    else
+        metric_put_absent(out, "ideal_bubble_ratio", "the card does not give pp and pp_mb");
     if (staged)
         put_stages(of, stage, x->n_views, out);
     else
@@ -175,21 +171,7 @@ static void put_all(const metric_context *x, const idle *of, const uint32_t *sta
         if (stage[i] != DSE_NONE)
             metric_put_integer(rank, "stage", stage[i]);
     }
-}
-
-static dse_status pipeline_bubble(const metric_context *x, metric_value *out, dse_error *err)
-{
-    uint32_t *stage = DSE_ARENA_NEW(x->arena, uint32_t, x->n_views);
-    idle *of = DSE_ARENA_NEW(x->arena, idle, x->n_views);
-    dse_status st = DSE_OK;
-
-    for (uint32_t i = 0; st == DSE_OK && i < x->n_views; i++) {
-        of[i] = idle_of(&x->view[i], metric_scratch(x));
-        st = stage_of(x, x->view[i].rank, &stage[i], err);
-    }
-    if (st == DSE_OK)
-        put_all(x, of, stage, out);
-    return st;
+    return DSE_OK;
 }
 
 /* ---- as the original tool has it -------------------------------------------------------------- */
@@ -204,84 +186,59 @@ static const metric_pick steps =
                              METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {0, .words = "kernel|cpu_op"},
                                          {0, "user_annotation", .names = METRIC_COMPAT_CALLS});
 
-typedef struct {
-    int64_t last_step; /* duration of the last marker in the file; 0: none lasts */
-    metric_span last;  /* the interval that starts last; of equal starts the last in the file */
-    metric_spans busy;
-    bool has_marker;
-} activity;
-
-static activity activity_of(const trace_rank *r, dse_arena *a)
+/* Of the last step marker in the file; without one that lasts, of the recording up to the end of the interval
+ * that starts last, of equal starts the last in the file. */
+static idle compat_idle(const trace_rank *r, dse_arena *a)
 {
-    metric_picked step = metric_pick_of(r, NULL, &steps, a), p = metric_pick_of(r, NULL, &activities, a);
-    activity out = {.last_step = step.list.n ? metric_picked_at(&step, step.list.n - 1)->dur_ps : 0,
-                    .last = {INT64_MIN, INT64_MIN},
-                    .busy = metric_picked_time(&p, METRIC_ANY_CLASS, a),
-                    .has_marker = metric_pick_of(r, NULL, &markers, a).list.n > 0};
-
-    for (uint32_t i = 0; i < p.list.n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
-
-        if (e->start_ps >= out.last.start)
-            out.last = (metric_span){metric_start(e), metric_end(e)};
-    }
-    return out;
-}
-
-static idle compat_idle(const activity *a)
-{
-    const metric_spans *busy = &a->busy;
+    const metric_picked step = metric_pick_of(r, NULL, &steps, a),
+                        p = metric_pick_of(r, NULL, &activities, a);
+    const metric_spans busy = metric_picked_time(&p, METRIC_ANY_CLASS, a);
+    const trace_event *last = p.list.n ? metric_picked_at(&p, 0) : NULL;
     idle of = {0};
 
-    if (!busy->n)
+    if (!busy.n)
         return of;
-    if (a->last_step) {
-        of.window = a->last_step;
-        of.bubble = of.window - metric_spans_length(busy);
+    if (step.list.n) {
+        of.window = metric_picked_at(&step, step.list.n - 1)->dur_ps;
+        of.bubble = of.window - metric_spans_length(&busy);
         of.bubble = of.bubble > 0 ? of.bubble : 0;
         return of;
     }
-    of.window = a->last.end - busy->span[0].start;
-    for (size_t i = 1; i < busy->n; i++)
-        if (busy->span[i].start - busy->span[i - 1].end > SIGNIFICANT_GAP_PS)
-            of.bubble += busy->span[i].start - busy->span[i - 1].end;
+    for (uint32_t i = 1; i < p.list.n; i++)
+        if (metric_picked_at(&p, i)->start_ps >= last->start_ps)
+            last = metric_picked_at(&p, i);
+    of.window = metric_end(last) - busy.span[0].start;
+    for (size_t i = 1; i < busy.n; i++)
+        if (busy.span[i].start - busy.span[i - 1].end > SIGNIFICANT_GAP_PS)
+            of.bubble += busy.span[i].start - busy.span[i - 1].end;
     return of;
-}
-
-static void put_compat(idle sum, bool any, bool marked, uint32_t n_ranks, metric_value *out)
-{
-    static const char *const heuristic = "Using heuristic gap-based analysis. For accurate pipeline bubble "
-                                         "measurement, use NVTX ranges or Torch "
-                                         "Profiler with stage tagging.";
-    const char *warning = !any ? "Could not analyze any trace files" : marked ? NULL : heuristic;
-
-    metric_put_number(out, "bubble_ratio", sum.window > 0 ? (double)sum.bubble / (double)sum.window : 0);
-    metric_put_ms(out, "bubble_time_ms", sum.bubble);
-    metric_put_ms(out, "total_time_ms", sum.window);
-    metric_put_integer(out, "num_ranks", n_ranks);
-    metric_put_text(out, "method", !any ? "none" : marked ? "nvtx" : "heuristic");
-    if (warning)
-        metric_put_text(out, "warning", warning);
-    else
-        metric_put_absent(out, "warning", NULL);
 }
 
 static void pipeline_bubble_compat(const metric_context *x, metric_value *out)
 {
+    static const char *const heuristic = "Using heuristic gap-based analysis. For accurate pipeline bubble "
+                                         "measurement, use NVTX ranges or Torch "
+                                         "Profiler with stage tagging.";
     bool any = false, marked = false;
     idle sum = {0};
 
     for (uint32_t i = 0; i < x->n_views; i++) {
-        activity a = activity_of(x->view[i].rank, metric_scratch(x));
-        idle one = compat_idle(&a);
+        const trace_rank *r = x->view[i].rank;
+        const idle one = compat_idle(r, metric_scratch(x));
 
-        if (one.window > 0) {
-            sum = (idle){sum.window + one.window, sum.bubble + one.bubble};
-            any = true;
-            marked = marked || a.has_marker;
-        }
+        if (one.window <= 0)
+            continue;
+        add(&sum, one);
+        any = true;
+        marked = marked || metric_pick_of(r, NULL, &markers, metric_scratch(x)).list.n > 0;
     }
-    put_compat(sum, any, marked, x->n_views, out);
+    metric_put_number(out, "bubble_ratio", sum.window > 0 ? (double)sum.bubble / (double)sum.window : 0);
+    put_sum(sum, x->n_views, out);
+    metric_put_text(out, "method", !any ? "none" : marked ? "nvtx" : "heuristic");
+    if (!any || !marked)
+        metric_put_text(out, "warning", any ? heuristic : "Could not analyze any trace files");
+    else
+        metric_put_absent(out, "warning", NULL);
 }
 
 static const metric rows[] = {

@@ -1,6 +1,6 @@
 /* How many collectives ran; and how much they move, of execution traces: operators without times, so what can
- * be counted, and nothing that takes a clock. Their volumes are the bytes that a rank puts into its collectives
- * (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm makes of them. */
+ * be counted, and nothing that takes a clock. Their volumes are the bytes that a rank puts into its
+ * collectives (as CCL-Bench's collective_vol_* of Kineto traces), whatever an algorithm makes of them. */
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
 #include "metrics/pick.h"
@@ -130,20 +130,11 @@ static const metric_pick all_calls =
     METRIC_PICK(METRIC_INSTANTS, {.names = METRIC_COMPAT_CALLS},
                 {0, "kernel", .names = KERNELS("ncclDevKernel_") "|" KERNELS("ncclKernel_")});
 
-static uint64_t count_file(const trace_rank *r, dse_arena *a, uint64_t by_type[METRIC_COMM_TYPES])
-{
-    metric_picked p = metric_pick_of(r, NULL, &all_calls, a);
-
-    for (uint32_t i = 0; i < p.list.n; i++)
-        by_type[metric_comm_type_of_word(METRIC_TEXT_OF(r, metric_picked_at(&p, i)))]++;
-    return p.list.n;
-}
-
 /* A file of several ranks, as simulated runs are, is one file. One that calls itself metadata is passed
  * over. */
 static void coll_call_num_compat(const metric_context *x, metric_value *out)
 {
-    uint64_t by_type[METRIC_COMM_TYPES] = {0}, total = 0;
+    uint64_t by_type[METRIC_COMM_TYPES] = {0};
     metric_value *sum = metric_put_count(out, "total_calls", 0), *file = NULL;
     metric_value *files = metric_put_object(out, "calls_per_rank");
     const char *last = NULL;
@@ -151,7 +142,7 @@ static void coll_call_num_compat(const metric_context *x, metric_value *out)
 
     for (uint32_t i = 0; i < x->n_views; i++) {
         const trace_rank *r = x->view[i].rank;
-        uint64_t calls;
+        metric_picked p;
 
         if (metric_says(metric_file_name(r), "metadata"))
             continue;
@@ -160,11 +151,12 @@ static void coll_call_num_compat(const metric_context *x, metric_value *out)
             n++;
         }
         last = r->path;
-        calls = count_file(r, x->arena, by_type);
-        file->integer += (int64_t)calls;
-        total += calls;
+        p = metric_pick_of(r, NULL, &all_calls, x->arena);
+        for (uint32_t k = 0; k < p.list.n; k++)
+            by_type[metric_comm_type_of_word(METRIC_TEXT_OF(r, metric_picked_at(&p, k)))]++;
+        file->integer += p.list.n;
+        sum->integer += p.list.n;
     }
-    sum->integer = (int64_t)total;
     metric_put_types(out, "calls_by_type", by_type);
     metric_put_integer(out, "num_traces", n);
 }

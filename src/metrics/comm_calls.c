@@ -28,14 +28,12 @@ static const struct {
 };
 #define N_KNOWN (sizeof known / sizeof known[0])
 
-static const char *text_of(const trace_rank *r, const trace_event *e, uint32_t id)
-{
-    const char *text = e->args == DSE_NONE ? NULL : TRACE_NAME(r, id);
-
-    return text ? text : "";
-}
-
 /* ---- as the tools read a GPU's ------------------------------------------------------------- */
+
+static const char *text_of(const trace_rank *r, uint32_t id)
+{
+    return id == DSE_NONE ? "" : r->names.text[id];
+}
 
 /* N_KNOWN: none of these. */
 static size_t upstream_kind(const char *name, const char *collective)
@@ -57,71 +55,62 @@ static void upstream_gpu(const metric_context *x, uint32_t i, comm_calls *out)
     for (uint32_t e = 0; e < k.n; e++) {
         const trace_event *v = &k.rank->event[k.event[e]];
         const trace_args *a = metric_args_of(k.rank, v);
-        size_t kind = upstream_kind(METRIC_TEXT_OF(k.rank, v), a ? text_of(k.rank, v, a->collective) : "");
-        double elements = a && a->in_elements != TRACE_UNKNOWN ? (double)a->in_elements : 0;
+        size_t kind = upstream_kind(METRIC_TEXT_OF(k.rank, v), a ? text_of(k.rank, a->collective) : "");
+        double bytes =
+            a && a->in_elements != TRACE_UNKNOWN
+                ? (double)a->in_elements * metric_dtype_bytes(text_of(k.rank, a->dtype), METRIC_DTYPES_LATER)
+                : 0;
 
         if (kind < N_KNOWN)
-            out->call[out->n++] = (comm_call){
-                known[kind].type,
-                a ? elements * metric_dtype_bytes(text_of(k.rank, v, a->dtype), METRIC_DTYPES_LATER) : 0,
-                (double)v->dur_ps / TRACE_PS_PER_S,
-                metric_bus_factor(known[kind].type, a ? a->group_size : 0), 0};
+            out->call[out->n++] = (comm_call){known[kind].type, bytes, (double)v->dur_ps / TRACE_PS_PER_S,
+                                              metric_bus_factor(known[kind].type, a ? a->group_size : 0), 0};
     }
 }
 
 /* ---- and a TPU's --------------------------------------------------------------------------- */
 
+/* A collective, with what tells its operation and its device apart. */
 typedef struct {
-    uint32_t name, pid;
-} place;
+    uint32_t name, pid, event;
+    size_t kind;
+} tpu_call;
 
-METRIC_COMPARE(by_place, place, {x->name, y->name}, {x->pid, y->pid})
+METRIC_COMPARE(by_place, tpu_call, {x->name, y->name}, {x->pid, y->pid})
+METRIC_COMPARE(by_event, tpu_call, {x->event, y->event})
 
-/* Counts the processes on which each name occurs: the tools' number of members. (They group all-reduces by an
+/* The tools' number of members is that of the processes on which a name occurs. (They group all-reduces by an
  * identifier that the events of one operation share on all devices, as they share its name.) */
-static uint32_t *count_members(const trace_rank *r, place *p, size_t n, dse_arena *a)
-{
-    uint32_t *members = DSE_ARENA_NEW(a, uint32_t, (size_t)r->names.n + 1);
-
-    if (n)
-        qsort(p, n, sizeof *p, by_place);
-    for (size_t i = 0; i < n; i++)
-        members[p[i].name] += !i || by_place(&p[i], &p[i - 1]) != 0;
-    return members;
-}
-
-static size_t upstream_hlo(const trace_rank *r, const trace_event *e)
-{
-    const char *category = e->instant || e->name == DSE_NONE ? "" : later_tpu_category(r, e);
-    size_t k = 0;
-
-    while (k < N_KNOWN && strcmp(category, known[k].hlo) != 0)
-        k++;
-    return k;
-}
-
 static void upstream_tpu(const metric_context *x, uint32_t i, comm_calls *out)
 {
     const trace_rank *r = x->view[i].rank;
-    uint32_t *members, *event = NULL;
+    uint32_t *members = DSE_ARENA_NEW(x->arena, uint32_t, (size_t)r->names.n + 1);
+    tpu_call *call = NULL;
     size_t n = 0, cap = 0;
-    place *places;
 
-    for (size_t e = 0; e < r->n_events; e++)
-        if (upstream_hlo(r, &r->event[e]) < N_KNOWN) {
-            DSE_ARENA_GROW(x->arena, event, cap, n + 1);
-            event[n++] = (uint32_t)e;
-        }
-    places = DSE_ARENA_NEW(x->arena, place, n);
+    for (uint32_t e = 0; e < r->n_events; e++) {
+        const trace_event *v = &r->event[e];
+        const char *category = v->instant || v->name == DSE_NONE ? "" : later_tpu_category(r, v);
+        size_t kind = 0;
+
+        while (kind < N_KNOWN && strcmp(category, known[kind].hlo) != 0)
+            kind++;
+        if (kind == N_KNOWN)
+            continue;
+        DSE_ARENA_GROW(x->arena, call, cap, n + 1);
+        call[n++] = (tpu_call){v->name, r->lane[v->lane].pid, e, kind};
+    }
+    if (n)
+        qsort(call, n, sizeof *call, by_place);
     for (size_t k = 0; k < n; k++)
-        places[k] = (place){r->event[event[k]].name, r->lane[r->event[event[k]].lane].pid};
-    members = count_members(r, places, n, x->arena);
+        members[call[k].name] += !k || by_place(&call[k], &call[k - 1]) != 0;
+    if (n)
+        qsort(call, n, sizeof *call, by_event);
     *out = (comm_calls){(uint32_t)n, DSE_ARENA_NEW(x->arena, comm_call, n)};
     for (size_t k = 0; k < n; k++) {
-        const trace_event *v = &r->event[event[k]];
-        metric_comm_type type = known[upstream_hlo(r, v)].type;
-        int64_t ps = trace_device_time_of(r, event[k]).dur_ps;
-        uint64_t bytes = r->args[v->args].bytes_accessed;
+        const trace_event *v = &r->event[call[k].event];
+        const metric_comm_type type = known[call[k].kind].type;
+        const int64_t ps = trace_device_time_of(r, call[k].event).dur_ps;
+        const uint64_t bytes = r->args[v->args].bytes_accessed;
 
         out->call[k] = (comm_call){type, bytes == TRACE_UNKNOWN ? 0 : (double)bytes,
                                    ps > 0 ? (double)ps / TRACE_PS_PER_S : 0,
@@ -147,17 +136,8 @@ static void defined_gpu(const metric_context *x, uint32_t i, comm_calls *out)
     }
 }
 
-/* Members of an operation's group: its replica group, else chips. */
-static uint32_t members_of(const tpu_op *op, uint32_t chips) { return op->group ? op->group : chips; }
-
-/* Bytes of the whole buffer, of a reduce-scatter all members' shares; NaN if the shape does not say. */
-static double buffer_bytes(const tpu_op *op, uint32_t members)
-{
-    if (op->bytes == TRACE_UNKNOWN)
-        return (double)NAN;
-    return (double)op->bytes * (op->comm == TPU_REDUCE_SCATTER ? members : 1);
-}
-
+/* Members of a group are those of an operation's replica group, else chips; the whole buffer of a reduce-scatter
+ * is all members' shares. */
 static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, comm_calls *out)
 {
     const tpu_rank *t = &x->view[i].tpu;
@@ -167,15 +147,14 @@ static void defined_tpu(const metric_context *x, uint32_t i, uint32_t chips, com
         most += t->device[d].n_comms;
     out->call = DSE_ARENA_NEW(x->arena, comm_call, most);
     for (uint32_t d = 0; d < t->n; d++)
-        for (size_t k = 0; k < t->device[d].n; k++) {
-            const tpu_op *op = &t->device[d].op[k];
-            uint32_t n = members_of(op, chips);
-            double bytes;
+        for (const tpu_op *op = t->device[d].op; op < t->device[d].op + t->device[d].n; op++) {
+            const uint32_t n = op->group ? op->group : chips;
+            double bytes = op->bytes == TRACE_UNKNOWN ? 0 : (double)op->bytes;
 
             if (op->work != TPU_COMMUNICATION)
                 continue;
-            bytes = buffer_bytes(op, n);
-            out->call[out->n++] = (comm_call){tpu_comm_type(op->comm), bytes > 0 ? bytes : 0,
+            bytes *= op->comm == TPU_REDUCE_SCATTER ? n : 1;
+            out->call[out->n++] = (comm_call){tpu_comm_type(op->comm), bytes,
                                               (double)(op->span.end - op->span.start) / TRACE_PS_PER_S,
                                               metric_bus_factor(tpu_comm_type(op->comm), n), n};
         }

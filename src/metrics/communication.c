@@ -10,51 +10,39 @@
 
 #include <math.h>
 
-/* One collective of one rank, or of several. */
-typedef struct {
-    uint32_t n, n_sized, n_in, n_bus; /* all; with a buffer size, an input size, a size and a factor */
-    int64_t sum_ps, union_ps, sized_ps, bus_ps;
-    uint64_t in_bytes;
-    double bytes, bus_bytes; /* of the n_sized, the n_bus */
-} type_sum;
+/* What the calls of a collective come to, of one rank or of several: how many there are, how many have a buffer
+ * size, an input size, and a size with a factor; times and bytes of these. */
+enum { CALLS, SIZED, WITH_INPUT, WITH_BUS, SUM_PS, UNION_PS, SIZED_PS, BUS_PS, AMOUNTS };
 
 typedef struct {
-    type_sum type[METRIC_COMM_TYPES];
-} type_sums;
+    int64_t of[AMOUNTS];
+    uint64_t in_bytes;       /* of the WITH_INPUT */
+    double bytes, bus_bytes; /* of the SIZED, of the WITH_BUS */
+} type_sum;
 
 static void count(const trace_rank *r, const trace_event *e, metric_comm_type type, type_sum *s)
 {
-    metric_comm_size size = metric_comm_size_of(r, e, type);
-    double factor = metric_bus_factor(type, size.group_size);
+    const metric_comm_size size = metric_comm_size_of(r, e, type);
+    const double factor = metric_bus_factor(type, size.group_size);
+    const bool sized = size.state == METRIC_SIZE_KNOWN, input = sized && size.in_bytes != TRACE_UNKNOWN,
+               bus = sized && !isnan(factor);
 
-    s->n++;
-    s->sum_ps += e->dur_ps;
-    if (size.state != METRIC_SIZE_KNOWN)
-        return;
-    s->n_sized++;
-    s->sized_ps += e->dur_ps;
-    s->bytes += (double)size.bytes;
-    if (size.in_bytes != TRACE_UNKNOWN) {
-        s->n_in++;
-        s->in_bytes += size.in_bytes;
-    }
-    if (!isnan(factor)) {
-        s->n_bus++;
-        s->bus_ps += e->dur_ps;
-        s->bus_bytes += factor * (double)size.bytes;
-    }
+    s->of[CALLS]++;
+    s->of[SIZED] += sized;
+    s->of[WITH_INPUT] += input;
+    s->of[WITH_BUS] += bus;
+    s->of[SUM_PS] += e->dur_ps;
+    s->of[SIZED_PS] += sized ? e->dur_ps : 0;
+    s->of[BUS_PS] += bus ? e->dur_ps : 0;
+    s->in_bytes += input ? size.in_bytes : 0;
+    s->bytes += sized ? (double)size.bytes : 0;
+    s->bus_bytes += bus ? factor * (double)size.bytes : 0;
 }
 
 static void add(type_sum *to, const type_sum *s)
 {
-    to->n += s->n;
-    to->n_sized += s->n_sized;
-    to->n_in += s->n_in;
-    to->n_bus += s->n_bus;
-    to->sum_ps += s->sum_ps;
-    to->union_ps += s->union_ps;
-    to->sized_ps += s->sized_ps;
-    to->bus_ps += s->bus_ps;
+    for (int i = 0; i < AMOUNTS; i++)
+        to->of[i] += s->of[i];
     to->in_bytes += s->in_bytes;
     to->bytes += s->bytes;
     to->bus_bytes += s->bus_bytes;
@@ -62,23 +50,25 @@ static void add(type_sum *to, const type_sum *s)
 
 /* ---- the definition ------------------------------------------------------------------------ */
 
-typedef enum { COUNT, UNION, SUM, IN_BYTES, BYTES, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH } figure;
+typedef enum { COUNT, UNION, SUM, INPUT, BYTES, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH } figure;
 
 /* Puts one figure of a collective, if it is known. Bytes per picosecond are 1000 GB/s. */
 static void put_figure(metric_value *to, const char *name, const type_sum *s, figure which)
 {
+    const int64_t *of = s->of;
+
     if (which == COUNT)
-        metric_put_integer(to, name, s->n);
+        metric_put_integer(to, name, of[CALLS]);
     else if (which == UNION || which == SUM)
-        metric_put_ms(to, name, which == UNION ? s->union_ps : s->sum_ps);
-    else if (which == IN_BYTES && s->n_in)
+        metric_put_ms(to, name, of[which == UNION ? UNION_PS : SUM_PS]);
+    else if (which == INPUT && of[WITH_INPUT])
         metric_put_count(to, name, s->in_bytes);
-    else if (which == BYTES && s->n_sized)
+    else if (which == BYTES && of[SIZED])
         metric_put_number(to, name, s->bytes);
-    else if (which == ALGORITHM_BANDWIDTH && s->n_sized && s->sized_ps > 0)
-        metric_put_number(to, name, 1000 * s->bytes / (double)s->sized_ps);
-    else if (which == BUS_BANDWIDTH && s->n_bus && s->bus_ps > 0)
-        metric_put_number(to, name, 1000 * s->bus_bytes / (double)s->bus_ps);
+    else if (which == ALGORITHM_BANDWIDTH && of[SIZED] && of[SIZED_PS] > 0)
+        metric_put_number(to, name, 1000 * s->bytes / (double)of[SIZED_PS]);
+    else if (which == BUS_BANDWIDTH && of[WITH_BUS] && of[BUS_PS] > 0)
+        metric_put_number(to, name, 1000 * s->bus_bytes / (double)of[BUS_PS]);
 }
 
 static void put_types(metric_value *to, const char *key, const type_sum *type, figure which)
@@ -86,7 +76,7 @@ static void put_types(metric_value *to, const char *key, const type_sum *type, f
     metric_value *types = metric_put_object(to, key);
 
     for (int t = 0; t < METRIC_COMM_TYPES; t++)
-        if (type[t].n)
+        if (type[t].of[CALLS])
             put_figure(types, metric_comm_type_name[t], &type[t], which);
 }
 
@@ -96,45 +86,29 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
     static const struct {
         const char *key;
         figure which;
-    } entries[] = {{"input_bytes_by_type", IN_BYTES},
+    } entries[] = {{"input_bytes_by_type", INPUT},
                    {"bytes_by_type", BYTES},
                    {"algorithm_bandwidth_GBps_by_type", ALGORITHM_BANDWIDTH},
                    {"bus_bandwidth_GBps_by_type", BUS_BANDWIDTH}};
-    const char *why = all->n ? "no kernel says its size (In msg nelems, dtype), as NCCL kernels do that "
-                               "PyTorch 2.2 or newer recorded"
-                             : "no communication";
+    const char *why = all->of[CALLS]
+                          ? "no kernel says its size (In msg nelems, dtype), as NCCL kernels do that "
+                            "PyTorch 2.2 or newer recorded"
+                          : "no communication";
 
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-        if (all->n_sized)
+        if (all->of[SIZED])
             put_types(to, entries[i].key, type, entries[i].which);
         else
             metric_put_absent(to, entries[i].key, why);
-    if (all->n_sized && all->sized_ps > 0)
+    if (all->of[SIZED] && all->of[SIZED_PS] > 0)
         put_figure(to, "efficiency_GBps", all, ALGORITHM_BANDWIDTH);
     else
         metric_put_absent(to, "efficiency_GBps", why);
-    metric_put_integer(to, "kernels_with_size", all->n_sized);
+    metric_put_integer(to, "kernels_with_size", all->of[SIZED]);
 }
 
 static const char no_gpu[] = "no kernels or copies", no_steps[] = GUIDE_NO_STEPS,
                   no_gather[] = "no all-gather";
-
-/* The sums by type, and over all. */
-static type_sum sum_types(const metric_view *v, type_sums *out)
-{
-    int64_t ps[METRIC_COMM_TYPES];
-    type_sum all = {0};
-
-    for (uint32_t i = 0; i < v->comm.n; i++)
-        count(v->rank, &v->rank->event[v->comm.event[i]], v->comm_type[i], &out->type[v->comm_type[i]]);
-    metric_class_lengths(v->rank, &v->comm, v->comm_type, METRIC_COMM_TYPES, ps);
-    for (int t = 0; t < METRIC_COMM_TYPES; t++) {
-        out->type[t].union_ps = ps[t];
-        add(&all, &out->type[t]);
-    }
-    all.union_ps = metric_spans_length(&v->comm_time);
-    return all;
-}
 
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
@@ -142,24 +116,32 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     const int64_t span = v->gpu_span.end > v->gpu_span.start ? v->gpu_span.end - v->gpu_span.start : 0;
     const metric_spans gathers =
         metric_union_of_class(v->rank, &v->comm, v->comm_type, METRIC_ALL_GATHER, scratch);
-    type_sums *own = r->own;
-    const type_sum all = sum_types(v, own);
+    type_sum *type = r->own, all = {.bytes = 0};
+    int64_t union_ps[METRIC_COMM_TYPES];
     metric_value *to = r->out;
 
     (void)x;
-    metric_put_number(r->aside, "time_ms", guide_us(all.union_ps) / 1000);
+    for (uint32_t i = 0; i < v->comm.n; i++)
+        count(v->rank, &v->rank->event[v->comm.event[i]], v->comm_type[i], &type[v->comm_type[i]]);
+    metric_class_lengths(v->rank, &v->comm, v->comm_type, METRIC_COMM_TYPES, union_ps);
+    for (int t = 0; t < METRIC_COMM_TYPES; t++) {
+        type[t].of[UNION_PS] = union_ps[t];
+        add(&all, &type[t]);
+    }
+    all.of[UNION_PS] = metric_spans_length(&v->comm_time);
+    metric_put_number(r->aside, "time_ms", guide_us(all.of[UNION_PS]) / 1000);
     metric_put_integer(r->aside, "calls", v->comm.n);
     metric_put_text(to, "layer", metric_layer_name[v->comm_layer]);
-    metric_put_ms(to, "union_ms_all", all.union_ps);
-    metric_put_ms(to, "sum_ms_all", all.sum_ps);
-    guide_put_percent(to, "percentage_of_gpu_span", (double)all.union_ps, (double)span, no_gpu);
+    metric_put_ms(to, "union_ms_all", all.of[UNION_PS]);
+    metric_put_ms(to, "sum_ms_all", all.of[SUM_PS]);
+    guide_put_percent(to, "percentage_of_gpu_span", (double)all.of[UNION_PS], (double)span, no_gpu);
     metric_put_ratio(to, "calls_per_step", v->comm.n, v->n_steps, no_steps);
     guide_put_percent(to, "prefetch_efficiency_pct", (double)metric_spans_overlap(&gathers, &v->compute_time),
-                      (double)own->type[METRIC_ALL_GATHER].union_ps, no_gather);
-    put_types(to, "count_by_type", own->type, COUNT);
-    put_types(to, "time_union_ms_by_type", own->type, UNION);
-    put_types(to, "time_sum_ms_by_type", own->type, SUM);
-    put_sized(to, own->type, &all);
+                      (double)union_ps[METRIC_ALL_GATHER], no_gather);
+    put_types(to, "count_by_type", type, COUNT);
+    put_types(to, "time_union_ms_by_type", type, UNION);
+    put_types(to, "time_sum_ms_by_type", type, SUM);
+    put_sized(to, type, &all);
     return true;
 }
 
@@ -170,18 +152,18 @@ static void put_operations(const guide_ranks *ranks, type_sum *all, metric_value
         metric_value *type;
 
         for (uint32_t i = 0; i < ranks->n; i++) {
-            const type_sum *s = &((const type_sums *)ranks->rank[i].own)->type[t];
+            const type_sum *s = (const type_sum *)ranks->rank[i].own + t;
 
             add(&all[t], s);
-            least = s->union_ps < least ? s->union_ps : least;
-            most = s->union_ps > most ? s->union_ps : most;
+            least = s->of[UNION_PS] < least ? s->of[UNION_PS] : least;
+            most = s->of[UNION_PS] > most ? s->of[UNION_PS] : most;
         }
-        if (!all[t].n)
+        if (!all[t].of[CALLS])
             continue;
         type = metric_put_object(to, metric_comm_type_name[t]);
-        metric_put_integer(type, "total_count", all[t].n);
-        metric_put_ms(type, "total_time_ms", all[t].union_ps);
-        metric_put_number(type, "avg_time_per_rank_ms", guide_us(all[t].union_ps) / 1000 / ranks->n);
+        metric_put_integer(type, "total_count", all[t].of[CALLS]);
+        metric_put_ms(type, "total_time_ms", all[t].of[UNION_PS]);
+        metric_put_number(type, "avg_time_per_rank_ms", guide_us(all[t].of[UNION_PS]) / 1000 / ranks->n);
         metric_put_ms(type, "min_rank_time_ms", least);
         metric_put_ms(type, "max_rank_time_ms", most);
     }
@@ -189,8 +171,8 @@ static void put_operations(const guide_ranks *ranks, type_sum *all, metric_value
 
 static void communication(const metric_context *x, metric_value *out)
 {
-    type_sum type[METRIC_COMM_TYPES] = {{0}}, all = {0};
-    guide_ranks ranks = guide_measure(x, out, measure, sizeof(type_sums));
+    type_sum type[METRIC_COMM_TYPES] = {{.bytes = 0}}, all = {.bytes = 0};
+    guide_ranks ranks = guide_measure(x, out, measure, METRIC_COMM_TYPES * sizeof(type_sum));
 
     metric_put_number(out, "total_communication_time_ms", guide_mean(&ranks, "time_ms"));
     metric_put_number(out, "total_communication_count", guide_mean(&ranks, "calls"));
@@ -234,44 +216,24 @@ static const metric_pick all_calls = METRIC_PICK(
     {7, "kernel", .names = KERNEL("allgather")}, {8, "kernel", .names = KERNEL("allreduce")},
     {9, "kernel", .names = KERNEL("reducescatter")}, {10, "kernel", .names = KERNEL("broadcast")});
 
-typedef struct {
-    metric_sums of[N_CLASS];
-} class_sums;
-
-static void put_operations_of(const class_sums *sums, metric_value *to)
-{
-    for (size_t i = 0; i < N_CLASS; i++) {
-        const metric_sums *s = &sums->of[i];
-        double us = guide_us(s->sum_ps);
-        metric_value *o;
-
-        if (!s->n)
-            continue;
-        o = metric_put_object(to, class_name[i]);
-        metric_put_integer(o, "count", s->n);
-        metric_put_number(o, "total_time_us", us);
-        metric_put_number(o, "total_time_ms", us / 1000);
-        metric_put_number(o, "avg_time_us", us / (double)s->n);
-        metric_put_us(o, "min_time_us", s->least_ps);
-        metric_put_us(o, "max_time_us", s->most_ps);
-    }
-}
-
 static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
     const trace_rank *r = of->rank;
     const double recording_us = guide_recording_us(r);
-    class_sums *sums = of->own;
+    metric_sums *sums = of->own; /* of each class */
+    metric_value *operations;
     double time_us = 0;
     int64_t calls = 0;
 
     (void)x;
-    metric_pick_sum(r, &all_calls, scratch, sums->of);
+    metric_pick_sum(r, &all_calls, scratch, sums);
     for (size_t i = 0; i < N_WORDS; i++) {
-        time_us += guide_us(sums->of[i].sum_ps);
-        calls += sums->of[i].n;
+        time_us += guide_us(sums[i].sum_ps);
+        calls += sums[i].n;
     }
-    put_operations_of(sums, metric_put_object(of->out, "operation_stats"));
+    operations = metric_put_object(of->out, "operation_stats");
+    for (size_t i = 0; i < N_CLASS; i++)
+        guide_put_sums(operations, class_name[i], &sums[i], true);
     metric_put_number(of->out, "total_communication_time_us", time_us);
     metric_put_number(of->out, "total_communication_time_ms", time_us / 1000);
     metric_put_integer(of->out, "total_communication_count", calls);
@@ -288,7 +250,7 @@ static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
         metric_value *o;
 
         for (uint32_t r = 0; r < ranks->n; r++) {
-            const metric_sums *s = &((const class_sums *)ranks->rank[r].own)->of[i];
+            const metric_sums *s = (const metric_sums *)ranks->rank[r].own + i;
 
             if (!s->n)
                 continue;
@@ -309,7 +271,7 @@ static void put_operations_compat(const guide_ranks *ranks, metric_value *to)
 
 static void communication_compat(const metric_context *x, metric_value *out)
 {
-    guide_ranks ranks = guide_measure(x, out, measure_compat, sizeof(class_sums));
+    guide_ranks ranks = guide_measure(x, out, measure_compat, N_CLASS * sizeof(metric_sums));
 
     metric_put_number(out, "total_communication_time_ms", guide_mean(&ranks, "total_communication_time_ms"));
     metric_put_integer(out, "total_communication_count",

@@ -129,10 +129,3 @@ void metric_class_lengths(const trace_rank *rank, const metric_events *e, const 
 }
 
 void metric_room(metric_events *e, uint32_t n, dse_arena *a) { e->event = DSE_ARENA_NEW(a, uint32_t, n); }
-
-void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out)
-{
-    metric_room(out, picked->n, a);
-    memcpy(out->event, picked->event, picked->n * sizeof *out->event);
-    out->n = picked->n;
-}

@@ -26,9 +26,6 @@ typedef struct {
 /* Room for n events in an empty list. */
 void metric_room(metric_events *e, uint32_t n, dse_arena *a);
 
-/* A copy of a list. */
-void metric_keep(const metric_events *picked, dse_arena *a, metric_events *out);
-
 /* Puts event indexes into the order of start. */
 void metric_sort_by_start(const trace_rank *rank, metric_events *e, dse_arena *scratch);
 

@@ -36,67 +36,40 @@ static spread spread_of(const double *load, size_t n)
     return s;
 }
 
-static void put_summary(metric_value *out, const trace_experts *e, const spread *s)
-{
-    metric_value *v = metric_put_object(out, "summary");
-
-    metric_put_number(v, "entropy", s->entropy);
-    metric_put_ratio(v, "normalized_entropy", s->entropy, log2(e->n),
-                     "with one expert there is nothing to spread");
-    metric_put_number(v, "coefficient_of_variation", s->deviation / s->mean);
-    metric_put_number(v, "max_min_ratio", s->largest / s->smallest);
-    metric_put_number(v, "total_tokens", s->total);
-    metric_put_integer(v, "num_experts", e->n);
-    metric_put_count(v, "total_steps", e->n_steps);
-    if (e->n_files_without)
-        metric_put_count(v, "files_without_expert_loads", e->n_files_without);
-}
-
-/* NULL if the number of devices is unknown; *why is the reason. */
-static double *sum_devices(const metric_context *x, const trace_experts *e, const char **why)
-{
-    int64_t n = x->card ? x->card->ep : TRACE_CARD_NONE;
-    double *load;
-
-    *why = NULL;
-    if (!x->card)
-        *why = "there is no workload card to say over how many devices (ep) the experts are spread";
-    else if (n == TRACE_CARD_NONE || n < 1)
-        *why = "the workload card does not give Model-executor.model_plan_parallelization.ep";
-    else if (n > e->n)
-        *why = "the workload card's ep is larger than the number of experts";
-    if (*why)
-        return NULL;
-    load = DSE_ARENA_NEW(x->arena, double, (size_t)n);
-    for (uint32_t i = 0; i < e->n; i++)
-        load[(uint64_t)i * (uint64_t)n / e->n] += e->load[i];
-    return load;
-}
-
 static void put_devices(const metric_context *x, const trace_experts *e, metric_value *out)
 {
-    const char *why;
-    double *load = sum_devices(x, e, &why);
+    const int64_t n = x->card ? x->card->ep : TRACE_CARD_NONE;
+    const char *why = NULL;
     metric_value *v, *totals;
+    double *load;
     spread s;
 
-    if (!load) {
+    if (!x->card)
+        why = "there is no workload card to say over how many devices (ep) the experts are spread";
+    else if (n == TRACE_CARD_NONE || n < 1)
+        why = "the workload card does not give Model-executor.model_plan_parallelization.ep";
+    else if (n > e->n)
+        why = "the workload card's ep is larger than the number of experts";
+    if (why) {
         metric_put_absent(out, "per_device", why);
         return;
     }
-    s = spread_of(load, (size_t)x->card->ep);
+    load = DSE_ARENA_NEW(x->arena, double, (size_t)n);
+    for (uint32_t i = 0; i < e->n; i++)
+        load[(uint64_t)i * (uint64_t)n / e->n] += e->load[i];
+    s = spread_of(load, (size_t)n);
     v = metric_put_object(out, "per_device");
-    metric_put_integer(v, "num_devices", x->card->ep);
+    metric_put_integer(v, "num_devices", n);
     metric_put_number(v, "max_mean_ratio", s.largest / s.mean);
     metric_put_number(v, "coefficient_of_variation", s.deviation / s.mean);
     totals = metric_put_list(v, "totals");
-    for (int64_t i = 0; i < x->card->ep; i++)
+    for (int64_t i = 0; i < n; i++)
         metric_put_number(totals, NULL, load[i]);
 }
 
 static dse_status assignment(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *totals, *shares;
+    metric_value *totals, *shares, *summary;
     trace_experts e;
     spread s;
     dse_status st;
@@ -122,7 +95,17 @@ static dse_status assignment(const metric_context *x, metric_value *out, dse_err
         metric_put_number(totals, NULL, e.load[i]);
         metric_put_number(shares, NULL, e.load[i] / s.total);
     }
-    put_summary(out, &e, &s);
+    summary = metric_put_object(out, "summary");
+    metric_put_number(summary, "entropy", s.entropy);
+    metric_put_ratio(summary, "normalized_entropy", s.entropy, log2(e.n),
+                     "with one expert there is nothing to spread");
+    metric_put_number(summary, "coefficient_of_variation", s.deviation / s.mean);
+    metric_put_number(summary, "max_min_ratio", s.largest / s.smallest);
+    metric_put_number(summary, "total_tokens", s.total);
+    metric_put_integer(summary, "num_experts", e.n);
+    metric_put_count(summary, "total_steps", e.n_steps);
+    if (e.n_files_without)
+        metric_put_count(summary, "files_without_expert_loads", e.n_files_without);
     if (!x->options->compat) /* upstream has no devices */
         put_devices(x, &e, out);
     return DSE_OK;

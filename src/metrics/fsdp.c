@@ -39,26 +39,27 @@ typedef enum {
 } fsdp_class;
 
 #define PREFIX "FSDP::"
+#define BLANKS " \t\n\r\f\v"
 
 /* "all_gather" */
 static const char *const class_name[FSDP_CLASSES] = {
     "all_gather",  "reduce_scatter", "reshard",      "prefetch",      "copy_in",    "copy_out",
     "pre_forward", "post_forward",   "pre_backward", "post_backward", "accumulate", "other_fsdp"};
 
-/* `word` in parentheses behind it, and blanks at most between: FSDP::all_gather (layers.0). */
-static bool has_call(const char *name, const char *word)
+/* With parentheses that hold something behind it, and blanks at most between: FSDP::all_gather (layers.0). */
+static bool is_all_gather(const char *name)
 {
-    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
-        const char *at = name + strlen(word);
+    static const char word[] = PREFIX "all_gather";
 
-        at += strspn(at, " \t\n\r\f\v");
+    for (name = strstr(name, word); name; name = strstr(name + 1, word)) {
+        const char *at = name + sizeof word - 1;
+
+        at += strspn(at, BLANKS);
         if (*at == '(' && at[1] != ')' && strchr(at, ')'))
             return true;
     }
     return false;
 }
-
-static bool is_all_gather(const char *name) { return has_call(name, PREFIX "all_gather"); }
 
 #define PICK(HOST)                                                                                           \
     METRIC_PICK(                                                                                             \
@@ -81,35 +82,24 @@ static const metric_pick fsdp_ranges = PICK(.categories = 1 << TRACE_CPU_OP | 1 
 
 /* ---- layers -------------------------------------------------------------------------------- */
 
-/* The text in the first parentheses that hold any, without blanks around it; *n 0: there is none. */
-static const char *layer_of(const char *name, size_t *n)
+/* Adds a range of this name to the time of its layer: the text in the first parentheses that hold any, without
+ * blanks around it. */
+static void add_to_layer(tally *layers, const char *name, int64_t time_ps)
 {
-    static const char blanks[] = " \t\n\r\f\v";
-    const char *open = strchr(name, '('), *end;
+    const char *open = strchr(name, '('), *end, *text;
 
-    *n = 0;
     while (open && open[1] == ')')
         open = strchr(open + 1, '(');
     if (!open || !(end = strchr(open, ')')))
-        return NULL;
-    open++;
-    while (open < end && strchr(blanks, *open))
-        open++;
-    while (end > open && strchr(blanks, end[-1]))
-        end--;
-    *n = (size_t)(end - open);
-    return open;
-}
-
-/* Adds a range of this name to the layer's time. */
-static void add_to_layer(tally *layers, const char *name, int64_t time_ps)
-{
-    size_t n;
-    const char *text = layer_of(name, &n);
-
-    if (!n)
         return;
-    text = dse_arena_strndup(layers->arena, text, n);
+    open++;
+    while (open < end && strchr(BLANKS, *open))
+        open++;
+    while (end > open && strchr(BLANKS, end[-1]))
+        end--;
+    if (end == open)
+        return;
+    text = dse_arena_strndup(layers->arena, open, (size_t)(end - open));
     tally_add(tally_at(layers, text, text, ""), time_ps);
 }
 
@@ -142,20 +132,6 @@ static void put_layers(tally_rows *layers, bool compat, uint32_t n_steps, metric
     }
 }
 
-/* ---- a step -------------------------------------------------------------------------------- */
-
-typedef struct {
-    double n, own_ms, gpu_ms; /* of a step */
-} class_cost;
-
-typedef struct {
-    double step_ms, fsdp_ms, share, comm_ms, copy_ms; /* of a step */
-    class_cost class[FSDP_CLASSES];
-    bool has_launches;
-    tally_rows layers;
-    uint32_t n_steps;
-} rank_cost;
-
 /* ---- ranges -------------------------------------------------------------------------------- */
 
 /* The ranges of the steps, each with the one around it; by place their classes, and the time in the steps in
@@ -167,13 +143,6 @@ typedef struct {
     int64_t *own_ps;
 } ranges;
 
-/* In part at least. */
-static bool is_in(const metric_spans *steps, const trace_event *e)
-{
-    return metric_spans_at(steps, metric_start(e)) ||
-           metric_spans_within(steps, metric_start(e), metric_end(e)) > 0;
-}
-
 static ranges find_ranges(const trace_rank *r, const metric_spans *steps, dse_arena *a)
 {
     metric_picked p = metric_pick_of(r, NULL, &fsdp_ranges, a);
@@ -182,9 +151,13 @@ static ranges find_ranges(const trace_rank *r, const metric_spans *steps, dse_ar
     ranges out;
 
     metric_room(&in, p.list.n, a);
-    for (uint32_t i = 0; i < p.list.n; i++)
-        if (is_in(steps, metric_picked_at(&p, i)))
+    for (uint32_t i = 0; i < p.list.n; i++) { /* in part at least */
+        const trace_event *e = metric_picked_at(&p, i);
+
+        if (metric_spans_at(steps, metric_start(e)) ||
+            metric_spans_within(steps, metric_start(e), metric_end(e)) > 0)
             in.event[in.n++] = p.list.event[i];
+    }
     out =
         (ranges){metric_nest_of(r, &in, a), DSE_ARENA_NEW(a, uint8_t, in.n), DSE_ARENA_NEW(a, int64_t, in.n)};
     for (uint32_t i = 0; i < in.n; i++) {
@@ -223,95 +196,79 @@ static uint8_t class_at(const ranges *r, uint32_t lane, int64_t at)
     return i == DSE_NONE ? FSDP_CLASSES : r->class[i];
 }
 
-/* GPU time of the kernels that are launched in the steps. */
-static void gpu_times(const metric_view *v, const metric_spans *steps, const ranges *r, dse_arena *a,
-                      rank_cost *out)
+/* GPU time, by class, of the kernels that are launched in the steps. Returns whether any launch is known. */
+static bool gpu_times(const metric_view *v, const metric_spans *steps, const ranges *r, dse_arena *a,
+                      int64_t ps[FSDP_CLASSES + 1])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
-    int64_t ps[FSDP_CLASSES + 1];
+    bool any = false;
 
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *launch = v->launch[i] == DSE_NONE ? NULL : &v->rank->event[v->launch[i]];
 
-        out->has_launches = out->has_launches || launch;
+        any = any || launch;
         class[i] = launch && metric_spans_at(steps, launch->start_ps)
                        ? class_at(r, launch->lane, launch->start_ps)
                        : FSDP_CLASSES;
     }
     metric_class_lengths(v->rank, &v->kernels, class, FSDP_CLASSES + 1, ps);
-    for (int c = 0; c < FSDP_CLASSES; c++)
-        out->class[c].gpu_ms = guide_us(ps[c]) / 1000 / out->n_steps;
-}
-
-/* ---- a rank -------------------------------------------------------------------------------- */
-
-static void fill(const metric_view *v, const metric_spans *steps, const ranges *r, dse_arena *a,
-                 rank_cost *out)
-{
-    double each = (double)TRACE_PS_PER_MS * out->n_steps;
-    tally layers = {.arena = a};
-
-    gpu_times(v, steps, r, a, out);
-    for (uint32_t i = 0; i < r->nest.n; i++) {
-        class_cost *c = &out->class[r->class[i]];
-
-        c->n += 1.0 / out->n_steps;
-        c->own_ms += (double)r->own_ps[i];
-        add_to_layer(&layers, METRIC_TEXT_OF(v->rank, &v->rank->event[r->nest.item[i].event]), r->own_ps[i]);
-    }
-    out->layers = tally_end(&layers);
-    for (int c = 0; c < FSDP_CLASSES; c++)
-        out->class[c].own_ms /= each;
-    out->step_ms = (double)metric_spans_length(steps) / each;
-    out->fsdp_ms = (double)open_ps(r, steps, a) / each;
-    out->share = 100 * out->fsdp_ms / out->step_ms;
-    out->comm_ms = out->class[FSDP_ALL_GATHER].own_ms + out->class[FSDP_REDUCE_SCATTER].own_ms;
-    out->copy_ms = out->class[FSDP_COPY_IN].own_ms + out->class[FSDP_COPY_OUT].own_ms;
+    return any;
 }
 
 /* ---- the result ---------------------------------------------------------------------------- */
 
 static const char no_launches[] = "the trace does not say which host call launched a kernel";
 
-static void put_class(const rank_cost *r, int c, metric_value *to)
-{
-    const class_cost *k = &r->class[c];
-    metric_value *o;
+/* What a class costs in a step. */
+typedef struct {
+    double n, own_ms;
+} class_cost;
 
-    if (!(k->n > 0))
-        return;
-    o = metric_put_object(to, class_name[c]);
-    metric_put_number(o, "count_per_step", k->n);
-    metric_put_number(o, "self_time_ms", k->own_ms);
-    guide_put_percent(o, "percentage_of_fsdp", k->own_ms, r->fsdp_ms, "FSDP takes no time");
-    metric_put_number_or(o, "gpu_time_ms", r->has_launches ? k->gpu_ms : NAN, no_launches);
-}
-
-static void put_rank(rank_cost *r, metric_value *to)
-{
-    metric_value *operations;
-
-    metric_put_number(to, "step_time_ms", r->step_ms);
-    metric_put_number(to, "fsdp_time_ms", r->fsdp_ms);
-    metric_put_number(to, "fsdp_overhead_percentage", r->share);
-    metric_put_number(to, "communication_time_ms", r->comm_ms);
-    metric_put_number(to, "copy_overhead_ms", r->copy_ms);
-    operations = metric_put_object(to, "operation_breakdown");
-    for (int c = 0; c < FSDP_CLASSES; c++)
-        put_class(r, c, operations);
-    metric_put_count(to, "num_layers", r->layers.n);
-    put_layers(&r->layers, false, r->n_steps, metric_put_object(to, "layer_breakdown"));
-}
-
+/* Puts a rank's times of a step. */
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    rank_cost c = {.n_steps = metric_steps_kept(r->view, x->options->trim).n};
-    metric_spans steps = metric_steps_time(r->view, x->options->trim, a);
-    ranges found = find_ranges(r->rank, &steps, a);
+    const uint32_t n_steps = metric_steps_kept(r->view, x->options->trim).n;
+    const double each = (double)TRACE_PS_PER_MS * n_steps;
+    const metric_spans steps = metric_steps_time(r->view, x->options->trim, a);
+    const ranges found = find_ranges(r->rank, &steps, a);
+    const double step_ms = (double)metric_spans_length(&steps) / each,
+                 fsdp_ms = (double)open_ps(&found, &steps, a) / each;
+    int64_t gpu_ps[FSDP_CLASSES + 1];
+    const bool has_launches = gpu_times(r->view, &steps, &found, a, gpu_ps);
+    class_cost class[FSDP_CLASSES] = {{0}};
+    metric_value *operations, *o;
+    tally layers = {.arena = a};
+    tally_rows rows;
 
-    fill(r->view, &steps, &found, a, &c);
+    for (uint32_t i = 0; i < found.nest.n; i++) {
+        class[found.class[i]].n += 1.0 / n_steps;
+        class[found.class[i]].own_ms += (double)found.own_ps[i];
+        add_to_layer(&layers, METRIC_TEXT_OF(r->rank, &r->rank->event[found.nest.item[i].event]),
+                     found.own_ps[i]);
+    }
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        class[c].own_ms /= each;
+    rows = tally_end(&layers);
     metric_put_integer(r->aside, "ranges", found.nest.n);
-    put_rank(&c, r->out);
+    metric_put_number(r->out, "step_time_ms", step_ms);
+    metric_put_number(r->out, "fsdp_time_ms", fsdp_ms);
+    metric_put_number(r->out, "fsdp_overhead_percentage", 100 * fsdp_ms / step_ms);
+    metric_put_number(r->out, "communication_time_ms",
+                      class[FSDP_ALL_GATHER].own_ms + class[FSDP_REDUCE_SCATTER].own_ms);
+    metric_put_number(r->out, "copy_overhead_ms", class[FSDP_COPY_IN].own_ms + class[FSDP_COPY_OUT].own_ms);
+    operations = metric_put_object(r->out, "operation_breakdown");
+    for (int c = 0; c < FSDP_CLASSES; c++) {
+        if (!(class[c].n > 0))
+            continue;
+        o = metric_put_object(operations, class_name[c]);
+        metric_put_number(o, "count_per_step", class[c].n);
+        metric_put_number(o, "self_time_ms", class[c].own_ms);
+        guide_put_percent(o, "percentage_of_fsdp", class[c].own_ms, fsdp_ms, "FSDP takes no time");
+        metric_put_number_or(o, "gpu_time_ms",
+                             has_launches ? guide_us(gpu_ps[c]) / 1000 / n_steps : (double)NAN, no_launches);
+    }
+    metric_put_count(r->out, "num_layers", rows.n);
+    put_layers(&rows, false, n_steps, metric_put_object(r->out, "layer_breakdown"));
     return true;
 }
 
@@ -348,65 +305,40 @@ static dse_status fsdp(const metric_context *x, metric_value *out, dse_error *er
 
 /* ---- as the original ----------------------------------------------------------------------- */
 
-typedef struct {
-    metric_sums class[FSDP_CLASSES];
-    int64_t sum_ps;
-    tally_rows layers;
-} compat_row;
-
-static void put_classes(const compat_row *row, metric_value *to)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
-    for (int i = 0; i < FSDP_CLASSES; i++) {
-        const metric_sums *s = &row->class[i];
-        metric_value *o;
-
-        if (!s->n)
-            continue;
-        o = metric_put_object(to, class_name[i]);
-        metric_put_integer(o, "count", s->n);
-        metric_put_number(o, "total_time_ms", guide_us(s->sum_ps) / 1000);
-        metric_put_number(o, "avg_time_us", guide_us(s->sum_ps) / (double)s->n);
-        metric_put_us(o, "min_time_us", s->least_ps);
-        metric_put_us(o, "max_time_us", s->most_ps);
-        guide_put_round(o, "percentage_of_fsdp", guide_percent(guide_us(s->sum_ps), guide_us(row->sum_ps)));
-    }
-}
-
-static void put_rank_compat(compat_row *row, const guide_rank *r)
-{
-    const metric_sums *c = row->class;
-    const double recording_us = guide_recording_us(r->rank), fsdp_us = guide_us(row->sum_ps);
-    metric_value *to = r->out;
-
-    metric_put_number(r->aside, "fsdp_time_ms", fsdp_us / 1000);
-    metric_put_number(to, "total_fsdp_time_ms", fsdp_us / 1000);
-    metric_put_number(to, "total_trace_time_ms", recording_us / 1000);
-    guide_put_round(to, "fsdp_overhead_percentage", guide_percent(fsdp_us, recording_us));
-    metric_put_number(to, "communication_time_ms",
-                      guide_us(c[FSDP_ALL_GATHER].sum_ps + c[FSDP_REDUCE_SCATTER].sum_ps) / 1000);
-    metric_put_number(to, "copy_overhead_ms",
-                      guide_us(c[FSDP_COPY_IN].sum_ps + c[FSDP_COPY_OUT].sum_ps) / 1000);
-    put_classes(row, metric_put_object(to, "operation_breakdown"));
-    put_layers(&row->layers, true, 1, metric_put_object(to, "layer_breakdown"));
-    metric_put_count(to, "num_layers", row->layers.n);
-}
-
-static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
-{
-    metric_picked p = metric_pick_of(of->rank, NULL, &compat_ranges, scratch);
-    tally layers = {.arena = scratch};
-    compat_row row = {0};
+    metric_picked p = metric_pick_of(r->rank, NULL, &compat_ranges, a);
+    metric_sums class[FSDP_CLASSES] = {{0}};
+    const double recording_us = guide_recording_us(r->rank);
+    metric_value *operations, *o;
+    tally layers = {.arena = a};
+    int64_t sum_ps = 0;
+    double fsdp_us;
+    tally_rows rows;
 
     (void)x;
-    metric_picked_sum(&p, row.class);
-    for (uint32_t i = 0; i < p.list.n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
-
-        row.sum_ps += e->dur_ps;
-        add_to_layer(&layers, METRIC_TEXT_OF(of->rank, e), e->dur_ps);
-    }
-    row.layers = tally_end(&layers);
-    put_rank_compat(&row, of);
+    metric_picked_sum(&p, class);
+    for (uint32_t i = 0; i < p.list.n; i++)
+        add_to_layer(&layers, METRIC_TEXT_OF(r->rank, metric_picked_at(&p, i)),
+                     metric_picked_at(&p, i)->dur_ps);
+    rows = tally_end(&layers);
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        sum_ps += class[c].sum_ps;
+    fsdp_us = guide_us(sum_ps);
+    metric_put_number(r->aside, "fsdp_time_ms", fsdp_us / 1000);
+    metric_put_number(r->out, "total_fsdp_time_ms", fsdp_us / 1000);
+    metric_put_number(r->out, "total_trace_time_ms", recording_us / 1000);
+    guide_put_round(r->out, "fsdp_overhead_percentage", guide_percent(fsdp_us, recording_us));
+    metric_put_number(r->out, "communication_time_ms",
+                      guide_us(class[FSDP_ALL_GATHER].sum_ps + class[FSDP_REDUCE_SCATTER].sum_ps) / 1000);
+    metric_put_number(r->out, "copy_overhead_ms",
+                      guide_us(class[FSDP_COPY_IN].sum_ps + class[FSDP_COPY_OUT].sum_ps) / 1000);
+    operations = metric_put_object(r->out, "operation_breakdown");
+    for (int c = 0; c < FSDP_CLASSES; c++)
+        if ((o = guide_put_sums(operations, class_name[c], &class[c], false)))
+            guide_put_round(o, "percentage_of_fsdp", guide_percent(guide_us(class[c].sum_ps), fsdp_us));
+    put_layers(&rows, true, 1, metric_put_object(r->out, "layer_breakdown"));
+    metric_put_count(r->out, "num_layers", rows.n);
     return true;
 }
 

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Most time first; of equal times the one that is called most, then by name. */
@@ -32,25 +31,20 @@ static glance_rows rows_of(tally *t)
 
 /* ---- where the time goes --------------------------------------------------------------------- */
 
-static metric_spans within(const metric_spans *s, const metric_spans *window, dse_arena *a)
-{
-    return metric_spans_intersect(s, window, a);
-}
-
 static void divide(const metric_spans *compute, const metric_spans *comm, const metric_spans *copies,
                    metric_span window, dse_arena *a, glance_device *d)
 {
-    metric_spans all = {1, &window}, work = within(compute, &all, a), moved, left;
+    metric_spans all = {1, &window}, work = metric_spans_intersect(compute, &all, a), moved, left;
 
     d->window_ps = window.end > window.start ? window.end - window.start : 0;
     if (!d->window_ps)
         return;
-    moved = within(comm, &all, a);
+    moved = metric_spans_intersect(comm, &all, a);
     moved = metric_spans_subtract(&moved, &work, a);
     d->part_ps[GLANCE_COMPUTE] = metric_spans_length(&work);
     d->part_ps[GLANCE_EXPOSED] = metric_spans_length(&moved);
     work = metric_spans_unite(&work, &moved, a);
-    left = within(copies, &all, a);
+    left = metric_spans_intersect(copies, &all, a);
     left = metric_spans_subtract(&left, &work, a);
     d->part_ps[GLANCE_COPIES] = metric_spans_length(&left);
     d->part_ps[GLANCE_IDLE] = d->window_ps;
@@ -167,10 +161,8 @@ glance_rows glance_kinds(const glance_rows *kernels, dse_arena *a)
 
     for (size_t i = 0; i < kernels->n; i++) {
         const glance_row *k = &kernels->row[i];
-        glance_row *row = tally_at(&t, k->of, k->of, "");
 
-        row->n += k->n;
-        row->ps += k->ps;
+        tally_merge(tally_at(&t, k->of, k->of, ""), k->n, k->ps);
     }
     return rows_of(&t);
 }
@@ -257,30 +249,27 @@ static void add_operations(const metric_view *v, const tpu_device *d, tally *ker
 
 /* By names of functions, files of Python and markers of the first rank; the first row that any name meets.
  * SGLang uses kernels of vLLM. */
-static const metric_name_class programs[] = {{0, "sglang"},
-                                             {1, "vllm"},
-                                             {1, "=^" METRIC_VLLM_PREFIX},
-                                             {2, "torchtitan"},
-                                             {3, "megatron/"},
-                                             {3, "megatron."},
-                                             {4, "deepspeed"},
-                                             {5, "torchrec"},
-                                             {6, "fsdp::|fullyshardeddataparallel"},
-                                             {7, "distributeddataparallel"}};
+static const struct {
+    const char *program, *words;
+} programs[] = {{"SGLang", "sglang"},
+                {"vLLM", "vllm|=^" METRIC_VLLM_PREFIX},
+                {"TorchTitan", "torchtitan"},
+                {"Megatron-LM", "megatron/|megatron."},
+                {"DeepSpeed", "deepspeed"},
+                {"TorchRec", "torchrec"},
+                {"PyTorch FSDP", "fsdp::|fullyshardeddataparallel"},
+                {"PyTorch DDP", "distributeddataparallel"}};
 
 static const char *program_of(const metric_context *x)
 {
-    static const char *const names[] = {"SGLang",    "vLLM",     "TorchTitan",   "Megatron-LM",
-                                        "DeepSpeed", "TorchRec", "PyTorch FSDP", "PyTorch DDP"};
     const trace_names *said = x->n_views ? &x->view[0].rank->names : NULL;
-    uint8_t first = DSE_COUNT(names);
+    size_t first = DSE_COUNT(programs);
 
-    for (uint32_t k = 0; said && k < said->n; k++) {
-        const uint8_t class = METRIC_CLASS_OF_NAME(programs, said->text[k], DSE_COUNT(names));
-
-        first = class < first ? class : first;
-    }
-    return first < DSE_COUNT(names) ? names[first] : NULL;
+    for (uint32_t k = 0; said && k < said->n; k++)
+        for (size_t p = 0; p < first; p++)
+            if (metric_says(said->text[k], programs[p].words))
+                first = p;
+    return first < DSE_COUNT(programs) ? programs[first].program : NULL;
 }
 
 static glance_device sum_of(const glance_device *device, size_t n)

@@ -187,6 +187,24 @@ void guide_put_share(const metric_context *x, metric_value *to, const char *key,
         guide_put_percent(to, key, part, whole, why);
 }
 
+metric_value *guide_put_sums(metric_value *to, const char *key, const metric_sums *s, bool in_us)
+{
+    const double us = guide_us(s->sum_ps);
+    metric_value *o;
+
+    if (!s->n)
+        return NULL;
+    o = metric_put_object(to, key);
+    metric_put_integer(o, "count", s->n);
+    if (in_us)
+        metric_put_number(o, "total_time_us", us);
+    metric_put_number(o, "total_time_ms", us / 1000);
+    metric_put_number(o, "avg_time_us", us / (double)s->n);
+    metric_put_us(o, "min_time_us", s->least_ps);
+    metric_put_us(o, "max_time_us", s->most_ps);
+    return o;
+}
+
 metric_value *guide_put_round(metric_value *to, const char *key, double v)
 {
     return metric_put_number(to, key, metric_round(v, 2));

@@ -90,6 +90,10 @@ metric_value *guide_put_percent(metric_value *to, const char *key, double part, 
 void guide_put_share(const metric_context *x, metric_value *to, const char *key, double part, double whole,
                      const char *why);
 
+/* An object of what some events come to, with their time in microseconds, too, where the original says it;
+ * NULL: there are none, and nothing is put. */
+metric_value *guide_put_sums(metric_value *to, const char *key, const metric_sums *s, bool in_us);
+
 /* Rounded to two decimals. */
 metric_value *guide_put_round(metric_value *to, const char *key, double v);
 

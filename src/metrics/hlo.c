@@ -6,7 +6,10 @@
 
 hlo_word hlo_word_of(const char *text) { return (hlo_word){text, text ? strlen(text) : 0}; }
 
-bool hlo_is(hlo_word w, const char *word) { return strlen(word) == w.n && memcmp(w.at, word, w.n) == 0; }
+static bool hlo_is(hlo_word w, const char *word)
+{
+    return strlen(word) == w.n && memcmp(w.at, word, w.n) == 0;
+}
 
 hlo_word hlo_strip(hlo_word w, int *phase)
 {
@@ -120,51 +123,37 @@ static int bits_of(hlo_word type, bool upstream)
     return !upstream && type.n > 2 && memcmp(type.at, "f8", 2) == 0 ? 8 : -1;
 }
 
-/* Multiplies by the next dimension; false when it is too large. */
-static bool times(uint64_t *elements, const char **s)
-{
-    uint64_t d = 0;
+/* What a dimension stands between. */
+static bool is_between(char c) { return !c || strchr("[],", c) || isspace((unsigned char)c); }
 
-    while (isdigit((unsigned char)**s)) {
-        if (d > UINT64_MAX / 10 - 1)
-            return false;
-        d = d * 10 + (uint64_t)(*(*s)++ - '0');
-    }
-    if (d && *elements > HLO_UNKNOWN / 256 / d)
-        return false;
-    *elements *= d;
-    return true;
-}
-
-static bool ends_dimension(char c) { return !c || c == ']' || c == ',' || isspace((unsigned char)c); }
-
-/* Whether upstream counts the dimension that begins here: it is digits alone, which that of a bound, "<=8",
- * is not. */
-static bool is_plain(const char *s)
-{
-    while (isdigit((unsigned char)*s))
-        s++;
-    return ends_dimension(*s);
-}
-
-/* Bytes of the one shape whose '[' is here; *s moves past its ']'. */
+/* Bytes of the one shape whose '[' is here; *s moves past its ']'. Upstream counts dimensions that are digits
+ * alone, which that of a bound, "<=8", is not. */
 static uint64_t bytes_at(hlo_word type, const char **s, bool upstream)
 {
-    int bits = bits_of(type, upstream);
+    const int bits = bits_of(type, upstream);
     uint64_t elements = 1;
+    const char *at = *s + 1;
 
-    for (++*s; **s && **s != ']';) {
-        if (upstream && !is_plain(*s))
-            while (!ends_dimension(**s))
-                ++*s;
-        else if (!isdigit((unsigned char)**s))
-            ++*s;
-        else if (!times(&elements, s))
+    while (*at && *at != ']') {
+        const bool is_first = is_between(at[-1]);
+        char *end;
+        unsigned long long d;
+
+        if (!isdigit((unsigned char)*at)) {
+            at++;
+            continue;
+        }
+        d = strtoull(at, &end, 10); /* the largest if it does not fit */
+        at = end;
+        if (upstream && !(is_first && is_between(*at)))
+            continue;
+        if (d && elements > HLO_UNKNOWN / 256 / d)
             return HLO_UNKNOWN;
+        elements *= d;
     }
-    if (**s != ']' || bits < 0)
+    if (*at != ']' || bits < 0)
         return HLO_UNKNOWN;
-    ++*s;
+    *s = at + 1;
     return (elements * (uint64_t)bits + 7) / 8;
 }
 
@@ -217,6 +206,7 @@ uint32_t hlo_group_size(const char *text)
 {
     static const char key[] = "replica_groups=";
     const char *s = text ? strstr(text, key) : NULL;
+    unsigned long members;
     uint32_t n = 1;
 
     if (!s)
@@ -231,8 +221,6 @@ uint32_t hlo_group_size(const char *text)
     }
     if (*s != '[' || !(s = strchr(s, ',')))
         return 0;
-    {
-        unsigned long members = strtoul(s + 1, NULL, 10);
-        return members < UINT32_MAX ? (uint32_t)members : 0;
-    }
+    members = strtoul(s + 1, NULL, 10);
+    return members < UINT32_MAX ? (uint32_t)members : 0;
 }

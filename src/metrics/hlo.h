@@ -48,6 +48,5 @@ hlo_word hlo_strip(hlo_word w, int *phase);
 hlo_word hlo_base(hlo_word name);
 
 hlo_word hlo_word_of(const char *text);
-bool hlo_is(hlo_word w, const char *word);
 
 #endif

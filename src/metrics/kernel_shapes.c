@@ -16,30 +16,17 @@
 #include "metrics/metric.h"
 #include "metrics/nest.h"
 #include "metrics/numbers.h"
-#include "metrics/order.h"
 #include "trace/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Spelt as the classes of kernels of the simulator (workload/kernel.h). */
-typedef enum {
-    CLASS_MATMUL,
-    CLASS_ATTENTION,
-    CLASS_ATTENTION_BACKWARD,
-    CLASS_ATTENTION_PRODUCT,
-    CLASS_ELEMENTWISE,
-    CLASS_NORMALISATION,
-    CLASS_LOOKUP,
-    CLASSES
-} shape_class;
+const char *const metric_shape_class_name[METRIC_SHAPE_CLASSES] = {
+    "unknown",           "matmul",      "attention",     "attention_backward",
+    "attention_product", "elementwise", "normalisation", "lookup"};
 
-static const char *const class_name[CLASSES] = {
-    "matmul",        "attention", "attention_backward", "attention_product", "elementwise",
-    "normalisation", "lookup"};
-
-static bool multiplies(shape_class c) { return c <= CLASS_ATTENTION_PRODUCT; }
+static bool multiplies(metric_shape_class c) { return c <= METRIC_SHAPE_ATTENTION_PRODUCT; }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
@@ -58,48 +45,45 @@ typedef enum {
 
 static const struct {
     const char *names; /* between bars */
-    shape_class class;
+    metric_shape_class class;
     op_form form;
     uint32_t first;
 } ops[] = {
-    {"aten::mm", CLASS_MATMUL, FORM_PRODUCT, 0},
-    {"aten::addmm", CLASS_MATMUL, FORM_PRODUCT, 1},
-    {"aten::bmm", CLASS_ATTENTION_PRODUCT, FORM_BATCHES, 0},
-    {"aten::baddbmm", CLASS_ATTENTION_PRODUCT, FORM_BATCHES, 1},
-    {"aten::_scaled_dot_product_flash_attention|aten::_scaled_dot_product_cudnn_attention", CLASS_ATTENTION,
-     FORM_HEADS_TOKENS, 0},
-    {"aten::_flash_attention_forward|flash_attn::_flash_attn_forward", CLASS_ATTENTION, FORM_TOKENS_HEADS, 0},
+    {"aten::mm", METRIC_SHAPE_MATMUL, FORM_PRODUCT, 0},
+    {"aten::addmm", METRIC_SHAPE_MATMUL, FORM_PRODUCT, 1},
+    {"aten::bmm", METRIC_SHAPE_ATTENTION_PRODUCT, FORM_BATCHES, 0},
+    {"aten::baddbmm", METRIC_SHAPE_ATTENTION_PRODUCT, FORM_BATCHES, 1},
+    {"aten::_scaled_dot_product_flash_attention|aten::_scaled_dot_product_cudnn_attention",
+     METRIC_SHAPE_ATTENTION, FORM_HEADS_TOKENS, 0},
+    {"aten::_flash_attention_forward|flash_attn::_flash_attn_forward", METRIC_SHAPE_ATTENTION,
+     FORM_TOKENS_HEADS, 0},
     {"aten::_scaled_dot_product_flash_attention_backward|aten::_scaled_dot_product_cudnn_attention_backward",
-     CLASS_ATTENTION_BACKWARD, FORM_HEADS_TOKENS, 1},
-    {"aten::_flash_attention_backward|flash_attn::_flash_attn_backward", CLASS_ATTENTION_BACKWARD,
+     METRIC_SHAPE_ATTENTION_BACKWARD, FORM_HEADS_TOKENS, 1},
+    {"aten::_flash_attention_backward|flash_attn::_flash_attn_backward", METRIC_SHAPE_ATTENTION_BACKWARD,
      FORM_TOKENS_HEADS, 1},
     {"aten::add|aten::add_|aten::sub|aten::mul|aten::mul_|aten::div|aten::div_|aten::neg|aten::gelu|"
      "aten::gelu_backward|aten::silu|aten::silu_backward|aten::relu|aten::threshold_backward|"
      "aten::masked_fill_|aten::native_dropout",
-     CLASS_ELEMENTWISE, FORM_ALL, 0},
-    {"aten::copy_|aten::fill_|aten::zero_", CLASS_ELEMENTWISE, FORM_INTO, 0},
+     METRIC_SHAPE_ELEMENTWISE, FORM_ALL, 0},
+    {"aten::copy_|aten::fill_|aten::zero_", METRIC_SHAPE_ELEMENTWISE, FORM_INTO, 0},
     {"aten::_softmax|aten::_softmax_backward_data|aten::native_layer_norm|aten::native_layer_norm_backward|"
      "aten::_fused_rms_norm",
-     CLASS_NORMALISATION, FORM_ALL, 0},
-    {"aten::embedding|aten::index_select", CLASS_LOOKUP, FORM_ROWS, 0},
+     METRIC_SHAPE_NORMALISATION, FORM_ALL, 0},
+    {"aten::embedding|aten::index_select", METRIC_SHAPE_LOOKUP, FORM_ROWS, 0},
 };
 #define N_OPS DSE_COUNT(ops)
 
-static const struct {
-    const char *type, *word;
-    double bytes;
-} types[] = {{"c10::Half", "float16", 2},
-             {"c10::BFloat16", "bfloat16", 2},
-             {"float", "float32", 4},
-             {"double", "float64", 8},
-             {"long", "int64", 8},
-             {"long int", "int64", 8},
-             {"int", "int32", 4},
-             {"unsigned char", "uint8", 1},
-             {"bool", "bool", 1},
-             {"c10::Float8_e4m3fn", "float8", 1},
-             {"c10::Float8_e5m2", "float8", 1}};
-#define N_TYPES DSE_COUNT(types)
+static const metric_element_type types[] = {{"c10::Half", "float16", 2},
+                                            {"c10::BFloat16", "bfloat16", 2},
+                                            {"float", "float32", 4},
+                                            {"double", "float64", 8},
+                                            {"long", "int64", 8},
+                                            {"long int", "int64", 8},
+                                            {"int", "int32", 4},
+                                            {"unsigned char", "uint8", 1},
+                                            {"bool", "bool", 1},
+                                            {"c10::Float8_e4m3fn", "float8", 1},
+                                            {"c10::Float8_e5m2", "float8", 1}};
 
 /* ---- sizes of an operator's inputs ----------------------------------------------------------- */
 
@@ -110,7 +94,7 @@ typedef struct {
     uint32_t n; /* dimensions; 0: it is no tensor */
     double dim[MOST_DIMS];
     double elements;
-    uint32_t type; /* of `types`; N_TYPES: another */
+    const metric_element_type *type; /* NULL: another */
 } input;
 
 typedef struct {
@@ -126,7 +110,7 @@ static bool parse_dims(const char *text, inputs *out)
     while (*p == '[' && out->n < MOST_INPUTS) {
         input *in = &out->of[out->n++];
 
-        *in = (input){.type = N_TYPES, .elements = 1};
+        *in = (input){.elements = 1};
         p++;
         while (*p && *p != ']') {
             char *end;
@@ -152,9 +136,9 @@ static void parse_types(const char *text, inputs *out)
     for (uint32_t i = 0; i < out->n && *p && *p != ']'; i++) {
         size_t n = strcspn(p, ",]");
 
-        for (uint32_t t = 0; t < N_TYPES; t++)
+        for (size_t t = 0; t < DSE_COUNT(types); t++)
             if (strlen(types[t].type) == n && !memcmp(types[t].type, p, n))
-                out->of[i].type = t;
+                out->of[i].type = &types[t];
         p += n;
         p += strspn(p, ", ");
     }
@@ -163,15 +147,7 @@ static void parse_types(const char *text, inputs *out)
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    shape_class class;
-    uint32_t type; /* of `types`; N_TYPES: not known */
-    double m, n, k,
-        batch; /* of attention tokens of queries and keys, size and number of heads; else m elements */
-    double operations, bytes; /* of a call; NaN: not known */
-} shape;
-
-typedef struct {
-    shape of;
+    metric_kernel_shape of;
     size_t n, cap;
     double *ps; /* of each call */
     double sum_ps;
@@ -179,11 +155,12 @@ typedef struct {
 
 typedef struct {
     size_t n, cap;
+    trace_names keys; /* of shapes */
     samples *item;
     double attributed_ps, all_ps;
 } collected;
 
-static bool product_of(const inputs *in, uint32_t first, bool batches, shape *s)
+static bool product_of(const inputs *in, uint32_t first, bool batches, metric_kernel_shape *s)
 {
     const input *a = &in->of[first], *b = &in->of[first + 1];
     const uint32_t dims = batches ? 3 : 2;
@@ -195,12 +172,12 @@ static bool product_of(const inputs *in, uint32_t first, bool batches, shape *s)
     s->k = a->dim[dims - 1];
     s->n = b->dim[dims - 1];
     s->operations = 2 * s->m * s->n * s->k * s->batch;
-    s->bytes = s->batch * (s->m * s->k + s->k * s->n + s->m * s->n) * types[a->type].bytes;
+    s->bytes = s->batch * (s->m * s->k + s->k * s->n + s->m * s->n) * s->type->bytes;
     return true;
 }
 
 static bool attention_of(const inputs *in, uint32_t first, bool heads_first, bool backward, bool causal,
-                         shape *s)
+                         metric_kernel_shape *s)
 {
     const input *q = &in->of[first], *k = &in->of[first + 1];
     const uint32_t tokens = heads_first ? 2 : 1, heads = heads_first ? 1 : 2;
@@ -212,11 +189,11 @@ static bool attention_of(const inputs *in, uint32_t first, bool heads_first, boo
     s->n = k->dim[tokens];
     s->k = q->dim[3];
     s->operations = (causal ? 2 : 4) * s->m * s->n * s->k * s->batch * (backward ? 2.5 : 1);
-    s->bytes = 2 * (q->elements + k->elements) * types[q->type].bytes * (backward ? 2 : 1);
+    s->bytes = 2 * (q->elements + k->elements) * s->type->bytes * (backward ? 2 : 1);
     return true;
 }
 
-static bool all_of(const inputs *in, bool into, shape *s)
+static bool all_of(const inputs *in, bool into, metric_kernel_shape *s)
 {
     const input *largest = NULL;
 
@@ -224,74 +201,69 @@ static bool all_of(const inputs *in, bool into, shape *s)
     for (uint32_t i = 0; i < in->n; i++) {
         const input *v = &in->of[i];
 
-        if (!v->n || v->type == N_TYPES)
+        if (!v->n || !v->type)
             continue;
-        s->bytes += v->elements * types[v->type].bytes;
+        s->bytes += v->elements * v->type->bytes;
         largest = !largest || v->elements > largest->elements ? v : largest;
     }
     if (!largest)
         return false;
     s->m = largest->elements;
     s->type = largest->type;
-    s->bytes += into ? 0 : largest->elements * types[largest->type].bytes;
+    s->bytes += into ? 0 : largest->elements * s->type->bytes;
     return true;
 }
 
 /* A row is read and written; its number is read. */
-static bool rows_of(const inputs *in, shape *s)
+static bool rows_of(const inputs *in, metric_kernel_shape *s)
 {
     const input *table = &in->of[0], *at = in->n > 2 && !in->of[1].n ? &in->of[2] : &in->of[1];
 
     if (in->n < 2 || table->n != 2 || !at->n)
         return false;
     s->m = at->elements * table->dim[1];
-    s->bytes = 2 * s->m * types[table->type].bytes + 8 * at->elements;
+    s->bytes = 2 * s->m * s->type->bytes + 8 * at->elements;
     return true;
 }
 
 /* False: its sizes are not those that the operator has. */
-static bool shape_of(const char *dims, const char *kinds, size_t op, bool causal, shape *s)
+static bool shape_of(const char *dims, const char *kinds, size_t op, bool causal, metric_kernel_shape *s)
 {
     const uint32_t first = ops[op].first;
     const op_form form = ops[op].form;
     inputs in;
 
-    *s = (shape){.class = ops[op].class, .n = 1, .k = 1, .batch = 1, .operations = NAN, .bytes = NAN};
+    *s = (metric_kernel_shape){
+        .class = ops[op].class, .n = 1, .k = 1, .batch = 1, .operations = NAN, .bytes = NAN};
     if (!parse_dims(dims, &in) || first >= in.n)
         return false;
     parse_types(kinds, &in);
     s->type = in.of[first].type;
     if (form == FORM_ALL || form == FORM_INTO)
         return all_of(&in, form == FORM_INTO, s);
-    if (s->type == N_TYPES)
+    if (!s->type)
         return false;
     if (form == FORM_ROWS)
         return rows_of(&in, s);
     if (form == FORM_PRODUCT || form == FORM_BATCHES)
         return product_of(&in, first, form == FORM_BATCHES, s);
-    return attention_of(&in, first, form == FORM_HEADS_TOKENS, s->class == CLASS_ATTENTION_BACKWARD, causal,
-                        s);
-}
-
-static bool same_shape(const shape *a, const shape *b)
-{
-    return a->class == b->class && a->type == b->type &&
-           !(a->m < b->m || a->m > b->m || a->n < b->n || a->n > b->n || a->k < b->k || a->k > b->k ||
-             a->batch < b->batch || a->batch > b->batch || a->bytes < b->bytes || a->bytes > b->bytes);
+    return attention_of(&in, first, form == FORM_HEADS_TOKENS, s->class == METRIC_SHAPE_ATTENTION_BACKWARD,
+                        causal, s);
 }
 
 /* Its place; a new one for a new shape. */
-static size_t place_of(collected *c, const shape *s)
+static size_t place_of(collected *c, const metric_kernel_shape *s)
 {
-    size_t i = 0;
+    char key[256];
+    int n = snprintf(key, sizeof key, "%d|%s|%.17g|%.17g|%.17g|%.17g|%.17g", s->class,
+                     s->type ? s->type->type : "", s->m, s->n, s->k, s->batch, s->bytes);
+    size_t place = trace_names_add(&c->keys, key, (size_t)n);
 
-    while (i < c->n && !same_shape(&c->item[i].of, s))
-        i++;
-    if (i == c->n) {
+    if (place == c->n) {
         DSE_GROW(c->item, c->cap, c->n + 1);
         c->item[c->n++] = (samples){.of = *s};
     }
-    return i;
+    return place;
 }
 
 static void add_sample(collected *c, size_t place, int64_t ps)
@@ -328,7 +300,7 @@ static size_t op_of(const char *name)
 }
 
 /* The shape of an operator's call; false: it has no row, or not the sizes that the row is of. */
-static bool shape_of_call(const trace_rank *r, const trace_event *e, bool causal, shape *s)
+static bool shape_of_call(const trace_rank *r, const trace_event *e, bool causal, metric_kernel_shape *s)
 {
     const trace_args *a = &r->args[e->args];
     const size_t op = op_of(METRIC_TEXT_OF(r, e));
@@ -346,14 +318,6 @@ static uint32_t call_of(const metric_nest *calls, const metric_view *v, uint32_t
     return launch ? metric_nest_at(calls, launch->lane, launch->start_ps) : DSE_NONE;
 }
 
-/* The place of an operator's shape; DSE_NONE: it has no row, or not the sizes that the row is of. */
-static uint32_t find_place(const trace_rank *r, const trace_event *e, bool causal, collected *out)
-{
-    shape s;
-
-    return shape_of_call(r, e, causal, &s) ? (uint32_t)place_of(out, &s) : DSE_NONE;
-}
-
 /* Adds the calls that have kernels, whose times these are; -1: none. What operators and arguments come to is
  * asked once for each two: they are a few thousand, and the calls millions. */
 static void add_calls(const trace_rank *r, const metric_nest *calls, const int64_t *kernels_ps, bool causal,
@@ -363,6 +327,7 @@ static void add_calls(const trace_rank *r, const metric_nest *calls, const int64
 
     for (uint32_t i = 0; i < calls->n; i++) {
         const trace_event *e = &r->event[calls->item[i].event];
+        metric_kernel_shape s;
         uint32_t *place;
         bool is_new;
 
@@ -370,7 +335,7 @@ static void add_calls(const trace_rank *r, const metric_nest *calls, const int64
             continue;
         place = trace_pairs_at(&places, e->args, e->name, &is_new);
         if (is_new)
-            *place = find_place(r, e, causal, out);
+            *place = shape_of_call(r, e, causal, &s) ? (uint32_t)place_of(out, &s) : DSE_NONE;
         if (*place != DSE_NONE)
             add_sample(out, *place, kernels_ps[i]);
     }
@@ -378,15 +343,15 @@ static void add_calls(const trace_rank *r, const metric_nest *calls, const int64
 }
 
 /* A simulated kernel, which says its class and shape; its bytes are not known. */
-static bool simulated_shape(const trace_rank *r, const trace_args *a, shape *s)
+static bool simulated_shape(const trace_rank *r, const trace_args *a, metric_kernel_shape *s)
 {
     const char *name = a ? TRACE_NAME(r, a->kernel_class) : NULL;
 
-    *s = (shape){.type = N_TYPES, .n = 1, .k = 1, .batch = 1, .operations = NAN, .bytes = NAN};
-    for (int c = 0; name && c < CLASSES; c++) {
-        if (strcmp(name, class_name[c]) != 0 || a->m == TRACE_UNKNOWN)
+    *s = (metric_kernel_shape){.n = 1, .k = 1, .batch = 1, .operations = NAN, .bytes = NAN};
+    for (int c = METRIC_SHAPE_MATMUL; name && c < METRIC_SHAPE_CLASSES; c++) {
+        if (strcmp(name, metric_shape_class_name[c]) != 0 || a->m == TRACE_UNKNOWN)
             continue;
-        s->class = (shape_class)c;
+        s->class = (metric_shape_class)c;
         s->m = (double)a->m;
         if (multiplies(s->class) && a->n != TRACE_UNKNOWN && a->k != TRACE_UNKNOWN) {
             s->n = (double)a->n;
@@ -410,7 +375,7 @@ static void collect(const metric_view *v, bool causal, dse_arena *scratch, colle
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const trace_event *e = &r->event[v->kernels.event[i]];
         const uint32_t of = call_of(&calls, v, i);
-        shape s;
+        metric_kernel_shape s;
 
         if (of != DSE_NONE) {
             kernels_ps[of] = (kernels_ps[of] < 0 ? 0 : kernels_ps[of]) + e->dur_ps;
@@ -431,17 +396,10 @@ metric_kernel_shape *metric_kernel_shapes_of(const metric_view *v, dse_arena *a)
 
     for (uint32_t i = 0; i < v->kernels.n; i++) {
         const uint32_t of = call_of(&calls, v, i);
-        shape s;
+        metric_kernel_shape s;
 
         if (of != DSE_NONE && shape_of_call(r, &r->event[calls.item[of].event], false, &s))
-            out[i] = (metric_kernel_shape){class_name[s.class],
-                                           s.m,
-                                           s.n,
-                                           s.k,
-                                           s.batch,
-                                           s.type < N_TYPES ? types[s.type].bytes : 0,
-                                           isnan(s.operations) ? 0 : s.operations,
-                                           s.bytes};
+            out[i] = s;
     }
     return out;
 }
@@ -475,8 +433,8 @@ static void put_shape(samples *s, metric_value *list)
 
     metric_sort(s->ps, s->n);
     median = metric_quantile(s->ps, s->n, 0.5);
-    if (s->of.type < N_TYPES)
-        metric_put_text(to, "dtype", types[s->of.type].word);
+    if (s->of.type)
+        metric_put_text(to, "dtype", s->of.type->word);
     metric_put_count(to, multiplies(s->of.class) ? "m" : "elements", (uint64_t)s->of.m);
     if (multiplies(s->of.class)) {
         metric_put_count(to, "n", (uint64_t)s->of.n);
@@ -494,7 +452,7 @@ static void put_shape(samples *s, metric_value *list)
 
 static void put_class(samples *s, size_t n, metric_value *classes)
 {
-    metric_value *to = metric_put_object(classes, class_name[s->of.class]), *list;
+    metric_value *to = metric_put_object(classes, metric_shape_class_name[s->of.class]), *list;
     double operations = multiplies(s->of.class) ? 0 : NAN, bytes = 0, ps = 0;
     size_t calls = 0;
 
@@ -551,6 +509,7 @@ static dse_status kernel_shapes(const metric_context *x, metric_value *out, dse_
     for (size_t i = 0; i < c.n; i++)
         dse_free(c.item[i].ps);
     dse_free(c.item);
+    trace_names_free(&c.keys);
     return st;
 }
 

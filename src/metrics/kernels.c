@@ -1,5 +1,5 @@
-/* The kernels in which a run spends its time: by kind of work, and the ten that take most (metric kernel); of a
- * simulated run by class and shape (workload/kernel.h), since only such traces name the classes of their
+/* The kernels in which a run spends its time: by kind of work, and the ten that take most (metric kernel); of
+ * a simulated run by class and shape (workload/kernel.h), since only such traces name the classes of their
  * kernels; and what a report of Nsight Systems says, which has totals per kernel name.
  *
  * Times are plain sums: kernels of different streams that run side by side both count. The original tests for
@@ -19,12 +19,6 @@
 
 #define TOP        10
 #define TOP_SHAPES 5 /* of a class */
-
-/* Of a rank, by name and by kind of work. */
-typedef struct {
-    tally_rows names;
-    metric_sums kind[METRIC_WORKS];
-} rank_kernels;
 
 /* Kinds in the order of their names, as reports list them. */
 static const metric_work by_alphabet[METRIC_WORKS] = {
@@ -116,9 +110,11 @@ static void put_top(const metric_context *x, const tally_rows *k, metric_value *
 }
 
 /* Sums by kind of work. */
-static void put_types(const metric_context *x, const tally_rows *k, const metric_sums kind[METRIC_WORKS],
-                      metric_value *types)
+static void put_types(const metric_context *x, const tally_rows *k, metric_value *types)
 {
+    metric_sums kind[METRIC_WORKS] = {{0}};
+
+    tally_sum_works(k, kind);
     for (int i = 0; i < METRIC_WORKS; i++) {
         const int work = is_report(x) ? i : (int)by_alphabet[i];
         const double time = counted(x, kind[work].sum_ps);
@@ -133,70 +129,45 @@ static void put_types(const metric_context *x, const tally_rows *k, const metric
     }
 }
 
-/* The originals list the longest kernels of each rank, too, equal ones in the order of the file. */
-static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+/* Of a rank or a report. */
+static void put_sums(const metric_context *x, const tally_rows *k, metric_value *to)
 {
-    const bool compat = x->options->compat;
-    metric_events list = r->view->kernels;
-    rank_kernels *k = r->own;
-    tally sums = {.arena = x->arena};
-
-    if (compat) {
-        list = metric_pick_of(r->rank, &list, &literal, scratch).list;
-        qsort(list.event, list.n, sizeof *list.event, dse_by_u32);
-    }
-    tally_add_kernels(&sums, r->view, &list, compat ? kind_compat : kind_of_section);
-    k->names = tally_end(&sums);
-    tally_sum_works(&k->names, k->kind);
-    metric_put_number(r->out, compat ? "total_kernel_time_ms" : "total_kernel_time_ms_sum",
-                      ms_of(x, counted(x, k->names.ps)));
-    if (!compat)
-        metric_put_integer(r->out, "launches", list.n);
-    metric_put_count(r->out, compat ? "num_unique_kernels" : "unique_names", k->names.n);
-    if (compat) {
-        metric_put_integer(r->out, "total_kernel_launches", list.n);
-        tally_sort(&k->names, NULL);
-        put_top(x, &k->names, metric_put_list(r->out, "top_kernels"));
-    }
-    put_types(x, &k->names, k->kind, metric_put_object(r->out, compat ? "type_breakdown" : "by_type"));
-    return true;
+    metric_put_number(to, "total_kernel_time_ms_sum", ms_of(x, counted(x, k->ps)));
+    metric_put_count(to, "launches", k->count);
+    metric_put_count(to, "unique_names", k->n);
+    put_types(x, k, metric_put_object(to, "by_type"));
 }
 
 /* ---- kernel -------------------------------------------------------------------------------- */
 
-/* Adds a rank's sums to those over all ranks. */
-static void add_names(const tally_rows *k, tally *all)
+/* Of a rank its kernels by name. */
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
-    for (size_t i = 0; i < k->n; i++) {
-        tally_row *row = tally_at(all, k->row[i].name, k->row[i].name, "");
+    tally sums = {.arena = x->arena};
 
-        row->work = row->n ? row->work : k->row[i].work;
-        row->n += k->row[i].n;
-        row->ps += k->row[i].ps;
-    }
+    (void)scratch;
+    tally_add_kernels(&sums, r->view, &r->view->kernels, kind_of_section);
+    *(tally_rows *)r->own = tally_end(&sums);
+    put_sums(x, r->own, r->out);
+    return true;
 }
 
 /* Mean counts and times over all ranks, those without the kind too; the percentage is of all ranks' time. */
-static void put_kinds(const guide_ranks *ranks, int64_t all_ps, metric_value *to)
+static void put_kinds(const tally_rows *all, uint32_t n, metric_value *to)
 {
-    const uint32_t n = ranks->n;
+    metric_sums kind[METRIC_WORKS] = {{0}};
 
+    tally_sum_works(all, kind);
     for (int i = 0; i < METRIC_WORKS; i++) {
-        metric_sums all = {0};
+        const metric_sums *s = &kind[by_alphabet[i]];
         metric_value *type;
 
-        for (uint32_t r = 0; r < n; r++) {
-            const metric_sums *s = &((const rank_kernels *)ranks->rank[r].own)->kind[by_alphabet[i]];
-
-            all.n += s->n;
-            all.sum_ps += s->sum_ps;
-        }
-        if (!all.n)
+        if (!s->n)
             continue;
         type = metric_put_object(to, metric_work_name[by_alphabet[i]]);
-        metric_put_number(type, "avg_count", (double)all.n / n);
-        metric_put_number(type, "avg_time_ms", (double)all.sum_ps / TRACE_PS_PER_MS / n);
-        guide_put_percent(type, "avg_percentage", (double)all.sum_ps, (double)all_ps, "no time");
+        metric_put_number(type, "avg_count", (double)s->n / n);
+        metric_put_number(type, "avg_time_ms", (double)s->sum_ps / TRACE_PS_PER_MS / n);
+        guide_put_percent(type, "avg_percentage", (double)s->sum_ps, (double)all->ps, "no time");
     }
 }
 
@@ -204,21 +175,40 @@ static void kernel(const metric_context *x, metric_value *out)
 {
     tally sums = {.arena = x->arena};
     tally_rows all;
-    guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
+    guide_ranks ranks = guide_measure(x, out, measure, sizeof(tally_rows));
 
     for (uint32_t i = 0; i < ranks.n; i++)
-        add_names(&((const rank_kernels *)ranks.rank[i].own)->names, &sums);
+        tally_add_rows(&sums, ranks.rank[i].own);
     all = tally_end(&sums);
     metric_put_number(out, "avg_kernel_time_ms", (double)all.ps / TRACE_PS_PER_MS / ranks.n);
     metric_put_number(out, "avg_unique_kernels", guide_mean(&ranks, "unique_names"));
     metric_put_number(out, "avg_kernel_launches", guide_mean(&ranks, "launches"));
-    put_kinds(&ranks, all.ps, metric_put_object(out, "type_breakdown"));
+    put_kinds(&all, ranks.n, metric_put_object(out, "type_breakdown"));
     tally_sort(&all, NULL);
     put_top(x, &all, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, NULL, out);
 }
 
 /* ---- kernel, as the original --------------------------------------------------------------- */
+
+/* The originals list the longest kernels of each rank, too, equal ones in the order of the file. */
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
+{
+    metric_events list = metric_pick_of(r->rank, &r->view->kernels, &literal, scratch).list;
+    tally sums = {.arena = x->arena};
+    tally_rows *k = r->own;
+
+    qsort(list.event, list.n, sizeof *list.event, dse_by_u32);
+    tally_add_kernels(&sums, r->view, &list, kind_compat);
+    *k = tally_end(&sums);
+    tally_sort(k, NULL);
+    metric_put_number(r->out, "total_kernel_time_ms", ms_of(x, counted(x, k->ps)));
+    metric_put_count(r->out, "num_unique_kernels", k->n);
+    metric_put_integer(r->out, "total_kernel_launches", list.n);
+    put_top(x, k, metric_put_list(r->out, "top_kernels"));
+    put_types(x, k, metric_put_object(r->out, "type_breakdown"));
+    return true;
+}
 
 static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN, 1, NULL},
                                               {"total_time_ms", "avg_time_ms", GUIDE_MEAN, 2, NULL},
@@ -227,7 +217,7 @@ static const guide_figure compat_figures[] = {{"count", "avg_count", GUIDE_MEAN,
 static void kernel_compat(const metric_context *x, metric_value *out)
 {
     const char *kinds[METRIC_WORKS];
-    guide_ranks ranks = guide_measure(x, out, measure, sizeof(rank_kernels));
+    guide_ranks ranks = guide_measure(x, out, measure_compat, sizeof(tally_rows));
 
     for (int i = 0; i < METRIC_WORKS; i++)
         kinds[i] = metric_work_name[by_alphabet[i]];
@@ -237,7 +227,7 @@ static void kernel_compat(const metric_context *x, metric_value *out)
                       metric_round(guide_mean(&ranks, "total_kernel_launches"), 0));
     guide_put_classes(&ranks, "type_breakdown", kinds, METRIC_WORKS, compat_figures,
                       DSE_COUNT(compat_figures), metric_put_object(out, "type_breakdown"));
-    put_top(x, &((rank_kernels *)ranks.rank[0].own)->names, metric_put_list(out, "top_kernels"));
+    put_top(x, ranks.rank[0].own, metric_put_list(out, "top_kernels"));
     guide_put_ranks(&ranks, "per_rank_stats", out);
 }
 
@@ -272,8 +262,7 @@ static void add_rank(const trace_rank *r, shape_sums *s)
                        class, "");
         DSE_ARENA_GROW(a, s->shape, s->cap, (size_t)row->first + 1);
         s->shape[row->first] = x;
-        row->n += (uint64_t)of[i].n;
-        row->ps += of[i].sum_ps;
+        tally_merge(row, (uint64_t)of[i].n, of[i].sum_ps);
     }
     dse_free(of);
 }
@@ -287,7 +276,7 @@ static int by_class_and_time(const void *a, const void *b)
     return c ? c : METRIC_ORDER({y->ps, x->ps}, {x->first, y->first});
 }
 
-static void put_sums(uint64_t n, int64_t ps, metric_value *to)
+static void put_count_and_time(uint64_t n, int64_t ps, metric_value *to)
 {
     metric_put_count(to, "count", n);
     metric_put_ms(to, "time_ms_sum", ps);
@@ -299,7 +288,7 @@ static void put_shape(const tally_row *row, const trace_args *x, metric_value *t
     metric_put_count(to, "n", x->n);
     metric_put_count(to, "k", x->k);
     metric_put_count(to, "batch", x->batch);
-    put_sums(row->n, row->ps, to);
+    put_count_and_time(row->n, row->ps, to);
 }
 
 /* The rows [0, n) are the shapes of one class. */
@@ -314,7 +303,7 @@ static void put_class(const tally_row *row, size_t n, const trace_args *const *s
         count += row[i].n;
         ps += row[i].ps;
     }
-    put_sums(count, ps, to);
+    put_count_and_time(count, ps, to);
     guide_put_percent(to, "percentage", (double)ps, (double)all_ps, "no time");
     metric_put_count(to, "shapes", n);
     list = metric_put_list(to, "top_shapes");
@@ -335,7 +324,7 @@ static dse_status kernel_class_time(const metric_context *x, metric_value *out, 
         return metric_absent(err, "no kernel says its class: only simulated runs of generated workloads have "
                                   "classes");
     tally_sort(&all, by_class_and_time);
-    put_sums(all.count, all.ps, out);
+    put_count_and_time(all.count, all.ps, out);
     classes = metric_put_object(out, "by_class");
     for (size_t first = 0, end; first < all.n; first = end) {
         const char *class = all.row[first].name;
@@ -407,13 +396,7 @@ static void put_calls(const metric_context *x, const tally_rows *t, metric_value
 
 static void put_kernels(const metric_context *x, const tally_rows *t, metric_value *out)
 {
-    metric_sums kind[METRIC_WORKS] = {{0}};
-
-    tally_sum_works(t, kind);
-    metric_put_number(out, "total_kernel_time_ms_sum", ms_of(x, counted(x, t->ps)));
-    metric_put_count(out, "launches", t->count);
-    metric_put_count(out, "unique_names", t->n);
-    put_types(x, t, kind, metric_put_object(out, "by_type"));
+    put_sums(x, t, out);
     put_top(x, t, metric_put_list(out, "top_kernels"));
 }
 

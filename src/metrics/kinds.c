@@ -1,6 +1,9 @@
 #include "metrics/kinds.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const metric_comm_type_name[METRIC_COMM_TYPES] = {
@@ -92,16 +95,6 @@ bool metric_is_among(const char *words, const char *word)
     return false;
 }
 
-static bool has_within(const char *text, size_t n, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (size_t i = 0; i + length <= n; i++)
-        if (is_here(text + i, word, length, false))
-            return true;
-    return false;
-}
-
 bool metric_has_part(const char *name, const char *word, bool (*separates)(char c))
 {
     size_t n = strlen(word), length;
@@ -120,63 +113,46 @@ bool metric_begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-#define ALL_TO_ALL "alltoall", "all_toall", "allto_all", "all_to_all"
-
-/* In this order: a reduce-scatter is no reduce. */
-static const struct {
-    metric_comm_type type;
-    const char *word[4];
-} type_words[] = {{METRIC_ALL_REDUCE, {"allreduce", "all_reduce"}},
-                  {METRIC_REDUCE_SCATTER, {"reducescatter", "reduce_scatter"}},
-                  {METRIC_ALL_GATHER, {"allgather", "all_gather"}},
-                  {METRIC_ALL_TO_ALL, {ALL_TO_ALL}},
-                  {METRIC_BROADCAST, {"broadcast"}},
-                  {METRIC_SEND_RECV, {"send", "recv"}},
-                  {METRIC_REDUCE, {"reduce"}}};
-
-/* The type by the first n characters. */
-static metric_comm_type type_of(const char *text, size_t n)
-{
-    for (size_t t = 0; t < sizeof type_words / sizeof type_words[0]; t++)
-        for (size_t w = 0; w < 4 && type_words[t].word[w]; w++)
-            if (has_within(text, n, type_words[t].word[w]))
-                return type_words[t].type;
-    return METRIC_OTHER_COMM;
-}
-
-metric_comm_type metric_comm_type_of_word(const char *word) { return type_of(word, strlen(word)); }
-
-metric_comm_type metric_comm_type_of_kernel(const char *name)
-{
-    static const char *const suffixes[] = {"_RING", "_TREE", "_COLLNET", "_NVLS", "_LL"};
-    static const struct {
-        const char *word;
-        metric_comm_type type;
-    } libraries[] = {{"ep::internode", METRIC_ALL_TO_ALL},
-                     {"ep::intranode", METRIC_ALL_TO_ALL},
-                     {"deepep", METRIC_ALL_TO_ALL},
-                     {"deep_ep", METRIC_ALL_TO_ALL},
-                     {"cross_device_reduce", METRIC_ALL_REDUCE}}; /* vLLM's own */
-    size_t n = strlen(name);
-
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        const char *at = strstr(name, suffixes[i]);
-
-        if (at && (size_t)(at - name) < n)
-            n = (size_t)(at - name);
-    }
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (has_within(name, n, libraries[i].word))
-            return libraries[i].type;
-    return type_of(name, n);
-}
-
 uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char *name, uint8_t otherwise)
 {
     for (size_t i = 0; i < n; i++)
         if (metric_says(name, row[i].words))
             return row[i].class;
     return otherwise;
+}
+
+/* In this order: a reduce-scatter is no reduce. */
+static const metric_name_class types[] = {{METRIC_ALL_REDUCE, "allreduce|all_reduce"},
+                                          {METRIC_REDUCE_SCATTER, "reducescatter|reduce_scatter"},
+                                          {METRIC_ALL_GATHER, "allgather|all_gather"},
+                                          {METRIC_ALL_TO_ALL, "alltoall|all_toall|allto_all|all_to_all"},
+                                          {METRIC_BROADCAST, "broadcast"},
+                                          {METRIC_SEND_RECV, "send|recv"},
+                                          {METRIC_REDUCE, "reduce"}};
+
+metric_comm_type metric_comm_type_of_word(const char *word)
+{
+    return (metric_comm_type)METRIC_CLASS_OF_NAME(types, word, METRIC_OTHER_COMM);
+}
+
+metric_comm_type metric_comm_type_of_kernel(const char *name)
+{
+    static const char *const suffixes[] = {"_RING", "_TREE", "_COLLNET", "_NVLS", "_LL"};
+    static const metric_name_class libraries[] = {
+        {METRIC_ALL_TO_ALL, "ep::internode|ep::intranode|deepep|deep_ep"},
+        {METRIC_ALL_REDUCE, "cross_device_reduce"}}; /* vLLM's own */
+    char head[4096];
+    uint8_t type;
+
+    snprintf(head, sizeof head, "%s", name);
+    for (size_t i = 0; i < DSE_COUNT(suffixes); i++) {
+        char *at = strstr(head, suffixes[i]);
+
+        if (at)
+            *at = '\0';
+    }
+    type = METRIC_CLASS_OF_NAME(libraries, head, METRIC_COMM_TYPES);
+    return type == METRIC_COMM_TYPES ? metric_comm_type_of_word(head) : (metric_comm_type)type;
 }
 
 #define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"

@@ -135,34 +135,13 @@ static double mean_of(const metric_context *x, const metric_passes *by_rank, boo
     return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
 }
 
-static dse_status latency_of_trace(const metric_context *x, metric_latency *out, dse_error *err)
-{
-    metric_passes *by_rank;
-
-    metric_passes_of(x, &by_rank, &out->from);
-    if (!out->from)
-        return metric_absent(err,
-                             "there is neither a benchmark's record beside the trace nor a marker of forward "
-                             "passes in it (execute_context_*, run_batch, or the engine core's steps)");
-    out->source = "trace";
-    out->ttft_s = mean_of(x, by_rank, true);
-    out->tpot_s = mean_of(x, by_rank, false);
-    out->no_ttft = "the recording begins in decode: its first pass has no prompt";
-    out->no_tpot = "there is no pass after the first token";
-    return DSE_OK;
-}
-
 dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_error *err)
 {
     const char *path = x->record->path ? x->record->path : x->record->rank[0].path;
     trace_benchmark b = {0};
     dse_status st = path ? trace_benchmark_load(path, x->arena, &b, err) : DSE_OK;
+    metric_passes *by_rank;
 
-    *out = (metric_latency){.ttft_s = NAN, .tpot_s = NAN, .output_tokens_per_s = NAN};
-    if (st != DSE_OK)
-        return st;
-    if (!b.found)
-        return latency_of_trace(x, out, err);
     *out = (metric_latency){b.ttft_s,
                             b.tpot_s,
                             b.output_tokens_per_s,
@@ -170,6 +149,19 @@ dse_status metric_latency_of(const metric_context *x, metric_latency *out, dse_e
                             b.path,
                             "the benchmark's record has no time to the first token",
                             "the benchmark's record has no time per output token"};
+    if (st != DSE_OK || b.found)
+        return st;
+    *out = (metric_latency){.output_tokens_per_s = NAN,
+                            .source = "trace",
+                            .no_ttft = "the recording begins in decode: its first pass has no prompt",
+                            .no_tpot = "there is no pass after the first token"};
+    metric_passes_of(x, &by_rank, &out->from);
+    if (!out->from)
+        return metric_absent(err,
+                             "there is neither a benchmark's record beside the trace nor a marker of forward "
+                             "passes in it (execute_context_*, run_batch, or the engine core's steps)");
+    out->ttft_s = mean_of(x, by_rank, true);
+    out->tpot_s = mean_of(x, by_rank, false);
     return DSE_OK;
 }
 
@@ -179,51 +171,43 @@ typedef struct {
     bool first;
 } latency_rule;
 
-static dse_status check_output(const metric_context *x, const latency_rule *rule, dse_error *err)
+/* The original tool reads the trace only. */
+static dse_status compat_latency_of(const metric_context *x, metric_latency *out, dse_error *err)
 {
-    if (!rule->first && x->card && x->card->output_len != TRACE_CARD_NONE && x->card->output_len <= 1)
-        return metric_absent(err, "the card's output_len is %lld: there is no token after the first",
-                             (long long)x->card->output_len);
+    static const char few[] =
+        "there are too few forward markers (execute_context_*, run_batch, " METRIC_ENGINE_LINE ")";
+    metric_passes *by_rank;
+
+    *out = (metric_latency){.no_ttft = few, .no_tpot = few};
+    if (!x->card || x->card->phase != TRACE_PHASE_INFERENCE)
+        return metric_absent(err, "the workload card does not say that the phase is inference");
+    metric_passes_of(x, &by_rank, &out->from);
+    out->ttft_s = mean_of(x, by_rank, true);
+    out->tpot_s = mean_of(x, by_rank, false);
     return DSE_OK;
 }
 
 static dse_status latency(const metric_context *x, metric_value *out, dse_error *err)
 {
     const latency_rule *rule = x->row->rule;
-    dse_status st = check_output(x, rule, err);
     metric_latency l;
+    dse_status st;
     double v;
 
-    if (st != DSE_OK || (st = metric_latency_of(x, &l, err)) != DSE_OK)
+    if (!rule->first && x->card && x->card->output_len != TRACE_CARD_NONE && x->card->output_len <= 1)
+        return metric_absent(err, "the card's output_len is %lld: there is no token after the first",
+                             (long long)x->card->output_len);
+    st = (x->options->compat ? compat_latency_of : metric_latency_of)(x, &l, err);
+    if (st != DSE_OK)
         return st;
     v = rule->first ? l.ttft_s : l.tpot_s;
     if (isnan(v))
         return metric_absent(err, "%s", rule->first ? l.no_ttft : l.no_tpot);
     metric_put_number(out, rule->key, v);
-    metric_put_text(out, "source", l.source);
-    metric_put_text(out, strcmp(l.source, "trace") == 0 ? "marker" : "file", l.from);
-    return DSE_OK;
-}
-
-/* The original tool reads the trace only. */
-static dse_status latency_compat(const metric_context *x, metric_value *out, dse_error *err)
-{
-    const latency_rule *rule = x->row->rule;
-    dse_status st = check_output(x, rule, err);
-    metric_passes *by_rank;
-    const char *name;
-    double v;
-
-    if (st != DSE_OK)
-        return st;
-    if (!x->card || x->card->phase != TRACE_PHASE_INFERENCE)
-        return metric_absent(err, "the workload card does not say that the phase is inference");
-    metric_passes_of(x, &by_rank, &name);
-    v = mean_of(x, by_rank, rule->first);
-    if (isnan(v))
-        return metric_absent(
-            err, "there are too few forward markers (execute_context_*, run_batch, " METRIC_ENGINE_LINE ")");
-    metric_put_number(out, rule->key, v);
+    if (l.source) {
+        metric_put_text(out, "source", l.source);
+        metric_put_text(out, strcmp(l.source, "trace") == 0 ? "marker" : "file", l.from);
+    }
     return DSE_OK;
 }
 
@@ -231,8 +215,8 @@ static dse_status latency_compat(const metric_context *x, metric_value *out, dse
 #define ROW(id, lower, of_first, text)                                                                       \
     METRIC_ROW(id, "kineto", "s", METRIC_ON_GPU | METRIC_ON(TRACE_XLA) | METRIC_ON_NONE,                     \
                METRIC_NEEDS_INFERENCE, text),                                                                \
-        .compute = latency, .compat = latency_compat, .headline = (lower),                                   \
-        .alias = lower "|" lower "_group_6", METRIC_RULE(latency_rule, lower, of_first)
+        .compute = latency, .compat = latency, .headline = (lower), .alias = lower "|" lower "_group_6",     \
+        METRIC_RULE(latency_rule, lower, of_first)
 
 static const metric rows[] = {
     {ROW("TTFT", "ttft", true,

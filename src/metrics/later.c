@@ -78,23 +78,6 @@ later_kernels later_kernels_of(const metric_context *x, uint32_t i, const char *
     return k;
 }
 
-static later_kernels kernels_of_device(const metric_context *x, const tpu_run *run, uint32_t i)
-{
-    const tpu_device *d = run->device[i];
-    later_kernels k = {.rank = run->rank[i],
-                       .device = d,
-                       .n = (uint32_t)d->n,
-                       .event = DSE_ARENA_NEW(x->arena, uint32_t, d->n),
-                       .comm = DSE_ARENA_NEW(x->arena, uint8_t, d->n),
-                       .defined = true};
-
-    for (uint32_t o = 0; o < k.n; o++) {
-        k.event[o] = d->op[o].event;
-        k.comm[o] = d->op[o].work == TPU_COMMUNICATION;
-    }
-    return k;
-}
-
 metric_spans later_union(const later_kernels *k, bool comm, dse_arena *a)
 {
     const metric_events list = {k->n, k->event};
@@ -159,8 +142,18 @@ static void fold_devices(const metric_context *x, later_fold_fn *fold, later_res
     tpu_run run = tpu_run_of(x);
 
     for (uint32_t i = 0; i < run.n; i++) {
-        later_kernels k = kernels_of_device(x, &run, i);
+        const tpu_device *d = run.device[i];
+        later_kernels k = {.rank = run.rank[i],
+                           .device = d,
+                           .n = (uint32_t)d->n,
+                           .event = DSE_ARENA_NEW(x->arena, uint32_t, d->n),
+                           .comm = DSE_ARENA_NEW(x->arena, uint8_t, d->n),
+                           .defined = true};
 
+        for (uint32_t o = 0; o < k.n; o++) {
+            k.event[o] = d->op[o].event;
+            k.comm[o] = d->op[o].work == TPU_COMMUNICATION;
+        }
         fold(x, &k, r);
     }
 }

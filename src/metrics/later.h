@@ -117,8 +117,8 @@ later_fold_fn later_add_comm, later_add_picked;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* Steps of a mark: profiler steps by number, others by start. Of those that count, if there are several kinds,
- * LATER_MARKS are the first. */
+/* Steps of a mark: profiler steps by number, others by start. Of those that count, if there are several
+ * kinds, LATER_MARKS are the first. */
 #define LATER_MARKS (METRIC_MARK_SGLANG + 1)
 metric_steps later_steps_of(const metric_context *x, uint32_t i, metric_mark mark);
 

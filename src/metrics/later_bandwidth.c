@@ -16,40 +16,18 @@
 
 /* ---- bandwidth_utilization_*_group_6 ------------------------------------------------------- */
 
-/* Bytes per second on a member's link, of the calls whose size, time and members are known, behind the n
- * there are. */
-static size_t add_rates(const comm_calls *c, metric_comm_type type, double *rate, size_t n)
-{
-    for (uint32_t i = 0; i < c->n; i++) {
-        const comm_call *v = &c->call[i];
-
-        if (v->type == type && v->bytes > 0 && v->seconds > 0 && isfinite(v->factor))
-            rate[n++] = v->bytes * v->factor / v->seconds;
-    }
-    return n;
-}
-
-static uint32_t calls_of(const comm_calls *c, uint32_t n, metric_comm_type type)
-{
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < c[i].n; k++)
-            found += c[i].call[k].type == type;
-    return found;
-}
-
-/* Median over the calls of all ranks; the original takes the first file that has any, and its GB are of
- * 2^30. */
+/* Median over the calls of all ranks whose size, time and members are known of the bytes per second on a member's
+ * link; the original takes the first file that has any, and its GB are of 2^30. */
 static dse_status bandwidth(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_comm_type type = *(const metric_comm_type *)x->row->rule;
+    const metric_comm_type type = *(const metric_comm_type *)x->row->rule;
     const bool compat = x->options->compat;
     const double unit = compat ? GIB : 1e9;
     metric_value *median = metric_put_number(out, x->row->name, 0),
                  *samples = compat ? NULL : metric_put_count(out, "samples", 0),
                  *ranks = compat ? NULL : metric_put_object(out, "per_rank");
-    size_t most = 0, n = 0;
+    uint32_t found = 0;
+    size_t most = 0, n = 0, own;
     const comm_calls *c;
     double *rate;
     dse_status st = comm_calls_of(x, &c, err);
@@ -59,22 +37,25 @@ static dse_status bandwidth(const metric_context *x, metric_value *out, dse_erro
     for (uint32_t i = 0; i < x->n_views; i++)
         most += c[i].n;
     rate = DSE_ARENA_NEW(x->arena, double, most);
-    for (uint32_t i = 0; i < x->n_views && !(compat && n); i++) {
-        size_t own = add_rates(&c[i], type, rate + n, 0);
-
+    for (uint32_t i = 0; i < x->n_views && !(compat && n); i++, n += own) {
+        own = 0;
+        for (const comm_call *v = c[i].call; v < c[i].call + c[i].n; v++) {
+            found += v->type == type;
+            if (v->type == type && v->bytes > 0 && v->seconds > 0 && isfinite(v->factor))
+                rate[n + own++] = v->bytes * v->factor / v->seconds;
+        }
         metric_sort(rate + n, own);
         if (own && ranks)
             metric_put_number(metric_put_rank(ranks, x->view[i].rank), x->row->name,
                               metric_quantile(rate + n, own, 0.5) / unit);
-        n += own;
     }
     if (!n && compat)
         return metric_absent(err, "no %s kernel has a size", metric_comm_type_name[type]);
-    if (!n && !calls_of(c, x->n_views, type))
+    if (!n && !found)
         return metric_absent(err, "the trace has no %s", metric_comm_type_name[type]);
     if (!n)
         return metric_absent(err, "none of the %u %ss has a size, a time and a group of known size" SIZES_OF,
-                             calls_of(c, x->n_views, type), metric_comm_type_name[type]);
+                             found, metric_comm_type_name[type]);
     metric_sort(rate, n);
     median->number = metric_quantile(rate, n, 0.5) / unit;
     if (samples)
@@ -144,27 +125,14 @@ static void add_utilization(const metric_context *x, const later_kernels *k, lat
 
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
-/* Bytes by type, in GB of 1e9. Calls whose size is unknown count 0, as upstream; *unknown of them. */
-static double volume_of(const comm_calls *c, unsigned types, uint32_t *sized, uint32_t *unknown)
-{
-    double bytes = 0;
-
-    for (uint32_t i = 0; i < c->n; i++)
-        if (types & 1u << c->call[i].type) {
-            bytes += c->call[i].bytes;
-            *sized += c->call[i].bytes > 0;
-            *unknown += !(c->call[i].bytes > 0);
-        }
-    return bytes / 1e9;
-}
-
-/* Upstream takes the first rank; the definition is the mean over ranks, or over the devices of TPUs. */
+/* Bytes by type, in GB of 1e9; calls whose size is unknown count 0, as upstream. Upstream takes the first rank; the
+ * definition is the mean over ranks, or over the devices of TPUs. */
 static dse_status volume(const metric_context *x, metric_value *out, dse_error *err)
 {
     const char *name = x->row->name;
-    unsigned types = *(const unsigned *)x->row->rule; /* a bit for each metric_comm_type */
-    bool compat = x->options->compat;
-    uint32_t n = compat ? 1 : x->n_views, sized = 0, unknown = 0, holders = 0;
+    const unsigned types = *(const unsigned *)x->row->rule; /* a bit for each metric_comm_type */
+    const bool compat = x->options->compat;
+    uint32_t sized = 0, unknown = 0, holders = 0;
     metric_value *mean = metric_put_number(out, name, 0),
                  *ranks = compat ? NULL : metric_put_object(out, "per_rank");
     double sum = 0;
@@ -173,13 +141,20 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
 
     if (st != DSE_OK)
         return st;
-    for (uint32_t i = 0; i < n; i++) {
-        double own = volume_of(&c[i], types, &sized, &unknown);
+    for (uint32_t i = 0; i < (compat ? 1 : x->n_views); i++) {
+        double bytes = 0;
 
-        sum += own;
+        for (const comm_call *call = c[i].call; call < c[i].call + c[i].n; call++) {
+            const bool counts = types >> call->type & 1;
+
+            bytes += counts ? call->bytes : 0;
+            sized += counts && call->bytes > 0;
+            unknown += counts && !(call->bytes > 0);
+        }
+        sum += bytes / 1e9;
         holders += !compat && x->view[i].tpu.n ? x->view[i].tpu.n : 1;
         if (ranks)
-            metric_put_number(metric_put_rank(ranks, x->view[i].rank), name, own);
+            metric_put_number(metric_put_rank(ranks, x->view[i].rank), name, bytes / 1e9);
     }
     if (!compat && unknown && !sized)
         return metric_absent(err, "none of the %u calls says how much it moves" SIZES_OF, unknown);

@@ -7,45 +7,36 @@
 
 /* ---- communication_fraction ---------------------------------------------------------------- */
 
-/* Communication over all kernels that overlap a step, each counted whole; false if there are none. reach[i]
- * is the latest end of the first i + 1 kernels, so that bisection skips those that ended before the step. */
-static bool step_fraction(const later_kernels *k, const int64_t *reach, metric_span step, double *out)
-{
-    double comm = 0, all = 0;
-    size_t first;
-
-    METRIC_BISECT(first, 0, k->n, reach[first] <= step.start);
-    for (uint32_t a = (uint32_t)first; a < k->n; a++) {
-        const trace_event *e = &k->rank->event[k->event[a]];
-
-        if (metric_start(e) >= step.end)
-            break;
-        if (metric_end(e) <= step.start)
-            continue;
-        all += later_ps(k, a);
-        comm += k->comm[a] ? later_ps(k, a) : 0;
-    }
-    *out = 100 * comm / all;
-    return all > 0;
-}
-
+/* The mean over the inner steps of communication over all kernels that overlap a step, each counted whole; of the
+ * steps that have any. reach[i] is the latest end of the first i + 1 kernels, so that bisection skips those that
+ * ended before a step. */
 static void steps_fraction(const metric_context *x, const later_kernels *k, const metric_steps *all,
                            later_result *r)
 {
     int64_t *reach = DSE_ARENA_NEW(x->arena, int64_t, k->n), last = INT64_MIN;
-    metric_steps s = metric_steps_inner(all);
-    double sum = 0, one;
+    const metric_steps s = metric_steps_inner(all);
+    double sum = 0;
     uint32_t n = 0;
+    size_t at;
 
     for (uint32_t i = 0; i < k->n; i++) {
         int64_t end = metric_end(&k->rank->event[k->event[i]]);
         reach[i] = last = end > last ? end : last;
     }
-    for (uint32_t i = 0; i < s.n; i++)
-        if (step_fraction(k, reach, s.step[i].span, &one)) {
-            sum += one;
-            n++;
+    for (uint32_t i = 0; i < s.n; i++) {
+        const metric_span step = s.step[i].span;
+        later_sums of = {0, 0};
+
+        METRIC_BISECT(at, 0, k->n, reach[at] <= step.start);
+        for (; at < k->n && metric_start(&k->rank->event[k->event[at]]) < step.end; at++) {
+            if (metric_end(&k->rank->event[k->event[at]]) <= step.start)
+                continue;
+            of.all += later_ps(k, (uint32_t)at);
+            of.comm += k->comm[at] ? later_ps(k, (uint32_t)at) : 0;
         }
+        sum += of.all > 0 ? 100 * of.comm / of.all : 0;
+        n += of.all > 0;
+    }
     if (n)
         later_add_value(r, k->rank, sum / n);
 }

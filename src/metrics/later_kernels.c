@@ -1,122 +1,82 @@
 /* Where the time of kernels goes: dominant_kernel_concentration, moe_fraction, memory_bound_fraction. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
-#include "metrics/tpu_run.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- dominant_kernel_concentration --------------------------------------------------------- */
 
-/* Time by name over all ranks, each of which numbers its names itself. */
-typedef struct {
-    trace_names names;
-    double *ps;
-    size_t cap;
-} by_name;
-
-static void add_time(by_name *b, const char *name, double ps)
+/* The time of each name of a rank: of kernels; of a TPU, whose fusions have names of their own, of the categories
+ * of its operations. */
+static void gpu_times(const metric_context *x, uint32_t i, double *ps)
 {
-    uint32_t id = trace_names_add(&b->names, name, strlen(name));
-    size_t old = b->cap;
+    later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
 
-    DSE_GROW(b->ps, b->cap, (size_t)id + 1);
-    for (size_t i = old; i < b->cap; i++)
-        b->ps[i] = 0;
-    b->ps[id] += ps;
-}
+    for (uint32_t e = 0; e < k.n; e++) {
+        const trace_event *v = &k.rank->event[k.event[e]];
 
-/* The times of a rank's names, then those of the names that have any. */
-static void add_rank(const trace_rank *r, const double *ps, by_name *b)
-{
-    for (uint32_t i = 0; i < r->names.n; i++)
-        if (ps[i] > 0)
-            add_time(b, r->names.text[i], ps[i]);
-}
-
-static void gpu_times(const metric_context *x, by_name *b)
-{
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const trace_rank *r = x->view[i].rank;
-        double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-        later_kernels k = later_kernels_of(x, i, LATER_COMM_PLAIN);
-
-        for (uint32_t e = 0; e < k.n; e++)
-            ps[x->options->compat ? r->event[k.event[e]].name
-                                  : metric_kernel_name(r, &r->event[k.event[e]])] +=
-                (double)r->event[k.event[e]].dur_ps;
-        add_rank(r, ps, b);
+        ps[x->options->compat ? v->name : metric_kernel_name(k.rank, v)] += (double)v->dur_ps;
     }
 }
 
-/* Fusions have names of their own, so of a TPU it is the categories. All lines of a device have some. */
-static void tpu_upstream_times(const metric_context *x, by_name *b)
+static void tpu_times(const metric_context *x, uint32_t i, double *ps)
 {
-    const trace_rank *r = &x->record->rank[0];
-    double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
+    const trace_rank *r = x->view[i].rank;
+
+    for (const tpu_device *d = x->view[i].tpu.device; d < x->view[i].tpu.device + x->view[i].tpu.n; d++)
+        for (const tpu_op *op = d->op; op < d->op + d->n; op++)
+            if (*later_tpu_category(r, &r->event[op->event]))
+                ps[r->args[r->event[op->event].args].hlo_category] += (double)(op->span.end - op->span.start);
+}
+
+/* All lines of a device have some; of the first file alone. */
+static void tpu_upstream_times(const metric_context *x, uint32_t i, double *ps)
+{
     later_tpu t = later_tpu_of(x);
 
-    for (size_t i = 0; i < r->n_events; i++) {
-        const trace_event *e = &r->event[i];
+    for (size_t k = 0; !i && k < t.rank->n_events; k++) {
+        const trace_event *e = &t.rank->event[k];
 
-        if (later_tpu_has(&t, e) && *later_tpu_category(r, e))
-            ps[r->args[e->args].hlo_category] += later_tpu_ps(&t, i);
+        if (later_tpu_has(&t, e) && *later_tpu_category(t.rank, e))
+            ps[t.rank->args[e->args].hlo_category] += later_tpu_ps(&t, k);
     }
-    add_rank(r, ps, b);
-}
-
-static void tpu_times(const metric_context *x, by_name *b)
-{
-    double *ps = NULL; /* of a rank's devices together: they may be as many as its names */
-    tpu_run run = tpu_run_of(x);
-
-    for (uint32_t i = 0; i < run.n; i++) {
-        const trace_rank *r = run.rank[i];
-
-        if (!i || r != run.rank[i - 1])
-            ps = DSE_ARENA_NEW(x->arena, double, (size_t)r->names.n + 1);
-        for (size_t k = 0; k < run.device[i]->n; k++) {
-            const tpu_op *op = &run.device[i]->op[k];
-            const trace_event *e = &r->event[op->event];
-
-            if (*later_tpu_category(r, e))
-                ps[r->args[e->args].hlo_category] += (double)(op->span.end - op->span.start);
-        }
-        if (i + 1 == run.n || run.rank[i + 1] != r)
-            add_rank(r, ps, b);
-    }
-}
-
-static dse_status put_dominant(const metric_context *x, const by_name *b, metric_value *out, dse_error *err)
-{
-    double all = 0, most = 0;
-    uint32_t which = 0;
-
-    for (uint32_t i = 0; i < b->names.n; i++) {
-        all += b->ps[i];
-        if (b->ps[i] > most) {
-            most = b->ps[i];
-            which = i;
-        }
-    }
-    if (!(all > 0))
-        return metric_absent(err, LATER_NO_KERNELS);
-    metric_put_number(out, "dominant_kernel_concentration", 100 * most / all);
-    if (!x->options->compat)
-        metric_put_text(out, "kernel", b->names.text[which]);
-    return DSE_OK;
 }
 
 static dse_status dominant_kernel_concentration(const metric_context *x, metric_value *out, dse_error *err)
 {
-    by_name b = {0};
-    dse_status st;
+    trace_names names = {0}; /* of all ranks, each of which numbers its names itself */
+    double *sum = NULL, all = 0, most = 0;
+    const char *which = NULL;
+    size_t cap = 0;
 
-    (later_kind(x) != TRACE_XLA ? gpu_times : x->options->compat ? tpu_upstream_times : tpu_times)(x, &b);
-    st = put_dominant(x, &b, out, err);
-    trace_names_free(&b.names);
-    dse_free(b.ps);
-    return st;
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const trace_names *own = &x->view[i].rank->names;
+        double *ps = DSE_ARENA_NEW(x->arena, double, (size_t)own->n + 1);
+
+        (later_kind(x) != TRACE_XLA ? gpu_times
+         : x->options->compat       ? tpu_upstream_times
+                                    : tpu_times)(x, i, ps);
+        for (uint32_t k = 0; k < own->n; k++)
+            if (ps[k] > 0) {
+                const uint32_t known = names.n,
+                               id = trace_names_add(&names, own->text[k], strlen(own->text[k]));
+
+                DSE_ARENA_GROW(x->arena, sum, cap, (size_t)id + 1);
+                sum[id] = (id < known ? sum[id] : 0) + ps[k];
+            }
+    }
+    for (uint32_t i = 0; i < names.n; i++) {
+        all += sum[i];
+        which = sum[i] > most ? names.text[i] : which;
+        most = sum[i] > most ? sum[i] : most;
+    }
+    if (all > 0)
+        metric_put_number(out, "dominant_kernel_concentration", 100 * most / all);
+    if (all > 0 && !x->options->compat)
+        metric_put_text(out, "kernel", which);
+    trace_names_free(&names);
+    return all > 0 ? DSE_OK : metric_absent(err, LATER_NO_KERNELS);
 }
 
 /* ---- moe_fraction -------------------------------------------------------------------------- */

@@ -1,9 +1,6 @@
 /* Copies: average_memory_bandwidth, memory_transfer_overhead. */
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
-#include "metrics/tpu_planes.h"
-
-#include <string.h>
 
 /* ---- average_memory_bandwidth -------------------------------------------------------------- */
 
@@ -39,35 +36,33 @@ static void gpu_bandwidth(const metric_context *x, const later_kernels *k, later
     later_add(r, k->rank, bytes, ps);
 }
 
-static void add_copies(const metric_context *x, later_copies which, later_result *r)
+static void add_copies(const metric_context *x, later_copiers by, later_result *r)
 {
+    const later_copies all = later_copies_of(x, &by);
     double bytes = 0, ps = 0;
-    later_copy *copy;
-    size_t n;
 
-    later_copies_find(x, &which, &copy, &n);
-    for (size_t i = 0; i < n; i++)
-        if (copy[i].bytes > 0 && copy[i].span.end > copy[i].span.start) {
-            bytes += copy[i].bytes;
-            ps += (double)(copy[i].span.end - copy[i].span.start);
+    for (const later_copy *c = all.copy; c < all.copy + all.n; c++)
+        if (c->bytes > 0 && c->span.end > c->span.start) {
+            bytes += c->bytes;
+            ps += (double)(c->span.end - c->span.start);
         }
     later_add(r, NULL, bytes, ps);
 }
 
-static later_copies copies_of(const later_kernels *k)
+static later_copiers device_of(const later_kernels *k)
 {
-    return (later_copies){.rank = k->rank, .pid = k->device->pid, .bare = true};
+    return (later_copiers){.rank = k->rank, .pid = k->device->pid, .bare = true};
 }
 
 static void tpu_bandwidth(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    add_copies(x, copies_of(k), r);
+    add_copies(x, device_of(k), r);
 }
 
 /* Copies of all processes in one. */
 static void tpu_upstream_bandwidth(const metric_context *x, later_result *r)
 {
-    add_copies(x, (later_copies){.rank = &x->record->rank[0], .pid = DSE_NONE}, r);
+    add_copies(x, (later_copiers){.rank = &x->record->rank[0], .pid = DSE_NONE}, r);
 }
 
 /* ---- memory_transfer_overhead -------------------------------------------------------------- */
@@ -128,23 +123,20 @@ static void nsys_upstream_overhead(const metric_context *x, later_result *r)
 
 /* ---- of a TPU ------------------------------------------------------------------------------ */
 
-static metric_spans union_of_copies(const metric_context *x, later_copies which)
+static metric_spans union_of_copies(const metric_context *x, later_copiers by)
 {
-    later_copy *copy;
-    metric_span *span;
-    size_t n;
+    const later_copies all = later_copies_of(x, &by);
+    metric_span *span = DSE_ARENA_NEW(x->arena, metric_span, all.n);
 
-    later_copies_find(x, &which, &copy, &n);
-    span = DSE_ARENA_NEW(x->arena, metric_span, n);
-    for (size_t i = 0; i < n; i++)
-        span[i] = copy[i].span;
-    return metric_spans_merge_any(span, n);
+    for (size_t i = 0; i < all.n; i++)
+        span[i] = all.copy[i].span;
+    return metric_spans_merge_any(span, all.n);
 }
 
 /* Copies that no compute of the device hides, over the time from its first to its last operation. */
 static void tpu_overhead(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_spans copies = union_of_copies(x, copies_of(k));
+    metric_spans copies = union_of_copies(x, device_of(k));
 
     if (copies.n)
         add_exposed(x, NULL, &copies, &k->device->compute, length_of(k->device->span), r);
@@ -173,8 +165,8 @@ static metric_spans device_compute(const metric_context *x, const trace_rank *r,
 static void tpu_upstream_overhead(const metric_context *x, later_result *r)
 {
     const trace_rank *rank = &x->record->rank[0];
-    const bool *lane = tpu_device_lanes(rank, x->arena);
-    metric_spans copies = union_of_copies(x, (later_copies){.rank = rank, .lane = lane, .pid = DSE_NONE}),
+    const bool *lane = later_tpu_lanes(rank, x->arena);
+    metric_spans copies = union_of_copies(x, (later_copiers){.rank = rank, .lane = lane, .pid = DSE_NONE}),
                  compute;
     metric_sums steps = {0};
 

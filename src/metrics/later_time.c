@@ -9,6 +9,7 @@
 
 /* The times in seconds of the steps of all ranks that the mean is of. */
 typedef struct {
+    dse_arena *arena;
     size_t n, cap;
     double *s;
 } step_times;
@@ -21,22 +22,11 @@ static void add_steps(const metric_steps *all, const trace_rank *rank, step_time
     for (uint32_t i = 0; i < s.n; i++) {
         double seconds = metric_seconds(s.step[i].span.end - s.step[i].span.start);
 
-        DSE_GROW(t->s, t->cap, t->n + 1);
+        DSE_ARENA_GROW(t->arena, t->s, t->cap, t->n + 1);
         t->s[t->n++] = seconds;
         sum += seconds;
     }
     later_add_value(r, rank, sum / s.n);
-}
-
-/* How many steps the mean is of, and how far they differ. */
-static void put_spread(const step_times *t, metric_value *out)
-{
-    metric_summary s = metric_summarise(t->s, (uint32_t)t->n);
-
-    metric_put_integer(out, "num_steps", (int64_t)t->n);
-    metric_put_number(out, "min_step_time", s.min);
-    metric_put_number(out, "max_step_time", s.max);
-    metric_put_number(out, "std_step_time", s.deviation);
 }
 
 /* ---- avg_step_time ------------------------------------------------------------------------- */
@@ -53,28 +43,23 @@ static void add_gpu_steps(const metric_context *x, step_times *t, later_result *
         }
 }
 
-/* The lowest process with such a step; DSE_NONE. */
-static uint32_t lowest_pid(const trace_rank *r, const metric_steps *s)
+/* The number of a step's process; INT64_MAX: it has none. */
+static int64_t process_of(const trace_rank *r, const metric_step *s)
 {
-    uint32_t lowest = DSE_NONE;
+    const uint32_t pid = r->lane[s->lane].pid;
 
-    for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t pid = r->lane[s->step[i].lane].pid;
-
-        if (pid != DSE_NONE && (lowest == DSE_NONE || strtoll(r->names.text[pid], NULL, 10) <
-                                                          strtoll(r->names.text[lowest], NULL, 10)))
-            lowest = pid;
-    }
-    return lowest;
+    return pid == DSE_NONE ? INT64_MAX : strtoll(r->names.text[pid], NULL, 10);
 }
 
-/* Keeps those of one process. */
-static void keep_process(const trace_rank *r, uint32_t pid, metric_steps *s)
+static void keep_lowest_process(const trace_rank *r, metric_steps *s)
 {
+    int64_t lowest = INT64_MAX;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < s->n; i++)
-        if (r->lane[s->step[i].lane].pid == pid)
+        lowest = process_of(r, &s->step[i]) < lowest ? process_of(r, &s->step[i]) : lowest;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (process_of(r, &s->step[i]) == lowest)
             s->step[kept++] = s->step[i];
     s->n = kept;
 }
@@ -91,7 +76,7 @@ static metric_steps tpu_steps_of(const metric_context *x, uint32_t i)
     metric_steps_drop_polls(&s, &x->view[i], x->arena);
     if (!s.n) {
         s = metric_marked_steps(r, METRIC_MARK_TRAIN, x->arena);
-        keep_process(r, lowest_pid(r, &s), &s);
+        keep_lowest_process(r, &s);
     }
     return s;
 }
@@ -124,13 +109,18 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
     later_result r = later_begin(x, out, "avg_step_time", 1);
     bool tpu = later_kind(x) == TRACE_XLA;
     bool unread = x->options->compat && later_kind(x) == TRACE_NSYS;
-    step_times t = {0};
+    step_times t = {.arena = x->arena};
+    metric_summary s;
 
     if (!unread)
         (tpu ? add_tpu_steps : add_gpu_steps)(x, &t, &r);
-    if (t.n && !x->options->compat)
-        put_spread(&t, out);
-    dse_free(t.s);
+    if (t.n && !x->options->compat) {
+        s = metric_summarise(t.s, t.n);
+        metric_put_count(out, "num_steps", t.n);
+        metric_put_number(out, "min_step_time", s.min);
+        metric_put_number(out, "max_step_time", s.max);
+        metric_put_number(out, "std_step_time", s.deviation);
+    }
     return later_end(&r, 0,
                      unread ? "the original tool does not read databases of Nsight Systems"
                      : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
@@ -146,20 +136,11 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
 #define BASE_STEP_S 0.44
 #define WEIGHT      0.5
 
-/* Files, or the devices in them. */
-static double count_seen(const metric_context *x)
-{
-    double n = 0;
-
-    for (uint32_t i = 0; i < x->n_views; i++)
-        n += x->view[i].tpu.n ? x->view[i].tpu.n : 1;
-    return n;
-}
-
 static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *score = metric_put_number(out, "gpu_step_score", 0), *step = metric_object_new(x->arena);
     double gpus = 0, step_s;
+    bool given;
     dse_status st = avg_step_time(x, step, err);
 
     if (st != DSE_OK)
@@ -167,10 +148,11 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
     step_s = step->first->number;
     if (!x->options->compat && x->card && x->card->total_count > 0)
         gpus = (double)x->card->total_count;
-    else if (!x->options->compat && x->record->rank[0].world_size)
+    else if (!x->options->compat)
         gpus = x->record->rank[0].world_size;
-    if (gpus == 0)
-        gpus = count_seen(x);
+    given = gpus > 0;
+    for (uint32_t i = 0; i < x->n_views && !given; i++) /* files, or the devices in them */
+        gpus += x->view[i].tpu.n ? x->view[i].tpu.n : 1;
     if (!(step_s > 0))
         return metric_absent(err, "its steps last no time");
     score->number = WEIGHT * (BASE_GPUS / gpus) + (1 - WEIGHT) * (BASE_STEP_S / step_s);
@@ -183,7 +165,7 @@ static dse_status gpu_step_score(const metric_context *x, metric_value *out, dse
 
 /* ---- times of kernels ---------------------------------------------------------------------- */
 
-/* The ranks' times are added up: `whole` is 1 once. */
+/* The ranks' times, which are added up: `whole` is 1 once. */
 static void add_seconds(const later_kernels *k, double ps, later_result *r)
 {
     const double own = metric_seconds((int64_t)ps);

@@ -1,8 +1,8 @@
 #include "metrics/later_tpu.h"
-#include "metrics/tpu_planes.h"
+
+#include "trace/pairs.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,24 @@ static const metric_pick collectives = METRIC_PICK(
                  "^alltoall$|^reduce-scatter$|^reducescatter$|^reduce_scatter$|^collective-permute$|"
                  "^collective-permute-start$|^collective-permute-done$|^send$|^recv$|^broadcast$"});
 
+bool *later_tpu_lanes(const trace_rank *r, dse_arena *a)
+{
+    bool *is = DSE_ARENA_NEW(a, bool, (size_t)r->n_lanes + 1), any = false;
+
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
+        is[i] = strstr(tpu_process_of(r, i), TPU_PLANE) != NULL;
+        any = any || is[i];
+    }
+    for (uint32_t i = 0; !any && i < r->n_lanes; i++)
+        is[i] = true;
+    return is;
+}
+
 later_tpu later_tpu_of(const metric_context *x)
 {
     const trace_rank *r = &x->record->rank[0];
 
-    return (later_tpu){r, tpu_device_lanes(r, x->arena), metric_picker_of(r, &collectives, x->arena)};
+    return (later_tpu){r, later_tpu_lanes(r, x->arena), metric_picker_of(r, &collectives, x->arena)};
 }
 
 bool later_tpu_communicates(later_tpu *t, const trace_event *e)
@@ -28,105 +41,63 @@ bool later_tpu_communicates(later_tpu *t, const trace_event *e)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* The number behind copy-start.<n> (done: copy-done.<n>) anywhere in a name, as text: "" of the bare word;
- * false: it is no such name. */
-static bool number_of(const char *name, bool done, char text[24])
+/* By strstr, since all names of a file are asked for each device. */
+static bool starts_copy(const char *name) { return strstr(name, "copy-start") != NULL; }
+static bool ends_copy(const char *name) { return strstr(name, "copy-done") != NULL; }
+
+enum { COPY_START, COPY_DONE };
+static const metric_pick copying =
+    METRIC_PICK(0, {COPY_START, .is = starts_copy}, {COPY_DONE, .is = ends_copy});
+
+/* The number behind copy-start.<n> or copy-done.<n>, whichever the word is, anywhere in a name. */
+enum { NO_NUMBER = -1, UNREADABLE = -2 };
+static int64_t number_of(const char *name, const char *word)
 {
-    const char *word = done ? "copy-done" : "copy-start", *at = strstr(name, word);
-    size_t n = strlen(word);
-    unsigned long number;
+    const size_t n = strlen(word);
 
-    if (!at)
-        return false;
-    while (at && !(at[n] == '.' && isdigit((unsigned char)at[n + 1])))
-        at = strstr(at + 1, word);
-    number = at ? strtoul(at + n + 1, NULL, 10) : 0;
-    *text = '\0';
-    if (at)
-        snprintf(text, 24, "%lu", number);
-    return number < DSE_NONE - 1;
-}
+    for (const char *at = strstr(name, word); at; at = strstr(at + 1, word))
+        if (at[n] == '.' && isdigit((unsigned char)at[n + 1])) {
+            const unsigned long number = strtoul(at + n + 1, NULL, 10);
 
-/* bytes_accessed, else raw_bytes_accessed; NaN: neither. */
-static double accessed(const trace_rank *r, const trace_event *e)
-{
-    const trace_args *a = metric_args_of(r, e);
-
-    if (a && a->bytes_accessed != TRACE_UNKNOWN)
-        return (double)a->bytes_accessed;
-    return a && a->raw_bytes_accessed != TRACE_UNKNOWN ? (double)a->raw_bytes_accessed : (double)NAN;
-}
-
-/* By name what number of copy it starts and ends, DSE_NONE: none; by number the start that waits for its
- * done. */
-typedef struct {
-    uint32_t *copy[2];
-    uint32_t *waiting;
-} copy_names;
-
-static void copy_names_init(const later_copies *which, dse_arena *a, copy_names *c)
-{
-    const trace_names *all = &which->rank->names;
-    trace_names numbers = {0};
-    char text[24];
-
-    for (int done = 0; done < 2; done++) {
-        c->copy[done] = DSE_ARENA_NEW(a, uint32_t, (size_t)all->n + 1);
-        for (uint32_t i = 0; i < all->n; i++)
-            c->copy[done][i] = number_of(all->text[i], done, text) && (which->bare || *text)
-                                   ? trace_names_add(&numbers, text, strlen(text))
-                                   : DSE_NONE;
-    }
-    c->waiting = DSE_ARENA_NEW(a, uint32_t, numbers.n);
-    memset(c->waiting, 0xff, numbers.n * sizeof *c->waiting);
-    trace_names_free(&numbers);
-}
-
-static bool is_on(const later_copies *w, size_t event)
-{
-    const trace_event *e = &w->rank->event[event];
-
-    return !e->instant && e->name != DSE_NONE && (!w->lane || w->lane[e->lane]) &&
-           (w->pid == DSE_NONE || w->rank->lane[e->lane].pid == w->pid) &&
-           trace_device_time_of(w->rank, event).offset_ps >= 0;
-}
-
-static void find_copies(const later_copies *which, dse_arena *scratch, dse_arena *a, later_copy **out,
-                        size_t *n)
-{
-    const trace_rank *r = which->rank;
-    size_t most = 0;
-    copy_names c;
-
-    copy_names_init(which, scratch, &c);
-    for (size_t i = 0; i < r->n_events; i++)
-        most += is_on(which, i) && c.copy[1][r->event[i].name] != DSE_NONE;
-    *out = DSE_ARENA_NEW(a, later_copy, most);
-    for (size_t i = 0; most && i < r->n_events; i++) {
-        uint32_t name = r->event[i].name, start, done;
-
-        if (!is_on(which, i))
-            continue;
-        start = c.copy[0][name];
-        done = c.copy[1][name];
-        if (start != DSE_NONE) {
-            c.waiting[start] = (uint32_t)i;
-        } else if (done != DSE_NONE && c.waiting[done] != DSE_NONE) {
-            (*out)[(*n)++] =
-                (later_copy){{r->device_time[c.waiting[done]].offset_ps, r->device_time[i].offset_ps},
-                             accessed(r, &r->event[c.waiting[done]])};
-            c.waiting[done] = DSE_NONE;
+            return number < DSE_NONE - 1 ? (int64_t)number : UNREADABLE;
         }
-    }
+    return NO_NUMBER;
 }
 
-/* The tables are as large as the file and are built once per device, so they are freed each time. */
-void later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n)
+/* bytes_accessed, else raw_bytes_accessed; 0: neither. */
+static double accessed(const trace_args *a)
 {
-    dse_arena scratch;
+    const uint64_t bytes = !a                                   ? 0
+                           : a->bytes_accessed != TRACE_UNKNOWN ? a->bytes_accessed
+                                                                : a->raw_bytes_accessed;
 
-    *n = 0;
-    dse_arena_init(&scratch);
-    find_copies(which, &scratch, x->arena, out, n);
-    dse_arena_free(&scratch);
+    return bytes == TRACE_UNKNOWN ? 0 : (double)bytes;
+}
+
+later_copies later_copies_of(const metric_context *x, const later_copiers *by)
+{
+    const trace_rank *r = by->rank;
+    metric_picked p = metric_pick_of(r, NULL, &copying, metric_scratch(x));
+    later_copies all = {0, DSE_ARENA_NEW(x->arena, later_copy, p.list.n)};
+    trace_pairs waiting = {0}; /* by number: the start that waits for its done */
+
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+        const int64_t number = number_of(METRIC_TEXT_OF(r, e),
+                                         p.class[i] == COPY_DONE ? "copy-done" : "copy-start"),
+                      at = trace_device_time_of(r, p.list.event[i]).offset_ps;
+        uint32_t *start;
+        bool is_new;
+
+        if (at < 0 || number < (by->bare ? NO_NUMBER : 0) || (by->lane && !by->lane[e->lane]) ||
+            (by->pid != DSE_NONE && r->lane[e->lane].pid != by->pid))
+            continue;
+        start = trace_pairs_at(&waiting, number, 0, &is_new);
+        if (p.class[i] == COPY_DONE && *start != DSE_NONE)
+            all.copy[all.n++] = (later_copy){{trace_device_time_of(r, *start).offset_ps, at},
+                                             accessed(metric_args_of(r, &r->event[*start]))};
+        *start = p.class[i] == COPY_DONE ? DSE_NONE : p.list.event[i];
+    }
+    trace_pairs_free(&waiting);
+    return all;
 }

@@ -13,6 +13,9 @@ typedef struct {
     metric_picker collectives;
 } later_tpu;
 
+/* Whether the process of each lane has "/device:TPU:" in its name, SparseCores included; all if none has. */
+bool *later_tpu_lanes(const trace_rank *r, dse_arena *a);
+
 later_tpu later_tpu_of(const metric_context *x);
 
 /* By its exact name, or its category. */
@@ -44,20 +47,24 @@ static inline const char *later_tpu_category(const trace_rank *r, const trace_ev
 /* An asynchronous copy, copy-start.<n> to copy-done.<n>, by the device's clock. */
 typedef struct {
     metric_span span;
-    double bytes; /* accessed, of the start; NaN */
+    double bytes; /* accessed, of the start; 0: unknown */
 } later_copy;
 
-/* Selects copies: by lanes (NULL: all), by process (DSE_NONE: all), and whether copies without a number
- * count. A done belongs to the last start of its number, so without a process, devices that interleave are
- * mixed up. */
+typedef struct {
+    size_t n;
+    later_copy *copy; /* in the order of the file */
+} later_copies;
+
+/* Whose copies: by lanes (NULL: all), by process (DSE_NONE: all), and whether copies without a number count. A
+ * done belongs to the last start of its number, so without a process, devices that interleave are mixed up. */
 typedef struct {
     const trace_rank *rank;
     const bool *lane;
     uint32_t pid;
     bool bare;
-} later_copies;
+} later_copiers;
 
-/* In the order of the file. */
-void later_copies_find(const metric_context *x, const later_copies *which, later_copy **out, size_t *n);
+/* In the arena of the context, whose scratch memory it uses. */
+later_copies later_copies_of(const metric_context *x, const later_copiers *by);
 
 #endif

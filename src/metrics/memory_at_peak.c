@@ -13,8 +13,6 @@
 #include "trace/allocator.h"
 #include "trace/pairs.h"
 
-#include <string.h>
-
 typedef struct {
     int64_t bytes[TRACE_CALLERS], sum;
     bool is_known;
@@ -26,9 +24,9 @@ static void add(callers_sum *s, uint8_t caller, int64_t bytes)
     s->sum += bytes;
 }
 
-/* Walks through a history; what is held at its end stays in *live, and the peak's sums go to *peak. Memory
- * that is freed but not in *live was there before. */
-static void walk(const trace_history *h, callers_sum now, trace_pairs *live, callers_sum *peak)
+/* Walks through a history; what is held at its end stays in *live, its sum is returned, and the peak's sums go
+ * to *peak. Memory that is freed but not in *live was there before. */
+static int64_t walk(const trace_history *h, callers_sum now, trace_pairs *live, callers_sum *peak)
 {
     *peak = now;
     for (size_t i = 0; i < h->n; i++) {
@@ -49,39 +47,30 @@ static void walk(const trace_history *h, callers_sum now, trace_pairs *live, cal
         if (now.sum > peak->sum)
             *peak = now;
     }
+    return now.sum;
 }
 
-/* What is held at the snapshot and is not of the history was there before it. */
-static callers_sum held_before(const trace_allocator *a, const trace_history *h, const trace_pairs *live)
+/* What is held at the snapshot and is not of the history, which holds `change` more at its end, was there before
+ * it; unknown if blocks do not say what was requested. */
+static callers_sum held_before(const trace_allocator *a, const trace_history *h, const trace_pairs *live,
+                               int64_t change)
 {
-    callers_sum before = {0};
-    int64_t at_end = 0, change = 0, told = 0;
+    callers_sum before = {.is_known = true};
+    int64_t at_end = 0;
 
     for (size_t i = 0; i < a->n_segments; i++)
-        if (a->segment[i].device == h->device)
+        if (a->segment[i].device == h->device) {
             at_end += (int64_t)a->segment[i].requested[TRACE_ACTIVE_ALLOCATED];
-    for (size_t i = 0; i < h->n; i++)
-        change += h->entry[i].action == TRACE_ALLOC            ? (int64_t)h->entry[i].size
-                  : h->entry[i].action == TRACE_FREE_REQUESTED ? -(int64_t)h->entry[i].size
-                                                               : 0;
+            before.is_known &= a->segment[i].has_requested;
+        }
     for (size_t i = 0; i < a->n_held; i++) {
         const trace_held *b = &a->held[i];
 
-        if (b->device != h->device || trace_pairs_find(live, (int64_t)b->address, 0) != DSE_NONE)
-            continue;
-        add(&before, b->caller, (int64_t)b->requested);
-        told += (int64_t)b->requested;
+        if (b->device == h->device && trace_pairs_find(live, (int64_t)b->address, 0) == DSE_NONE)
+            add(&before, b->caller, (int64_t)b->requested);
     }
-    add(&before, TRACE_BY_UNTOLD, at_end - change - told);
+    add(&before, TRACE_BY_UNTOLD, at_end - change - before.sum);
     return before;
-}
-
-static bool has_requested(const trace_allocator *a, uint32_t device)
-{
-    for (size_t i = 0; i < a->n_segments; i++)
-        if (a->segment[i].device == device && !a->segment[i].has_requested)
-            return false;
-    return true;
 }
 
 /* Of a rank's fullest device. */
@@ -89,16 +78,14 @@ static callers_sum peak_of(const trace_allocator *a)
 {
     callers_sum most = {.is_known = false};
 
-    for (size_t i = 0; i < a->n_histories; i++) {
-        const trace_history *h = &a->history[i];
+    for (const trace_history *h = a->history; h < a->history + a->n_histories; h++) {
         trace_pairs live = {0}, again = {0};
-        callers_sum peak;
+        callers_sum peak, before;
 
-        if (!h->n || !has_requested(a, h->device))
+        if (!h->n)
             continue;
-        walk(h, (callers_sum){0}, &live, &peak);
-        walk(h, held_before(a, h, &live), &again, &peak);
-        peak.is_known = true;
+        before = held_before(a, h, &live, walk(h, (callers_sum){0}, &live, &peak));
+        walk(h, before, &again, &peak);
         for (int c = 0; c < TRACE_CALLERS; c++)
             peak.is_known &= peak.bytes[c] >= 0; /* else blocks and history contradict each other */
         if (peak.is_known && (!most.is_known || peak.sum > most.sum))

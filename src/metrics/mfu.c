@@ -92,8 +92,7 @@ static double given(int64_t v, int64_t otherwise)
 /* Sums over ranks of prefill and decode passes, as means over ranks. vLLM writes the tokens of each pass of
  * its own engine, and each replica has an engine; without them a prefill has the batch's prompts, and a
  * decode has one token per sequence. */
-static dse_status add_passes(const metric_context *x, const metric_passes *by_rank, work *prefill,
-                             work *decode, dse_error *err)
+static void add_passes(const metric_context *x, const metric_passes *by_rank, work *prefill, work *decode)
 {
     const trace_card *c = x->card;
     double prompt = given(c->input_len, c->seq_len), batch = given(c->batch_size, TRACE_CARD_NONE);
@@ -118,9 +117,6 @@ static dse_status add_passes(const metric_context *x, const metric_passes *by_ra
                              : batch * (is_prefill ? prompt : 1) / ranks;
         }
     }
-    if (isnan(prefill->tokens) || isnan(decode->tokens))
-        return lacks(isnan(batch) ? "batch_size" : "input_len (or seq_len)", err);
-    return DSE_OK;
 }
 
 /* Without markers each step counts as a pass, which must be a prefill because nothing is generated. */
@@ -134,11 +130,7 @@ static dse_status add_steps(const metric_context *x, work *prefill, dse_error *e
                  "run_batch)");
     *prefill = (work){.seconds = metric_step_mean_s(x, x->options->trim),
                       .tokens = given(c->batch_size, TRACE_CARD_NONE) * given(c->input_len, c->seq_len)};
-    if (!(prefill->seconds > 0))
-        return metric_absent(err, METRIC_NO_STEPS);
-    return isnan(prefill->tokens)
-               ? lacks(c->batch_size == TRACE_CARD_NONE ? "batch_size" : "input_len (or seq_len)", err)
-               : DSE_OK;
+    return prefill->seconds > 0 ? DSE_OK : metric_absent(err, METRIC_NO_STEPS);
 }
 
 /* A prefill attends to its prompt; a decode to the prompt and, in the mean, half of the output. */
@@ -149,14 +141,16 @@ static dse_status infer(const metric_context *x, double peak, metric_value *out,
     work prefill = {0}, decode = {0};
     metric_passes *by_rank;
     const char *marker;
-    dse_status st = DSE_OK;
+    dse_status st;
 
     metric_passes_of(x, &by_rank, &marker);
-    if (st == DSE_OK)
-        st = marker ? add_passes(x, by_rank, &prefill, &decode, err) : add_steps(x, &prefill, err);
-    if (st != DSE_OK)
+    if (marker)
+        add_passes(x, by_rank, &prefill, &decode);
+    else if ((st = add_steps(x, &prefill, err)) != DSE_OK)
         return st;
-    if (isnan(prompt))
+    if (isnan(prefill.tokens + decode.tokens) && c->batch_size == TRACE_CARD_NONE)
+        return lacks("batch_size", err);
+    if (isnan(prefill.tokens + decode.tokens) || isnan(prompt))
         return lacks("input_len (or seq_len)", err);
     if (c->input_len != TRACE_CARD_NONE && c->output_len != TRACE_CARD_NONE)
         context = (double)c->input_len + (double)c->output_len / 2;
@@ -266,29 +260,6 @@ static dse_status mfu_xla(const metric_context *x, metric_value *out, dse_error 
 
 /* ---- as the original tool has it -------------------------------------------------------------------- */
 
-/* The mean time of the markers ProfilerStep#<number> in the lower-case category, by number, without the first
- * and the last if there are more than two; mean over the ranks that have any. */
-static const metric_pick annotations = METRIC_PICK(0, {0, .words = "user_annotation"});
-
-static double compat_step_s(const metric_context *x)
-{
-    double sum = 0;
-    uint32_t ranks = 0;
-
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        const metric_picker annotation = metric_picker_of(x->view[i].rank, &annotations, x->arena);
-        bool literal = false;
-
-        for (int w = 0; w < 256; w++)
-            literal = literal || annotation.by_word[w];
-        if (!literal || !x->view[i].n_steps)
-            continue;
-        sum += metric_step_mean_ps(&x->view[i], true);
-        ranks++;
-    }
-    return ranks ? sum / ranks / TRACE_PS_PER_S : NAN;
-}
-
 /* avg_latency of the first "*.latency.json" in the folder of the trace or below it, which vLLM's latency
  * benchmark writes; NaN if there is none. Files of another format are skipped, as the tool does. */
 static dse_status latency_of_record(const char *folder, int depth, dse_arena *a, double *out, dse_error *err)
@@ -310,20 +281,34 @@ static dse_status latency_of_record(const char *folder, int depth, dse_arena *a,
     return st;
 }
 
+/* The mean time of the markers ProfilerStep#<number> in the lower-case category, by number, without the first
+ * and the last if there are more than two; mean over the ranks that have any. */
+static const metric_pick annotations = METRIC_PICK(0, {0, .words = "user_annotation"});
+
+/* That record's latency, else the mean step. */
 static dse_status compat_seconds(const metric_context *x, double *out, dse_error *err)
 {
     const char *path = x->record->path ? x->record->path : x->record->rank[0].path;
     const char *folder = path ? trace_folder_of(path, x->arena) : NULL;
-    dse_status st = DSE_OK;
+    dse_status st = folder ? latency_of_record(folder, 0, x->arena, out, err) : DSE_OK;
+    double sum = 0;
+    uint32_t ranks = 0;
 
-    *out = NAN;
-    if (folder)
-        st = latency_of_record(folder, 0, x->arena, out, err);
-    if (st == DSE_OK && isnan(*out))
-        *out = compat_step_s(x);
-    if (st == DSE_OK && isnan(*out))
-        return metric_absent(err, METRIC_NO_STEPS);
-    return st;
+    if (st != DSE_OK || (folder && !isnan(*out)))
+        return st;
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        const metric_picker annotation = metric_picker_of(v->rank, &annotations, x->arena);
+        bool literal = false;
+
+        for (int w = 0; w < 256; w++)
+            literal = literal || annotation.by_word[w];
+        if (!literal || !v->n_steps)
+            continue;
+        sum += metric_step_mean_ps(v, true);
+        ranks++;
+    }
+    *out = sum / ranks / TRACE_PS_PER_S;
+    return ranks ? DSE_OK : metric_absent(err, METRIC_NO_STEPS);
 }
 
 static int64_t or_one(int64_t v) { return v == TRACE_CARD_NONE || v == 0 ? 1 : v; }

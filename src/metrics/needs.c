@@ -177,12 +177,9 @@ static dse_status check_snapshot(const metric_context *x, dse_error *err)
 
 static bool has_device_plane(const trace_rank *r)
 {
-    for (uint32_t i = 0; i < r->n_lanes; i++) {
-        const char *process = TRACE_NAME(r, r->lane[i].process_name);
-
-        if (process && metric_begins(process, "/device:TPU:"))
+    for (uint32_t i = 0; i < r->n_lanes; i++)
+        if (metric_begins(tpu_process_of(r, i), TPU_PLANE))
             return true;
-    }
     return false;
 }
 

@@ -5,11 +5,9 @@
  * either, in the time that they look at, and in how ranks are put together. */
 #include "metrics/guide.h"
 #include "metrics/later.h"
-#include "metrics/order.h"
 #include "metrics/steps.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { COMM, COMPUTE, WORKS };
 
@@ -40,41 +38,33 @@ static work work_picked(const trace_rank *r, const metric_events *list, const me
 
 /* ---- comm_comp_overlap ------------------------------------------------------------------------- */
 
-/* The overlap of one rank, or sums over ranks. */
-typedef struct {
-    int64_t comm, compute, both; /* ps */
-    uint64_t n_comm, n_compute;
-} cover;
+/* What is measured of a rank, and summed over ranks: times in ps, and kernels. */
+enum { COMM_PS, COMPUTE_PS, BOTH_PS, N_COMM, N_COMPUTE, AMOUNTS };
 
-static void put(const cover *o, metric_value *out)
+static void put(const int64_t of[AMOUNTS], metric_value *out)
 {
-    metric_put_ms(out, "comm_time_ms", o->comm);
-    metric_put_ms(out, "comp_time_ms", o->compute);
-    metric_put_ms(out, "overlap_time_ms", o->both);
-    metric_put_ms(out, "exposed_comm_time_ms", o->comm - o->both);
-    metric_put_count(out, "num_comm_kernels", o->n_comm);
-    metric_put_count(out, "num_comp_kernels", o->n_compute);
+    metric_put_ms(out, "comm_time_ms", of[COMM_PS]);
+    metric_put_ms(out, "comp_time_ms", of[COMPUTE_PS]);
+    metric_put_ms(out, "overlap_time_ms", of[BOTH_PS]);
+    metric_put_ms(out, "exposed_comm_time_ms", of[COMM_PS] - of[BOTH_PS]);
+    metric_put_integer(out, "num_comm_kernels", of[N_COMM]);
+    metric_put_integer(out, "num_comp_kernels", of[N_COMPUTE]);
 }
 
-static void put_ratios(const cover *o, metric_value *out)
+/* Of sums over n_comm ranks that communicate, and n_compute that compute. */
+static void put_ratios(double of_comm, double n_comm, double of_compute, double n_compute, metric_value *out)
 {
-    metric_put_ratio(out, "overlap_ratio_of_comm", (double)o->both, (double)o->comm, "no communication");
-    metric_put_ratio(out, "overlap_ratio_of_comp", (double)o->both, (double)o->compute, "no compute kernels");
+    metric_put_ratio(out, "overlap_ratio_of_comm", of_comm, n_comm, "no communication");
+    metric_put_ratio(out, "overlap_ratio_of_comp", of_compute, n_compute, "no compute kernels");
 }
 
-/* How many of the events, which ascend, begin in the spans. */
+/* How many of the events begin in the spans. */
 static uint64_t begin_in(const metric_view *v, const metric_events *list, const metric_spans *spans)
 {
     uint64_t n = 0;
-    size_t s = 0;
 
-    for (uint32_t i = 0; i < list->n; i++) {
-        int64_t at = v->rank->event[list->event[i]].start_ps;
-
-        while (s < spans->n && spans->span[s].end <= at)
-            s++;
-        n += s < spans->n && spans->span[s].start <= at;
-    }
+    for (uint32_t i = 0; i < list->n; i++)
+        n += metric_spans_at(spans, v->rank->event[list->event[i]].start_ps) != NULL;
     return n;
 }
 
@@ -91,48 +81,41 @@ static void keep_inner_steps(const metric_view *v, dse_arena *a, work *w)
     w->n[COMPUTE] = begin_in(v, &v->compute, &steps);
 }
 
-static dse_status cover_of(const metric_context *x, const metric_view *v, cover *o, dse_error *err)
-{
-    work w = work_of(v);
-
-    if (x->options->inner_steps && !v->n_steps)
-        return metric_absent(err,
-                             "rank %u has no step markers (ProfilerStep#) to look within; leave out "
-                             "--steps inner",
-                             v->rank->rank);
-    if (x->options->inner_steps)
-        keep_inner_steps(v, x->arena, &w);
-    *o = (cover){metric_spans_length(&w.time[COMM]), metric_spans_length(&w.time[COMPUTE]),
-                 metric_spans_overlap(&w.time[COMM], &w.time[COMPUTE]), w.n[COMM], w.n[COMPUTE]};
-    return DSE_OK;
-}
-
 static dse_status comm_comp_overlap(const metric_context *x, metric_value *out, dse_error *err)
 {
     metric_value *ranks = metric_object_new(out->arena);
     double of_comm = 0, of_compute = 0;
     uint32_t n_comm = 0, n_compute = 0;
-    cover sum = {0};
+    int64_t sum[AMOUNTS] = {0};
 
-    for (uint32_t i = 0; i < x->n_views; i++) {
-        metric_value *rank = metric_put_rank(ranks, x->view[i].rank);
-        cover of = {0};
-        dse_status st = cover_of(x, &x->view[i], &of, err);
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        metric_value *rank = metric_put_rank(ranks, v->rank);
+        work w = work_of(v);
+        const int64_t *of;
+        double both;
 
-        if (st != DSE_OK)
-            return st;
-        put(&of, rank);
-        put_ratios(&of, rank);
-        sum = (cover){sum.comm + of.comm, sum.compute + of.compute, sum.both + of.both,
-                      sum.n_comm + of.n_comm, sum.n_compute + of.n_compute};
-        of_comm += of.comm ? (double)of.both / (double)of.comm : 0;
-        of_compute += of.compute ? (double)of.both / (double)of.compute : 0;
-        n_comm += of.comm != 0;
-        n_compute += of.compute != 0;
+        if (x->options->inner_steps && !v->n_steps)
+            return metric_absent(err,
+                                 "rank %u has no step markers (ProfilerStep#) to look within; leave out "
+                                 "--steps inner",
+                                 v->rank->rank);
+        if (x->options->inner_steps)
+            keep_inner_steps(v, x->arena, &w);
+        of = (const int64_t[AMOUNTS]){
+            metric_spans_length(&w.time[COMM]), metric_spans_length(&w.time[COMPUTE]),
+            metric_spans_overlap(&w.time[COMM], &w.time[COMPUTE]), (int64_t)w.n[COMM], (int64_t)w.n[COMPUTE]};
+        both = (double)of[BOTH_PS];
+        put(of, rank);
+        put_ratios(both, (double)of[COMM_PS], both, (double)of[COMPUTE_PS], rank);
+        for (int i = 0; i < AMOUNTS; i++)
+            sum[i] += of[i];
+        of_comm += of[COMM_PS] ? both / (double)of[COMM_PS] : 0;
+        of_compute += of[COMPUTE_PS] ? both / (double)of[COMPUTE_PS] : 0;
+        n_comm += of[COMM_PS] != 0;
+        n_compute += of[COMPUTE_PS] != 0;
     }
-    metric_put_ratio(out, "overlap_ratio_of_comm", of_comm, n_comm, "no communication");
-    metric_put_ratio(out, "overlap_ratio_of_comp", of_compute, n_compute, "no compute kernels");
-    put(&sum, out);
+    put_ratios(of_comm, n_comm, of_compute, n_compute, out);
+    put(sum, out);
     metric_take(metric_put_object(out, "per_rank"), ranks);
     return DSE_OK;
 }
@@ -181,31 +164,38 @@ static void comm_comp_overlap_compat(const metric_context *x, metric_value *out)
  * stands, but for compute kernels with "broadcast" in their name, which it takes for communication. Copies
  * of memory are idle time here; gpu_utilization counts them as work. */
 
+static const metric_pick guide_work =
+    METRIC_PICK(METRIC_LASTING, {COMM, "kernel", .names = "nccl|allgather|allreduce|reducescatter|broadcast"},
+                {COMPUTE, .words = "kernel"});
+
 /* Puts what unions of compute, communication and both come to; the originals say times in microseconds,
  * too. */
-static void put_work(const metric_context *x, const guide_rank *r, const work *w)
+static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
 {
     static const char nothing[] = "no kernels";
-    const metric_spans *all = &w->all;
-    const int64_t span = all->n ? all->span[all->n - 1].end - all->span[0].start : 0;
+    const bool compat = x->options->compat;
+    metric_sums sums[WORKS] = {{0}};
+    const work w =
+        compat ? work_picked(r->rank, &r->view->kernels, &guide_work, scratch, sums) : work_of(r->view);
+    const int64_t span = w.all.n ? w.all.span[w.all.n - 1].end - w.all.span[0].start : 0;
     const double span_us = guide_us(span);
     const struct {
         const char *name;
         double us;
-    } times[] = {{"compute", guide_us(metric_spans_length(&w->time[COMPUTE]))},
-                 {"communication", guide_us(metric_spans_length(&w->time[COMM]))},
-                 {"overlap", guide_us(metric_spans_overlap(&w->time[COMPUTE], &w->time[COMM]))},
-                 {"bubble", guide_us(span - metric_spans_length(all))}};
+    } times[] = {{"compute", guide_us(metric_spans_length(&w.time[COMPUTE]))},
+                 {"communication", guide_us(metric_spans_length(&w.time[COMM]))},
+                 {"overlap", guide_us(metric_spans_overlap(&w.time[COMPUTE], &w.time[COMM]))},
+                 {"bubble", guide_us(span - metric_spans_length(&w.all))}};
     const double compute_us = times[0].us, comm_us = times[1].us, overlap_us = times[2].us;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        if (x->options->compat)
+        if (compat)
             metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_us", times[i].name), times[i].us);
         metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_ms", times[i].name),
                           times[i].us / 1000);
     }
-    metric_put_number(r->out, "total_kernel_time_ms", guide_us(metric_spans_length(all)) / 1000);
-    if (!x->options->compat) {
+    metric_put_number(r->out, "total_kernel_time_ms", guide_us(metric_spans_length(&w.all)) / 1000);
+    if (!compat) {
         metric_put_number(r->out, "kernel_span_ms", span_us / 1000);
         metric_put_number(r->aside, "overlap_efficiency", comm_us > 0 ? overlap_us / comm_us * 100 : NAN);
     }
@@ -213,21 +203,8 @@ static void put_work(const metric_context *x, const guide_rank *r, const work *w
     guide_put_share(x, r->out, "compute_percentage", compute_us, span_us, nothing);
     guide_put_share(x, r->out, "comm_percentage", comm_us, span_us, nothing);
     guide_put_share(x, r->out, "bubble_percentage", times[3].us, span_us, nothing);
-    metric_put_count(r->out, "num_compute_kernels", w->n[COMPUTE]);
-    metric_put_count(r->out, "num_comm_kernels", w->n[COMM]);
-}
-
-static const metric_pick guide_work =
-    METRIC_PICK(METRIC_LASTING, {COMM, "kernel", .names = "nccl|allgather|allreduce|reducescatter|broadcast"},
-                {COMPUTE, .words = "kernel"});
-
-static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scratch)
-{
-    metric_sums sums[WORKS] = {{0}};
-    work w = x->options->compat ? work_picked(r->rank, &r->view->kernels, &guide_work, scratch, sums)
-                                : work_of(r->view);
-
-    put_work(x, r, &w);
+    metric_put_count(r->out, "num_compute_kernels", w.n[COMPUTE]);
+    metric_put_count(r->out, "num_comm_kernels", w.n[COMM]);
     return true;
 }
 
@@ -255,62 +232,45 @@ static void add_covered(const metric_context *x, const later_kernels *k, later_r
               (double)metric_spans_length(&comm));
 }
 
-/* Sums of both, clipped to each inner step. */
-static void add_steps(const metric_spans *comm, const metric_spans *both, const metric_steps *all,
-                      double *over, double *whole)
+/* Adds what the inner steps hold of communication, and of that which is covered. */
+static void add_steps(const metric_spans *comm, const metric_spans *compute, const metric_steps *all,
+                      const trace_rank *rank, dse_arena *a, later_result *r)
 {
-    metric_steps s = metric_steps_inner(all);
+    const metric_steps inner = metric_steps_inner(all);
+    const metric_spans both = metric_spans_intersect(comm, compute, a);
 
-    for (uint32_t i = 0; i < s.n; i++) {
-        *over += (double)metric_spans_within(both, s.step[i].span.start, s.step[i].span.end);
-        *whole += (double)metric_spans_within(comm, s.step[i].span.start, s.step[i].span.end);
-    }
+    later_add(r, rank, metric_steps_hold(&inner, &both), metric_steps_hold(&inner, comm));
 }
 
-static metric_steps first_steps(const metric_context *x, uint32_t i)
-{
-    metric_steps s = {0};
-
-    for (metric_mark mark = 0; mark < LATER_MARKS && !s.n; mark++)
-        s = later_steps_of(x, i,
-                           x->options->compat && mark == METRIC_MARK_SGLANG ? METRIC_MARK_RUN_BATCH : mark);
-    return s;
-}
-
-/* Within the inner steps. */
 static void add_covered_steps(const metric_context *x, const later_kernels *k, later_result *r)
 {
-    metric_steps steps = first_steps(x, k->index);
-    metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena),
-                 both = metric_spans_intersect(&comm, &compute, x->arena);
-    double over = 0, all = 0;
+    const metric_spans comm = later_union(k, true, x->arena), compute = later_union(k, false, x->arena);
+    metric_steps steps = {0};
 
-    add_steps(&comm, &both, &steps, &over, &all);
-    later_add(r, k->rank, over, all);
+    for (metric_mark mark = 0; mark < LATER_MARKS && !steps.n; mark++)
+        steps = later_steps_of(
+            x, k->index, x->options->compat && mark == METRIC_MARK_SGLANG ? METRIC_MARK_RUN_BATCH : mark);
+    add_steps(&comm, &compute, &steps, k->rank, x->arena, r);
 }
 
-METRIC_COMPARE(by_start, metric_step, {x->span.start, y->span.start}, {x->number, y->number})
+static double length_of(const metric_step *s) { return (double)(s->span.end - s->span.start); }
 
-static int64_t length_of(const metric_step *s) { return s->span.end - s->span.start; }
-
-/* The engine's steps; without any, step markers that last more than a tenth of the longest. By start. */
-static metric_steps xla_steps(const metric_context *x, const trace_rank *r)
+/* The engine's steps; without any, step markers that last more than a tenth of the longest. */
+static metric_steps xla_steps(const metric_context *x)
 {
-    metric_steps s = metric_marked_steps(r, METRIC_MARK_ENGINE_LINE, x->arena);
-    int64_t most_ps = 0;
+    metric_steps s = later_steps_of(x, 0, METRIC_MARK_ENGINE_LINE);
+    const bool marked = s.n == 0;
+    double most_ps = 0;
     uint32_t kept = 0;
 
-    if (!s.n) {
-        s = metric_marked_steps(r, METRIC_MARK_STEP_MARKER, x->arena);
-        for (uint32_t i = 0; i < s.n; i++)
-            most_ps = length_of(&s.step[i]) > most_ps ? length_of(&s.step[i]) : most_ps;
-    }
+    if (marked)
+        s = later_steps_of(x, 0, METRIC_MARK_STEP_MARKER);
+    for (uint32_t i = 0; i < s.n && marked; i++)
+        most_ps = fmax(length_of(&s.step[i]), most_ps);
     for (uint32_t i = 0; i < s.n; i++)
-        if (most_ps <= 0 || (double)length_of(&s.step[i]) > (double)most_ps * 0.1)
+        if (most_ps <= 0 || length_of(&s.step[i]) > most_ps * 0.1)
             s.step[kept++] = s.step[i];
     s.n = kept;
-    if (kept)
-        qsort(s.step, kept, sizeof *s.step, by_start);
     return s;
 }
 
@@ -319,15 +279,11 @@ static const metric_pick xla_work =
 
 static void xla_upstream_overlap(const metric_context *x, later_result *out)
 {
-    const trace_rank *r = &x->record->rank[0];
-    double over = 0, all = 0;
-    metric_steps steps = xla_steps(x, r);
+    const metric_steps steps = xla_steps(x);
     metric_sums sums[WORKS] = {{0}};
-    work w = work_picked(r, NULL, &xla_work, x->arena, sums);
-    metric_spans both = metric_spans_intersect(&w.time[COMM], &w.time[COMPUTE], x->arena);
+    const work w = work_picked(&x->record->rank[0], NULL, &xla_work, x->arena, sums);
 
-    add_steps(&w.time[COMM], &both, &steps, &over, &all);
-    later_add(out, NULL, over, all);
+    add_steps(&w.time[COMM], &w.time[COMPUTE], &steps, NULL, x->arena, out);
 }
 
 static const metric_entry entries[] = {{"comp_time_ms", "ms", METRIC_LOWER, METRIC_STEP_TOLERANCE},

@@ -44,38 +44,32 @@ static uint32_t numbers_of(const char *text, uint32_t *rank, uint32_t *dots)
     return n;
 }
 
-/* The constant stride from the first to the last, by the numbers before the dots or by the size of the
- * group. */
-static uint32_t stride_of(const uint32_t *rank, uint32_t n, uint32_t dots, uint32_t group_size)
-{
-    uint32_t first = rank[0], last = rank[n - 1];
-
-    if (dots >= 2 && dots != DSE_NONE)
-        return rank[1] > first ? rank[1] - first : 0;
-    return group_size > 1 && last > first && (last - first) % (group_size - 1) == 0
-               ? (last - first) / (group_size - 1)
-               : 0;
-}
-
-/* Fills in what an abbreviation leaves out. n is 0 if what it says is not regular. */
+/* Fills in what an abbreviation leaves out: its stride is that of the numbers before the dots, or follows from the
+ * size of the group. n is 0 if what it says is not regular. */
 static metric_ranks expand(const uint32_t *rank, uint32_t n, uint32_t dots, uint32_t group_size, dse_arena *a)
 {
-    const metric_ranks none = {0, NULL};
-    uint32_t stride, total, *all;
+    const uint32_t length = n ? rank[n - 1] - rank[0] : 0;
+    metric_ranks all = {0, NULL};
+    uint32_t stride = 0, total;
 
-    if (dots == 0 || dots == n || n < 2 || !(stride = stride_of(rank, n, dots, group_size)) ||
-        rank[n - 1] < rank[0] || (rank[n - 1] - rank[0]) % stride)
-        return none;
-    total = (rank[n - 1] - rank[0]) / stride + 1;
+    if (dots == 0 || dots >= n || rank[n - 1] <= rank[0])
+        return all;
+    if (dots >= 2)
+        stride = rank[1] > rank[0] ? rank[1] - rank[0] : 0;
+    else if (group_size > 1 && length % (group_size - 1) == 0)
+        stride = length / (group_size - 1);
+    if (!stride || length % stride)
+        return all;
+    total = length / stride + 1;
     if (total > MAX_RANKS || total < n || (group_size && total != group_size))
-        return none;
+        return all;
     for (uint32_t i = 0; i < n; i++)
         if (rank[i] != rank[0] + stride * (i < dots ? i : total - n + i))
-            return none;
-    all = DSE_ARENA_NEW(a, uint32_t, total);
+            return all;
+    all = (metric_ranks){total, DSE_ARENA_NEW(a, uint32_t, total)};
     for (uint32_t i = 0; i < total; i++)
-        all[i] = rank[0] + stride * i;
-    return (metric_ranks){total, all};
+        all.rank[i] = rank[0] + stride * i;
+    return all;
 }
 
 metric_ranks metric_ranks_of(const char *text, uint32_t group_size, dse_arena *a)

@@ -33,16 +33,16 @@ static const struct {
 
 #define N_PEAKS (sizeof peaks / sizeof peaks[0])
 
-/* By precision: its names. */
-static const char *const names[N_PRECISIONS][3] = {
-    {"fp64", "float64", "double"},
-    {"fp32", "float32", "float"},
-    {"tf32"},
-    {"fp16", "float16", "half"},
-    {"bf16", "bfloat16"},
-    {"fp8", "float8"},
-    {"int8"},
-};
+/* By precision: what it is called, and its other names. */
+static const struct {
+    const char *name, *names;
+} precisions[N_PRECISIONS] = {{"fp64", "^fp64$|^float64$|^double$"},
+                              {"fp32", "^fp32$|^float32$|^float$"},
+                              {"tf32", "^tf32$"},
+                              {"fp16", "^fp16$|^float16$|^half$"},
+                              {"bf16", "^bf16$|^bfloat16$"},
+                              {"fp8", "^fp8$|^float8$"},
+                              {"int8", "^int8$"}};
 
 /* N_PEAKS: unknown. */
 static size_t find(const char *device)
@@ -69,14 +69,6 @@ double metric_peak_links(const char *device)
     return d < N_PEAKS ? peaks[d].links * 1e9 : 0;
 }
 
-static bool is_precision(size_t i, const char *word)
-{
-    for (size_t a = 0; a < 3 && names[i][a]; a++)
-        if (strcasecmp(names[i][a], word) == 0)
-            return true;
-    return false;
-}
-
 dse_status metric_peak_tflops(const char *device, const char *precision, double *tflops, dse_error *err)
 {
     const size_t d = find(device);
@@ -85,7 +77,7 @@ dse_status metric_peak_tflops(const char *device, const char *precision, double 
     char list[256];
 
     for (size_t i = 0; d < N_PEAKS && precision && i < N_PRECISIONS; i++)
-        if (is_precision(i, precision) && peaks[d].of[i] > 0) {
+        if (metric_says(precision, precisions[i].names) && peaks[d].of[i] > 0) {
             *tflops = peaks[d].of[i];
             return DSE_OK;
         }
@@ -93,7 +85,7 @@ dse_status metric_peak_tflops(const char *device, const char *precision, double 
         known[n++] = peaks[i].device;
     for (size_t i = 0; d < N_PEAKS && i < N_PRECISIONS; i++)
         if (peaks[d].of[i] > 0)
-            known[n++] = names[i][0];
+            known[n++] = precisions[i].name;
     dse_join(list, sizeof list, known, n);
     if (d == N_PEAKS)
         return dse_fail(err, DSE_E_ABSENT,

@@ -4,7 +4,6 @@
 #include "metrics/kinds.h"
 #include "metrics/needs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Every family of metrics: a file src/metrics/<name>.c that ends with METRIC_FAMILY(name), and a word
@@ -48,39 +47,32 @@ static const metric_family *const families[] = {FAMILIES(ROW)};
 
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
-/* Rows of one name, for other kinds of traces, stay in the order of the families. */
-typedef struct {
-    const metric *metric;
-    size_t place;
-} named;
-
-static int by_name(const void *a, const void *b)
+static int by_name(const metric *x, const metric *y)
 {
-    const named *x = a, *y = b;
-    int order = strcmp(x->metric->name, y->metric->name);
+    int order = strcmp(x->name, y->name);
 
-    if (!order)
-        order = strcmp(x->metric->group, y->metric->group);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
+    return order ? order : strcmp(x->group, y->group);
 }
 
+/* Rows of one name, for other kinds of traces, stay in the order of the families. */
 const metric *const *metric_all(dse_arena *a, size_t *n)
 {
     const metric **all;
-    named *by;
 
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
         *n += families[i]->n;
-    by = DSE_ARENA_NEW(a, named, *n);
     all = DSE_ARENA_NEW(a, const metric *, *n);
     *n = 0;
     for (size_t i = 0; i < N_FAMILIES; i++)
-        for (size_t j = 0; j < families[i]->n; j++, ++*n)
-            by[*n] = (named){&families[i]->row[j], *n};
-    qsort(by, *n, sizeof *by, by_name);
-    for (size_t i = 0; i < *n; i++)
-        all[i] = by[i].metric;
+        for (size_t j = 0; j < families[i]->n; j++) {
+            const metric *m = &families[i]->row[j];
+            size_t at = (*n)++;
+
+            for (; at && by_name(all[at - 1], m) > 0; at--)
+                all[at] = all[at - 1];
+            all[at] = m;
+        }
     return all;
 }
 

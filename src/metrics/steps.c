@@ -90,6 +90,15 @@ metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a)
     return metric_spans_merge_any(span, kept.n);
 }
 
+double metric_steps_hold(const metric_steps *steps, const metric_spans *time)
+{
+    double ps = 0;
+
+    for (uint32_t i = 0; i < steps->n; i++)
+        ps += (double)metric_spans_within(time, steps->step[i].span.start, steps->step[i].span.end);
+    return ps;
+}
+
 metric_span metric_steps_window(const metric_view *v, bool trim)
 {
     metric_steps kept = metric_steps_kept(v, trim);
@@ -140,30 +149,25 @@ static void put_list(const double *ms, uint32_t n, metric_value *out)
         metric_put_number(list, NULL, ms[i]);
 }
 
-/* Puts the times of one rank. */
-static void put_times(const metric_view *v, const metric_options *o, dse_arena *a, metric_value *out)
-{
-    metric_steps kept = metric_steps_kept(v, o->trim);
-    double *ms = DSE_ARENA_NEW(a, double, kept.n);
-
-    for (uint32_t i = 0; i < kept.n; i++)
-        ms[i] = (double)(kept.step[i].span.end - kept.step[i].span.start) / TRACE_PS_PER_MS;
-    put_summary(ms, kept.n, out);
-    metric_put_integer(out, "gpu_side_step_events_ignored", v->n_gpu_steps);
-    put_list(ms, kept.n, out);
-}
-
 static void iter_time(const metric_context *x, metric_value *out)
 {
+    metric_value *mean = metric_put_number(out, "avg_iter_time_ms", 0),
+                 *ranks = metric_put_object(out, "per_rank");
     double mean_ps = 0;
-    metric_value *ranks;
 
-    for (uint32_t i = 0; i < x->n_views; i++)
-        mean_ps += metric_step_mean_ps(&x->view[i], x->options->trim) / x->n_views;
-    metric_put_number(out, "avg_iter_time_ms", mean_ps / TRACE_PS_PER_MS);
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++)
-        put_times(&x->view[i], x->options, x->arena, metric_put_rank(ranks, x->view[i].rank));
+    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+        const metric_steps kept = metric_steps_kept(v, x->options->trim);
+        double *ms = DSE_ARENA_NEW(x->arena, double, kept.n);
+        metric_value *rank = metric_put_rank(ranks, v->rank);
+
+        for (uint32_t i = 0; i < kept.n; i++)
+            ms[i] = (double)(kept.step[i].span.end - kept.step[i].span.start) / TRACE_PS_PER_MS;
+        put_summary(ms, kept.n, rank);
+        metric_put_integer(rank, "gpu_side_step_events_ignored", v->n_gpu_steps);
+        put_list(ms, kept.n, rank);
+        mean_ps += metric_step_mean_ps(v, x->options->trim) / x->n_views;
+    }
+    mean->number = mean_ps / TRACE_PS_PER_MS;
 }
 
 /* ---- as the original tool has it ------------------------------------------------------------ */

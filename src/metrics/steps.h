@@ -12,8 +12,8 @@ metric_steps metric_steps_inner(const metric_steps *all);
 metric_steps metric_steps_kept(const metric_view *v, bool trim);
 
 /* What marks a step, a forward pass or an engine's step in a trace, by its name. On a TPU a tracer of Python
- * gives file and line ("$core.py:331 step_with_batch_queue", the line being that of one version of the engine),
- * of which _LINE is the one that the original tools look for. */
+ * gives file and line ("$core.py:331 step_with_batch_queue", the line being that of one version of the
+ * engine), of which _LINE is the one that the original tools look for. */
 typedef enum {
     METRIC_MARK_PROFILER,    /* ProfilerStep#<n> */
     METRIC_MARK_VLLM,        /* execute_context_* */
@@ -40,6 +40,9 @@ void metric_steps_drop_polls(metric_steps *s, const metric_view *v, dse_arena *a
 
 /* The time of these steps, in the arena. */
 metric_spans metric_steps_time(const metric_view *v, bool trim, dse_arena *a);
+
+/* How much of a time lies in these steps, in ps; twice what two of them share. */
+double metric_steps_hold(const metric_steps *steps, const metric_spans *time);
 
 /* The window from the earliest start to the latest end of these steps; numbers may begin again in a
  * recording. Empty (0, 0) if there are none. */

@@ -8,14 +8,122 @@
  * collective ends everywhere at about the same time. */
 #include "metrics/guide.h"
 #include "metrics/later.h"
-#include "metrics/match.h"
 #include "metrics/needs.h"
+#include "metrics/order.h"
+#include "metrics/parallel.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LAG_NEEDS (METRIC_NEEDS_RANKS | METRIC_NEEDS_CLOCK | METRIC_NEEDS_COMM)
+
+/* ---- which collectives of several ranks are the same -------------------------------------------- */
+
+typedef struct {
+    uint32_t kind, ordinal, view; /* the ordinal-th of its kind on the view's rank */
+    const trace_event *event;
+} match_call;
+
+/* A process group and a type. */
+typedef struct {
+    metric_group group; /* told apart by the text of `ranks`, which NULL is one of */
+    uint8_t type;
+    uint32_t place; /* by its first occurrence over the ranks in turn */
+} match_kind;
+
+typedef struct {
+    size_t n_kinds, n;
+    match_kind *kind; /* by place; `sorted`: by group, then type */
+    match_call *call; /* by kind, ordinal, view: the same collective of several ranks stands together */
+} match_list;
+
+/* The group of a communication by its arguments; of no arguments by NULL. */
+typedef metric_group group_fn(const trace_rank *rank, const trace_args *args);
+
+static const char *text_of(const match_kind *k) { return k->group.ranks ? k->group.ranks : ""; }
+
+static int by_group(const void *a, const void *b)
+{
+    const match_kind *x = a, *y = b;
+    int order = strcmp(text_of(x), text_of(y));
+
+    return order ? order : x->type - y->type;
+}
+
+METRIC_COMPARE(by_collective, match_call, {x->kind, y->kind}, {x->ordinal, y->ordinal}, {x->view, y->view})
+
+/* Puts the kinds into the order of groups and types. */
+static void sort_kinds(match_list *m, dse_arena *a)
+{
+    uint32_t *now = DSE_ARENA_NEW(a, uint32_t, m->n_kinds);
+
+    qsort(m->kind, m->n_kinds, sizeof *m->kind, by_group);
+    for (uint32_t k = 0; k < m->n_kinds; k++)
+        now[m->kind[k].place] = k;
+    for (size_t i = 0; i < m->n; i++)
+        m->call[i].kind = now[m->call[i].kind];
+}
+
+/* The number of a kind, whose name is made of its type and group. */
+static uint32_t kind_of(match_list *m, trace_names *names, metric_group group, uint8_t type, dse_strbuf *name)
+{
+    uint32_t kind;
+
+    dse_strbuf_clear(name);
+    dse_strbuf_addf(name, "%u%c%s", type, group.ranks ? ':' : '-', group.ranks ? group.ranks : "");
+    kind = trace_names_add(names, name->data, name->len);
+    if (kind == m->n_kinds)
+        m->kind[m->n_kinds++] = (match_kind){group, type, kind};
+    return kind;
+}
+
+/* Everything that communicates, in the arena. */
+static match_list match_of(const metric_context *x, group_fn *group_of, bool sorted, dse_arena *a)
+{
+    match_list m = {0};
+    trace_names names = {0};
+    dse_strbuf name;
+    uint32_t *count;
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < x->n_views; i++)
+        most += x->view[i].comm.n;
+    m.kind = DSE_ARENA_NEW(a, match_kind, most);
+    m.call = DSE_ARENA_NEW(a, match_call, most);
+    dse_strbuf_init(&name);
+    for (uint32_t i = 0; i < x->n_views; i++) {
+        const metric_view *v = &x->view[i];
+
+        count = DSE_ARENA_NEW(a, uint32_t, m.n_kinds + v->comm.n);
+        for (uint32_t c = 0; c < v->comm.n; c++) {
+            const trace_event *e = &v->rank->event[v->comm.event[c]];
+            const trace_args *args = metric_args_of(v->rank, e);
+            metric_group g = args ? group_of(v->rank, args) : (metric_group){0};
+            uint32_t kind = kind_of(&m, &names, g, v->comm_type[c], &name);
+
+            m.call[m.n++] = (match_call){kind, count[kind]++, i, e};
+        }
+    }
+    dse_strbuf_free(&name);
+    trace_names_free(&names);
+    if (sorted)
+        sort_kinds(&m, a);
+    if (m.n)
+        qsort(m.call, m.n, sizeof *m.call, by_collective);
+    return m;
+}
+
+/* How many calls from the i-th on are of the same collective. */
+static size_t length_of(const match_list *m, size_t i)
+{
+    size_t n = 1;
+
+    while (i + n < m->n && m->call[i + n].kind == m->call[i].kind &&
+           m->call[i + n].ordinal == m->call[i].ordinal)
+        n++;
+    return n;
+}
 
 /* ---- matched collectives ----------------------------------------------------------------------- */
 
@@ -23,98 +131,85 @@
 typedef struct {
     int64_t offset;   /* of its clock to the first rank's */
     int64_t later_by; /* of its clock by the alignment */
-    double *late_ps;  /* of each matched collective, for the alignment */
-    double lag_sum;   /* ps, over the collectives in which it took part */
+    double *late_ps;  /* how much later than the first it is in each collective in which it takes part */
     uint32_t n_matched, n_last;
 } member;
 
+/* Those that every rank of their group, two or more, has in the record. */
 typedef struct {
     const metric_context *x;
     dse_arena *a;
-    metric_match match;
-    metric_ranks *members; /* by kind */
+    match_list match; /* their calls */
+    size_t n, *first; /* the first call of each, and behind the last the number of calls */
     member *by_rank;
-    size_t n_lags;
-    double *lag_us;
+    double *lag_us; /* of each, from the first rank to the last */
 } matching;
 
-/* The ranks of each kind's group; n 0: unknown, it is of the ranks that have it. Calls of ranks that are
- * not in the group are dropped. */
-static void find_members(matching *m)
+/* Keeps the calls of collectives that all parties have. The ranks of a group may be unknown: then those that have
+ * its first collective are the parties; else calls of other ranks are dropped. */
+static void find_collectives(matching *m)
 {
-    size_t kept = 0;
+    match_list *match = &m->match;
+    metric_ranks members = {0};
+    size_t kept = 0, parties = 0;
 
-    m->members = DSE_ARENA_NEW(m->a, metric_ranks, m->match.n_kinds);
-    for (size_t k = 0; k < m->match.n_kinds; k++)
-        if (m->match.kind[k].group.ranks)
-            m->members[k] = metric_ranks_of(m->match.kind[k].group.ranks, m->match.kind[k].group.size, m->a);
-    for (size_t i = 0; i < m->match.n; i++) {
-        const metric_match_call *c = &m->match.call[i];
+    *match = match_of(m->x, metric_group_of, false, m->a);
+    m->first = DSE_ARENA_NEW(m->a, size_t, match->n + 1);
+    for (size_t i = 0, n; i < match->n; i += n) {
+        const metric_group *group = &match->kind[match->call[i].kind].group;
+        size_t own = kept;
 
-        if (!m->members[c->kind].n || metric_ranks_have(&m->members[c->kind], m->x->view[c->view].rank->rank))
-            m->match.call[kept++] = *c;
-    }
-    m->match.n = kept;
-}
-
-/* How many ranks of the record take part in the collectives of the kind of the i-th call, which is the
- * first of it. */
-static size_t parties_of(const matching *m, size_t i)
-{
-    const metric_ranks *members = &m->members[m->match.call[i].kind];
-    size_t n = 0;
-
-    for (uint32_t r = 0; r < m->x->n_views; r++)
-        n += metric_ranks_have(members, m->x->view[r].rank->rank);
-    return members->n ? n : metric_match_length(&m->match, i);
-}
-
-/* Calls `visit` for every collective that all of its parties, two or more, have. */
-typedef void visitor(matching *m, const metric_match_call *call, size_t n);
-
-static void each_match(matching *m, visitor *visit)
-{
-    size_t parties = 0;
-
-    for (size_t i = 0, n; i < m->match.n; i += n) {
-        n = metric_match_length(&m->match, i);
-        if (!m->match.call[i].ordinal)
-            parties = parties_of(m, i);
-        if (n == parties && n > 1)
-            visit(m, &m->match.call[i], n);
+        n = length_of(match, i);
+        if (!match->call[i].ordinal) {
+            members = group->ranks ? metric_ranks_of(group->ranks, group->size, m->a) : (metric_ranks){0};
+            parties = members.n ? 0 : n;
+            for (uint32_t r = 0; r < m->x->n_views; r++)
+                parties += metric_ranks_have(&members, m->x->view[r].rank->rank);
+        }
+        for (size_t c = i; c < i + n; c++)
+            if (!members.n || metric_ranks_have(&members, m->x->view[match->call[c].view].rank->rank))
+                match->call[own++] = match->call[c];
+        if (own - kept != parties || parties < 2)
+            continue;
+        kept = own;
+        m->first[++m->n] = kept;
     }
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------- */
-
-/* How much later than the first each rank of a collective ends it. */
-static void note_ends(matching *m, const metric_match_call *call, size_t n)
+/* How much later than the first each rank of a collective starts or ends it. */
+static void note_late(matching *m, bool ends)
 {
-    int64_t first = INT64_MAX;
+    for (size_t c = 0; c < m->n; c++) {
+        const match_call *call = &m->match.call[m->first[c]], *end = &m->match.call[m->first[c + 1]];
+        int64_t first = INT64_MAX, last = INT64_MIN;
+        uint32_t slowest = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        int64_t end = metric_end(call[i].event) + m->by_rank[call[i].view].offset;
-        first = end < first ? end : first;
-    }
-    for (size_t i = 0; i < n; i++) {
-        member *of = &m->by_rank[call[i].view];
+        for (int pass = 0; pass < 2; pass++)
+            for (const match_call *i = call; i < end; i++) {
+                member *of = &m->by_rank[i->view];
+                int64_t at = (ends ? metric_end : metric_start)(i->event) + of->offset - of->later_by;
 
-        of->late_ps[of->n_matched++] = (double)(metric_end(call[i].event) + of->offset - first);
+                if (pass)
+                    of->late_ps[of->n_matched++] = (double)(at - first);
+                first = at < first ? at : first;
+                slowest = at > last ? i->view : slowest;
+                last = at > last ? at : last;
+            }
+        m->by_rank[slowest].n_last += last > first;
+        m->lag_us[c] = (double)(last - first) / TRACE_PS_PER_US;
     }
 }
 
+/* A collective ends everywhere at about the same time: the median of how much later a rank ends is its
+ * clock's. */
 static void align(matching *m)
 {
-    for (uint32_t r = 0; r < m->x->n_views; r++)
-        m->by_rank[r].late_ps = DSE_ARENA_NEW(m->a, double, m->x->view[r].comm.n);
-    each_match(m, note_ends);
-    for (uint32_t r = 0; r < m->x->n_views; r++) {
-        member *of = &m->by_rank[r];
-
+    note_late(m, true);
+    for (member *of = m->by_rank; of < m->by_rank + m->x->n_views; of++) {
         metric_sort(of->late_ps, of->n_matched);
         if (of->n_matched)
             of->later_by = (int64_t)metric_quantile(of->late_ps, of->n_matched, 0.5);
-        of->n_matched = 0;
+        of->n_matched = of->n_last = 0;
     }
 }
 
@@ -135,50 +230,32 @@ static bool are_together(const matching *m)
     return latest < earliest;
 }
 
-/* ---- lags ---------------------------------------------------------------------------------------- */
-
-static void note_starts(matching *m, const metric_match_call *call, size_t n)
+/* Lags in the order of time, which are sorted, against the mean step; without interpolation the quantiles are
+ * those of the original. */
+static void put_lags(double *lag_us, size_t n, uint32_t n_ranks, double step_us, bool interpolate,
+                     metric_value *out)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    uint32_t slowest = 0;
+    metric_summary s = n ? metric_summarise(lag_us, n) : (metric_summary){0};
+    size_t late = (size_t)((double)n * 0.95);
 
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < n; i++) {
-            member *of = &m->by_rank[call[i].view];
-            int64_t at = metric_start(call[i].event) + of->offset - of->later_by;
-
-            if (pass) {
-                of->lag_sum += (double)(at - first);
-                of->n_matched++;
-            } else {
-                first = at < first ? at : first;
-                slowest = at > last ? call[i].view : slowest;
-                last = at > last ? at : last;
-            }
-        }
-    m->by_rank[slowest].n_last += last > first;
-    m->lag_us[m->n_lags++] = (double)(last - first) / TRACE_PS_PER_US;
-}
-
-static dse_status match(matching *m, bool aligned, dse_error *err)
-{
-    const metric_context *x = m->x;
-
-    for (uint32_t r = 0; r < x->n_views; r++)
-        m->by_rank[r].offset = metric_clock_offset(x->view[r].rank, x->view[0].rank);
-    m->match = metric_match_of(x, metric_group_of, false, m->a);
-    find_members(m);
-    if (aligned)
-        align(m);
-    m->lag_us = DSE_ARENA_NEW(m->a, double, m->match.n);
-    if (!are_together(m))
-        return metric_absent(
-            err, "the ranks were not recorded at the same time: their clocks or their jobs differ%s",
-            aligned ? "" : "; try --align end");
-    each_match(m, note_starts);
-    if (!m->n_lags)
-        return metric_absent(err, "no collective is in the traces of two ranks of its group");
-    return DSE_OK;
+    metric_sort(lag_us, n);
+    metric_put_number(out, "mean_lag_us", s.mean);
+    metric_put_number(out, "p50_lag_us",
+                      interpolate ? metric_quantile(lag_us, n, 0.5)
+                      : n         ? lag_us[n / 2]
+                                  : 0);
+    metric_put_number(out, "p95_lag_us",
+                      interpolate ? metric_quantile(lag_us, n, 0.95)
+                      : n         ? lag_us[late < n ? late : n - 1]
+                                  : 0);
+    metric_put_number(out, "max_lag_us", s.max);
+    metric_put_number(out, "min_lag_us", s.min);
+    metric_put_count(out, "num_collectives", n);
+    metric_put_integer(out, "num_ranks", n_ranks);
+    if (step_us > 0 || !interpolate)
+        metric_put_number(out, "normalized_lag", step_us > 0 ? s.mean / step_us : 0);
+    else
+        metric_put_absent(out, "normalized_lag", METRIC_NO_STEPS);
 }
 
 static void put_ranks(const matching *m, metric_value *out)
@@ -192,10 +269,13 @@ static void put_ranks(const matching *m, metric_value *out)
         const member *of = &m->by_rank[r];
         metric_value *to = metric_put_rank(ranks, rank);
         const uint32_t left = m->x->view[r].comm.n - of->n_matched;
+        double sum = 0;
 
+        for (uint32_t i = 0; i < of->n_matched; i++)
+            sum += of->late_ps[i];
         metric_put_integer(unmatched, to->key, left);
         metric_put_number(ends, to->key, metric_compat_us(rank, rank->all_last_ps - of->later_by));
-        metric_put_ratio(to, "mean_lag_us", of->lag_sum / TRACE_PS_PER_US, of->n_matched,
+        metric_put_ratio(to, "mean_lag_us", sum / TRACE_PS_PER_US, of->n_matched,
                          "none of its collectives is matched");
         metric_put_integer(to, "times_last", of->n_last);
         metric_put_integer(to, "num_collectives", of->n_matched);
@@ -204,36 +284,29 @@ static void put_ranks(const matching *m, metric_value *out)
     }
 }
 
-static void put_lags(const matching *m, bool aligned, metric_value *out)
-{
-    double step_us = metric_step_mean_s(m->x, m->x->options->trim) * 1e6;
-    metric_summary s = metric_summarise(m->lag_us, m->n_lags);
-
-    metric_sort(m->lag_us, m->n_lags);
-    metric_put_number(out, "mean_lag_us", s.mean);
-    metric_put_number(out, "p50_lag_us", metric_quantile(m->lag_us, m->n_lags, 0.5));
-    metric_put_number(out, "p95_lag_us", metric_quantile(m->lag_us, m->n_lags, 0.95));
-    metric_put_number(out, "max_lag_us", s.max);
-    metric_put_number(out, "min_lag_us", s.min);
-    metric_put_count(out, "num_collectives", m->n_lags);
-    metric_put_integer(out, "num_ranks", m->x->n_views);
-    if (step_us > 0)
-        metric_put_number(out, "normalized_lag", s.mean / step_us);
-    else
-        metric_put_absent(out, "normalized_lag", METRIC_NO_STEPS);
-    metric_put_text(out, "align", aligned ? "end" : "none");
-    put_ranks(m, out);
-}
-
 static dse_status straggler_lag(const metric_context *x, metric_value *out, dse_error *err)
 {
-    bool aligned = metric_aligns_clocks(x);
+    const bool aligned = metric_aligns_clocks(x);
     matching m = {.x = x, .a = x->arena, .by_rank = DSE_ARENA_NEW(x->arena, member, x->n_views)};
-    dse_status st = match(&m, aligned, err);
 
-    if (st == DSE_OK)
-        put_lags(&m, aligned, out);
-    return st;
+    for (uint32_t r = 0; r < x->n_views; r++)
+        m.by_rank[r] = (member){.offset = metric_clock_offset(x->view[r].rank, x->view[0].rank),
+                                .late_ps = DSE_ARENA_NEW(x->arena, double, x->view[r].comm.n)};
+    find_collectives(&m);
+    m.lag_us = DSE_ARENA_NEW(x->arena, double, m.n);
+    if (aligned)
+        align(&m);
+    if (!are_together(&m))
+        return metric_absent(
+            err, "the ranks were not recorded at the same time: their clocks or their jobs differ%s",
+            aligned ? "" : "; try --align end");
+    if (!m.n)
+        return metric_absent(err, "no collective is in the traces of two ranks of its group");
+    note_late(&m, false);
+    put_lags(m.lag_us, m.n, x->n_views, metric_step_mean_s(x, x->options->trim) * 1e6, true, out);
+    metric_put_text(out, "align", aligned ? "end" : "none");
+    put_ranks(&m, out);
+    return DSE_OK;
 }
 
 /* ---- straggler_lag, as CCL-Bench 273229f computes it ------------------------------------------- */
@@ -245,101 +318,66 @@ static const metric_pick steps =
                          calls = METRIC_PICK(METRIC_LASTING | METRIC_TIMED, {0, "kernel", .names = "nccl"},
                                              {0, "cpu_op|user_annotation", .names = METRIC_COMPAT_CALLS});
 
-typedef struct {
-    metric_events calls; /* by start */
-    double step_ps;      /* mean; 0: no step marker lasts */
-} rank_calls;
+/* Picoseconds of the file's clock. Those of two hosts, one that counts from 1970 and one from its start, are
+ * further apart than 64 bits can say. */
+typedef __int128 moment;
 
-static rank_calls calls_of(const trace_rank *r, dse_arena *a)
+/* Microseconds between the first and the last start of the k-th call of all ranks that have any. */
+static double lag_of(const metric_context *x, const metric_events *of, uint32_t k)
 {
-    rank_calls out = {.calls = metric_pick_of(r, NULL, &calls, a).list};
-    metric_sums s = {0};
-
-    metric_pick_sum(r, &steps, a, &s);
-    out.step_ps = s.n ? (double)s.sum_ps / (double)s.n : 0;
-    metric_sort_by_start(r, &out.calls, a);
-    return out;
-}
-
-/* A time of the file. Clocks of two hosts, one that counts from 1970 and one from its start, are further
- * apart than picoseconds can say. */
-typedef struct {
-    int64_t ns, ps; /* 0 <= ps < TRACE_PS_PER_NS */
-} moment;
-
-static moment moment_of(const trace_rank *r, int64_t ps)
-{
-    int64_t rest = (ps % TRACE_PS_PER_NS + TRACE_PS_PER_NS) % TRACE_PS_PER_NS;
-
-    return (moment){r->base_ns + (ps - rest) / TRACE_PS_PER_NS, rest};
-}
-
-static bool is_before(moment a, moment b) { return a.ns != b.ns ? a.ns < b.ns : a.ps < b.ps; }
-
-/* Microseconds between the first and the last start of the k-th of all ranks that have any. */
-static double lag_of(const metric_context *x, const rank_calls *of, uint32_t k)
-{
-    moment first = {INT64_MAX, 0}, last = {INT64_MIN, 0};
+    moment first = 0, last = 0, whole_ns;
+    bool any = false;
 
     for (uint32_t r = 0; r < x->n_views; r++) {
         const trace_rank *rank = x->view[r].rank;
         moment at;
 
-        if (!of[r].calls.n)
+        if (!of[r].n)
             continue;
-        at = moment_of(rank, rank->event[of[r].calls.event[k]].start_ps);
-        first = is_before(at, first) ? at : first;
-        last = is_before(last, at) ? at : last;
+        at = (moment)rank->base_ns * TRACE_PS_PER_NS + rank->event[of[r].event[k]].start_ps;
+        first = !any || at < first ? at : first;
+        last = !any || at > last ? at : last;
+        any = true;
     }
-    return (double)(last.ns - first.ns) / 1e3 + (double)(last.ps - first.ps) / TRACE_PS_PER_US;
-}
-
-static void put_compat(double *lag, uint32_t n, uint32_t n_ranks, double step_us, metric_value *out)
-{
-    uint32_t at = (uint32_t)((double)n * 0.95);
-    metric_summary s = n ? metric_summarise(lag, n) : (metric_summary){0};
-
-    metric_sort(lag, n);
-    metric_put_number(out, "mean_lag_us", s.mean);
-    metric_put_number(out, "p50_lag_us", n ? lag[n / 2] : 0);
-    metric_put_number(out, "p95_lag_us", n ? lag[at < n ? at : n - 1] : 0);
-    metric_put_number(out, "max_lag_us", s.max);
-    metric_put_number(out, "min_lag_us", s.min);
-    metric_put_integer(out, "num_collectives", n);
-    metric_put_integer(out, "num_ranks", n_ranks);
-    metric_put_number(out, "normalized_lag", step_us > 0 ? s.mean / step_us : 0);
+    whole_ns = last / TRACE_PS_PER_NS - first / TRACE_PS_PER_NS;
+    return (double)whole_ns / 1e3 +
+           (double)(last % TRACE_PS_PER_NS - first % TRACE_PS_PER_NS) / TRACE_PS_PER_US;
 }
 
 static void lag_compat(const metric_context *x, metric_value *out)
 {
     dse_arena *a = x->arena;
-    rank_calls *of = DSE_ARENA_NEW(a, rank_calls, x->n_views);
+    metric_events *of = DSE_ARENA_NEW(a, metric_events, x->n_views);
     uint32_t having = 0, n = UINT32_MAX, with_steps = 0;
     double step_us = 0, *lag;
     metric_value *ends;
 
     for (uint32_t r = 0; r < x->n_views; r++) {
-        of[r] = calls_of(x->view[r].rank, a);
-        if (!of[r].calls.n)
+        const trace_rank *rank = x->view[r].rank;
+        metric_sums step = {0};
+
+        of[r] = metric_pick_of(rank, NULL, &calls, a).list;
+        if (!of[r].n)
             continue;
+        metric_sort_by_start(rank, &of[r], a);
+        metric_pick_sum(rank, &steps, a, &step);
         having++;
-        n = of[r].calls.n < n ? of[r].calls.n : n;
-        step_us += of[r].step_ps / TRACE_PS_PER_US;
-        with_steps += of[r].step_ps > 0;
+        n = of[r].n < n ? of[r].n : n;
+        step_us += step.n ? (double)step.sum_ps / (double)step.n / TRACE_PS_PER_US : 0;
+        with_steps += step.n > 0;
     }
     n = having > 1 ? n : 0;
     lag = DSE_ARENA_NEW(a, double, n);
     for (uint32_t k = 0; k < n; k++)
         lag[k] = lag_of(x, of, k);
-    put_compat(lag, n, n ? having : x->n_views, with_steps ? step_us / with_steps : 0, out);
+    put_lags(lag, n, n ? having : x->n_views, with_steps ? step_us / with_steps : 0, false, out);
     ends = metric_put_object(out, "per_rank_end_times_us");
     for (uint32_t r = 0; x->n_views > 1 && r < x->n_views; r++) {
         const trace_rank *rank = x->view[r].rank;
-        char key[16];
 
-        snprintf(key, sizeof key, "%" PRIu32, rank->rank);
-        if (of[r].calls.n)
-            metric_put_number(ends, key, metric_compat_us(rank, rank->all_last_ps));
+        if (of[r].n)
+            metric_put_number(ends, dse_arena_printf(a, "%" PRIu32, rank->rank),
+                              metric_compat_us(rank, rank->all_last_ps));
     }
 }
 
@@ -373,13 +411,10 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     const bool trim = x->options->trim;
     metric_spans comm = metric_comm_kernel_time(r->view),
                  exposed = metric_spans_subtract(&comm, &r->view->compute_time, scratch);
-    metric_steps kept = metric_steps_kept(r->view, trim);
-    int64_t exposed_ps = 0;
-    double step_ms = metric_step_mean_ps(r->view, trim) / TRACE_PS_PER_MS, exposed_ms;
+    const metric_steps kept = metric_steps_kept(r->view, trim);
+    const double step_ms = metric_step_mean_ps(r->view, trim) / TRACE_PS_PER_MS,
+                 exposed_ms = metric_steps_hold(&kept, &exposed) / TRACE_PS_PER_MS / kept.n;
 
-    for (uint32_t i = 0; i < kept.n; i++)
-        exposed_ps += metric_spans_within(&exposed, kept.step[i].span.start, kept.step[i].span.end);
-    exposed_ms = (double)exposed_ps / TRACE_PS_PER_MS / kept.n;
     metric_put_number(r->out, "step_time_ms", step_ms);
     metric_put_number(r->out, "exposed_comm_ms", exposed_ms);
     metric_put_number(r->out, "self_time_ms", step_ms - exposed_ms);
@@ -411,34 +446,25 @@ static void put_extremes(metric_value *to, const guide_ranks *ranks, const char 
     put_named(metric_put_object(to, "fastest_rank"), ranks, least, key, ms[least]);
 }
 
-/* Ranks whose own time stands out, in the order of their numbers. */
-static void put_stragglers(metric_value *out, const guide_ranks *ranks, const double *own, double median)
-{
-    metric_value *has = metric_put_bool(out, "has_stragglers", false),
-                 *n = metric_put_integer(out, "num_stragglers", 0),
-                 *list = metric_put_list(out, "stragglers");
-
-    for (uint32_t i = 0; i < ranks->n; i++) {
-        metric_value *s;
-
-        if (!(own[i] > median * (1 + TOLERANCE)))
-            continue;
-        s = put_named(metric_put_object(list, NULL), ranks, i, "self_time_ms", own[i]);
-        metric_put_ratio(s, "slowdown_percentage", 100 * (own[i] - median), median, "a median of 0");
-        has->integer = 1;
-        n->integer++;
-    }
-}
-
 static void put_times(const guide_ranks *ranks, metric_value *out)
 {
     const double *own = guide_figures(ranks, "self_time_ms"), *step = guide_figures(ranks, "step_time_ms");
+    metric_value *has = metric_put_bool(out, "has_stragglers", false),
+                 *n = metric_put_integer(out, "num_stragglers", 0),
+                 *list = metric_put_list(out, "stragglers"), *one;
     double *sorted = guide_figures(ranks, "self_time_ms"), wait = 0, median;
     metric_summary s;
 
     metric_sort(sorted, ranks->n);
     median = metric_quantile(sorted, ranks->n, 0.5);
-    put_stragglers(out, ranks, own, median);
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        if (!(own[i] > median * (1 + TOLERANCE)))
+            continue;
+        one = put_named(metric_put_object(list, NULL), ranks, i, "self_time_ms", own[i]);
+        metric_put_ratio(one, "slowdown_percentage", 100 * (own[i] - median), median, "a median of 0");
+        has->integer = 1;
+        n->integer++;
+    }
     metric_put_number(out, "median_self_time_ms", median);
     s = put_stats(metric_put_object(out, "self_time_stats"), sorted, ranks->n, false);
     put_extremes(out, ranks, "self_time_ms", own);
@@ -451,25 +477,20 @@ static void put_times(const guide_ranks *ranks, metric_value *out)
     metric_put_number(out, "step_time_std_ms", metric_summarise(step, ranks->n).deviation);
 }
 
-/* How far apart the ranks begin their collectives: the metric of that name. */
-static void put_lag(const metric_context *x, metric_value *out)
+static void straggler(const metric_context *x, metric_value *out)
 {
+    guide_ranks ranks = guide_measure(x, out, measure, 0);
     dse_error why = DSE_ERROR_INIT;
-    metric_value *lag = metric_put_object(out, "lag");
-    dse_status st = metric_check_needs(LAG_NEEDS, x, &why);
+    metric_value *lag;
+    dse_status st;
 
+    put_times(&ranks, out);
+    lag = metric_put_object(out, "lag"); /* the metric straggler_lag */
+    st = metric_check_needs(LAG_NEEDS, x, &why);
     if (st == DSE_OK)
         st = straggler_lag(x, lag, &why);
     if (st != DSE_OK)
         metric_make_absent(lag, why.text);
-}
-
-static void straggler(const metric_context *x, metric_value *out)
-{
-    guide_ranks ranks = guide_measure(x, out, measure, 0);
-
-    put_times(&ranks, out);
-    put_lag(x, out);
     guide_put_ranks(&ranks, NULL, out);
 }
 
@@ -513,11 +534,9 @@ static int by_deviation(const void *a, const void *b)
     return x->rank < y->rank ? -1 : 1;
 }
 
-/* The threshold is of the rounded figures. */
-static void put_late(const guide_ranks *ranks, const double *ms, metric_value *out)
+/* The threshold is of rounded figures. */
+static void put_late(const guide_ranks *ranks, const double *ms, double mean, double sd, metric_value *out)
 {
-    const metric_summary s = metric_summarise(ms, ranks->n);
-    const double mean = metric_round(s.mean, 2), sd = metric_round(s.deviation, 2);
     late_rank *late = DSE_ARENA_NEW(ranks->x->arena, late_rank, ranks->n);
     metric_value *list;
     uint32_t n = 0;
@@ -538,41 +557,35 @@ static void put_late(const guide_ranks *ranks, const double *ms, metric_value *o
     }
 }
 
-/* Figures derived from the rounded statistics of the durations. */
-static void put_durations(const guide_ranks *ranks, const double *ms, metric_value *out)
-{
-    metric_summary s = metric_summarise(ms, ranks->n);
-    double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2), wait = 0;
-
-    for (uint32_t i = 0; i < ranks->n; i++)
-        wait += most - ms[i];
-    put_extremes(out, ranks, "duration_ms", ms);
-    guide_put_round(out, "load_imbalance_percentage",
-                    mean > 0 ? metric_round(s.max - s.min, 2) / mean * 100 : 0);
-    guide_put_round(out, "sync_overhead_ms", wait);
-    guide_put_round(out, "coefficient_of_variation", s.mean > 0 ? s.deviation / s.mean * 100 : 0);
-}
-
 static void straggler_compat(const metric_context *x, metric_value *out)
 {
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
     const double *ms = guide_figures(&ranks, times[0].time);
+    const metric_summary s = metric_summarise(ms, ranks.n);
+    const double mean = metric_round(s.mean, 2), most = metric_round(s.max, 2);
+    double wait = 0;
 
-    put_late(&ranks, ms, out);
+    put_late(&ranks, ms, mean, metric_round(s.deviation, 2), out);
     for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
         put_stats(metric_put_object(out, times[k].stats), guide_figures(&ranks, times[k].time), ranks.n,
                   true);
-    put_durations(&ranks, ms, out);
+    put_extremes(out, &ranks, "duration_ms", ms);
+    guide_put_round(out, "load_imbalance_percentage",
+                    mean > 0 ? metric_round(s.max - s.min, 2) / mean * 100 : 0);
+    for (uint32_t i = 0; i < ranks.n; i++)
+        wait += most - ms[i];
+    guide_put_round(out, "sync_overhead_ms", wait);
+    guide_put_round(out, "coefficient_of_variation", s.mean > 0 ? s.deviation / s.mean * 100 : 0);
     guide_put_ranks(&ranks, "per_rank_metrics", out);
 }
 
 /* ---- straggler_metrics --------------------------------------------------------------------- */
 
-/* Most less least over most, and most over least, of sums of ranks. */
-static void put_spread(const metric_sums *s, metric_value *list)
+/* Most less least over most, and most over least, of sums of ranks; 0 of too few. */
+static void put_spread(const metric_sums *s, bool few, metric_value *list)
 {
-    metric_put_number(list, NULL, (double)(s->most_ps - s->least_ps) / (double)s->most_ps);
-    metric_put_number(list, NULL, (double)s->most_ps / (double)s->least_ps);
+    metric_put_number(list, NULL, few ? 0 : (double)(s->most_ps - s->least_ps) / (double)s->most_ps);
+    metric_put_number(list, NULL, few ? 0 : (double)s->most_ps / (double)s->least_ps);
 }
 
 /* The original takes each process of the file for a rank, and recognises newer NCCL's kernels by name. */
@@ -595,33 +608,17 @@ static void add_processes(const metric_context *x, uint32_t i, metric_sums *out)
             metric_sums_add(out, of[pid].sum_ps);
 }
 
-static void upstream_metrics(const metric_context *x, metric_value *list)
-{
-    metric_sums e = {0};
-
-    /* It opens rank*_trace.json, and without any says 0. */
-    for (uint32_t i = 0; i < x->n_views && later_kind(x) != TRACE_NSYS; i++)
-        add_processes(x, i, &e);
-    if (e.n > 1 && e.most_ps > 0) {
-        put_spread(&e, list);
-    } else {
-        metric_put_number(list, NULL, 0);
-        metric_put_number(list, NULL, 0);
-    }
-}
-
-/* Of the communication kernels of each rank. */
+/* Of the communication kernels of each rank. The original opens rank*_trace.json, and without any says 0. */
 static dse_status straggler_metrics(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *list = metric_put_list(out, "straggler_metrics"), *ranks;
+    const bool compat = x->options->compat;
+    metric_value *list = metric_put_list(out, "straggler_metrics"),
+                 *ranks = compat ? NULL : metric_put_object(out, "per_rank");
     metric_sums e = {0};
 
-    if (x->options->compat) {
-        upstream_metrics(x, list);
-        return DSE_OK;
-    }
-    ranks = metric_put_object(out, "per_rank");
-    for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
+    for (uint32_t i = 0; i < x->n_views && compat && later_kind(x) != TRACE_NSYS; i++)
+        add_processes(x, i, &e);
+    for (const metric_view *v = x->view; !compat && v < x->view + x->n_views; v++) {
         int64_t sum = 0;
 
         for (uint32_t c = 0; c < v->comm.n; c++)
@@ -631,9 +628,9 @@ static dse_status straggler_metrics(const metric_context *x, metric_value *out, 
         metric_put_s(metric_put_rank(ranks, v->rank), "comm_time_s", sum);
         metric_sums_add(&e, sum);
     }
-    if (e.n < 2)
+    if (e.n < 2 && !compat)
         return metric_absent(err, "it compares ranks, and fewer than two of the trace communicate");
-    put_spread(&e, list);
+    put_spread(&e, e.n < 2 || e.most_ps <= 0, list);
     return DSE_OK;
 }
 
@@ -655,12 +652,12 @@ static dse_status straggler_pct(const metric_context *x, metric_value *out, dse_
                  *matched = metric_put_count(out, "num_events", 0);
     uint64_t events = 0, alone = 0;
     double sum = 0;
-    metric_match m = metric_match_of(x, group_of, true, x->arena);
+    match_list m = match_of(x, group_of, true, x->arena);
 
     for (size_t i = 0, n; i < m.n; i += n) {
         metric_sums e = {0};
 
-        n = metric_match_length(&m, i);
+        n = length_of(&m, i);
         for (size_t k = i; k < i + n; k++)
             metric_sums_add(&e, m.call[k].event->dur_ps);
         alone += e.n < 2;

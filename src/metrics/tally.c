@@ -54,14 +54,19 @@ void tally_add_kernels(tally *t, const metric_view *v, const metric_events *kern
     dse_free(place);
 }
 
+void tally_add_rows(tally *t, const tally_rows *rows)
+{
+    for (const tally_row *k = rows->row; k < rows->row + rows->n; k++)
+        tally_merge(kernel_at(t, k->name, (metric_work)k->work), k->n, k->ps);
+}
+
 void tally_add_totals(tally *t, const trace_rank *r)
 {
     for (size_t i = 0; i < r->n_totals; i++) {
         const char *name = r->names.text[r->total[i].name];
-        tally_row *row = kernel_at(t, name, metric_work_of(name));
 
-        row->n += r->total[i].count;
-        row->ps += r->total[i].total_ns * TRACE_PS_PER_NS;
+        tally_merge(kernel_at(t, name, metric_work_of(name)), r->total[i].count,
+                    r->total[i].total_ns * TRACE_PS_PER_NS);
     }
 }
 

@@ -36,13 +36,21 @@ typedef struct {
 /* The row of a key, a new one with this name if need be; until the next call. */
 tally_row *tally_at(tally *t, const char *key, const char *name, const char *of);
 
-/* Adds one to a row. */
+/* Adds one to a row; the count and time of others. */
 void tally_add(tally_row *row, int64_t ps);
+static inline void tally_merge(tally_row *row, uint64_t n, int64_t ps)
+{
+    row->n += n;
+    row->ps += ps;
+}
 
 /* Adds the kernels of a list, which are of the view's rank, by their names, each with its kind of work.
  * work_of NULL: as the view has it. */
 void tally_add_kernels(tally *t, const metric_view *v, const metric_events *kernels,
                        metric_work (*work_of)(const metric_view *v, const trace_event *e));
+
+/* Adds the kernels of a rank's rows, each with its kind of work. */
+void tally_add_rows(tally *t, const tally_rows *rows);
 
 /* Adds those of a report of totals. */
 void tally_add_totals(tally *t, const trace_rank *r);

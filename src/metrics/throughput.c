@@ -18,37 +18,37 @@ static double window_s(const metric_view *v, bool trim)
     return (double)(window.end - window.start) / TRACE_PS_PER_S;
 }
 
-/* Puts the figures of one rank, over the steps and over the window that holds them. */
-static void put_rank(const metric_view *v, double tokens, bool trim, metric_value *out)
+/* Puts tokens over the mean time of a step, and over the window of all. */
+static void put_rates(double tokens, double step_s, double n_steps, double window, metric_value *out)
 {
-    uint32_t n = metric_steps_kept(v, trim).n;
-    double window = window_s(v, trim);
-
-    metric_put_number(out, "throughput_tokens_per_s",
-                      tokens / (metric_step_mean_ps(v, trim) / TRACE_PS_PER_S));
-    metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * n, window, "the steps last no time");
-    metric_put_integer(out, "num_iterations", n);
-    metric_put_number(out, "measured_duration_s", window);
+    metric_put_ratio(out, "throughput_tokens_per_s", tokens, step_s, "the steps last no time");
+    metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * n_steps, window,
+                     "the steps last no time");
 }
 
 /* Means over ranks of the step's time, and of the window's time for one step. */
 static void put_steps(const metric_context *x, double tokens, metric_value *out)
 {
-    bool trim = x->options->trim;
-    double step = metric_step_mean_s(x, trim), window = 0, steps = 0;
-    metric_value *ranks;
+    const bool trim = x->options->trim;
+    const double step = metric_step_mean_s(x, trim);
+    metric_value *ranks = metric_object_new(out->arena);
+    double window = 0, steps = 0;
 
     for (const metric_view *v = x->view; v < x->view + x->n_views; v++) {
-        window += window_s(v, trim);
-        steps += metric_steps_kept(v, trim).n;
+        const uint32_t n = metric_steps_kept(v, trim).n;
+        const double own = window_s(v, trim);
+        metric_value *rank = metric_put_rank(ranks, v->rank);
+
+        put_rates(tokens, metric_step_mean_ps(v, trim) / TRACE_PS_PER_S, n, own, rank);
+        metric_put_integer(rank, "num_iterations", n);
+        metric_put_number(rank, "measured_duration_s", own);
+        window += own;
+        steps += n;
     }
-    metric_put_ratio(out, "throughput_tokens_per_s", tokens, step, "the steps last no time");
-    metric_put_ratio(out, "window_throughput_tokens_per_s", tokens * steps, window, "the steps last no time");
+    put_rates(tokens, step, steps, window, out);
     metric_put_number(out, "tokens_per_step", tokens);
     metric_put_number(out, "step_time_s", step);
-    ranks = metric_put_object(out, "per_rank");
-    for (uint32_t i = 0; i < x->n_views; i++)
-        put_rank(&x->view[i], tokens, trim, metric_put_rank(ranks, x->view[i].rank));
+    metric_take(metric_put_object(out, "per_rank"), ranks);
 }
 
 static bool have_steps(const metric_context *x) { return !isnan(metric_step_mean_s(x, false)); }
@@ -228,12 +228,14 @@ static const metric_pick markers =
 
 /* The time from the last start marker to the last end marker, in seconds; without both, from the first to the
  * last start of all events. A result of 0 or less is not usable. */
-static double iteration_s(const trace_rank *r, dse_arena *scratch)
+static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *scratch)
 {
+    const trace_rank *r = of->rank;
     metric_picked p = metric_pick_of(r, NULL, &markers, scratch);
     int64_t at[2] = {0, 0};
     bool seen[2] = {false, false};
 
+    (void)x;
     for (uint32_t i = 0; i < p.list.n; i++) {
         seen[p.class[i]] = true;
         at[p.class[i]] = metric_picked_at(&p, i)->start_ps;
@@ -242,32 +244,19 @@ static double iteration_s(const trace_rank *r, dse_arena *scratch)
         at[IS_START] = r->any_first_ps;
         at[IS_END] = r->any_last_start_ps;
     }
-    return at[IS_END] > at[IS_START] ? guide_us(at[IS_END] - at[IS_START]) / 1000000 : 0;
-}
-
-/* The defaults are the original's. */
-static double tokens_compat(const trace_card *c)
-{
-    if (!c)
-        return 8192;
-    return (c->batch_size == TRACE_CARD_NONE ? 8 : (double)c->batch_size) *
-           (c->seq_len == TRACE_CARD_NONE ? 1024 : (double)c->seq_len);
-}
-
-static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *scratch)
-{
-    const double s = iteration_s(r->rank, scratch);
-
-    (void)x;
-    metric_put_number(r->aside, "s", s);
-    return s > 0;
+    if (at[IS_END] <= at[IS_START])
+        return false;
+    metric_put_number(of->aside, "s", guide_us(at[IS_END] - at[IS_START]) / 1000000);
+    return true;
 }
 
 static dse_status throughput_compat(const metric_context *x, metric_value *out, dse_error *err)
 {
-    metric_value *list;
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
-    const double *s = guide_figures(&ranks, "s"), tokens = tokens_compat(x->card);
+    const double *s = guide_figures(&ranks, "s"),
+                 tokens = (double)or_else(x->card, x->card ? x->card->batch_size : 0, 8) *
+                          (double)or_else(x->card, x->card ? x->card->seq_len : 0, 1024);
+    metric_value *rates, *times;
     metric_summary all;
 
     if (!ranks.n)
@@ -277,12 +266,12 @@ static dse_status throughput_compat(const metric_context *x, metric_value *out, 
     metric_put_number(out, "tokens_per_step", tokens);
     metric_put_number(out, "iteration_time_sec", all.mean);
     metric_put_integer(out, "num_ranks", ranks.n);
-    list = metric_put_list(out, "per_rank_throughput");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        metric_put_number(list, NULL, tokens / s[i]);
-    list = metric_put_list(out, "per_rank_iteration_time");
-    for (uint32_t i = 0; i < ranks.n; i++)
-        metric_put_number(list, NULL, s[i]);
+    rates = metric_put_list(out, "per_rank_throughput");
+    times = metric_put_list(out, "per_rank_iteration_time");
+    for (uint32_t i = 0; i < ranks.n; i++) {
+        metric_put_number(rates, NULL, tokens / s[i]);
+        metric_put_number(times, NULL, s[i]);
+    }
     metric_put_number(out, "min_iteration_time", all.min);
     metric_put_number(out, "max_iteration_time", all.max);
     return DSE_OK;

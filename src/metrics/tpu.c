@@ -5,11 +5,14 @@
  * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
 #include "metrics/comm_calls.h"
 #include "metrics/metric.h"
+#include "metrics/numbers.h"
 #include "metrics/pick.h"
 #include "metrics/tpu_run.h"
 #include "metrics/tpu_upstream.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static double length_s(const metric_spans *s) { return metric_seconds(metric_spans_length(s)); }
 
@@ -41,6 +44,18 @@ QUANTITY(comm_share, "communication_fraction", comm(d) / span(d), NO_TIME)
 QUANTITY(flops_per_s, "achieved_flops_per_s", d->flops / length_s(&d->with_flops),
          "no operation has model_flops")
 
+/* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several
+ * ranks. */
+static metric_value *put_device(const tpu_run *run, metric_value *devices, uint32_t i)
+{
+    const uint32_t number = run->device[i]->number;
+
+    if (run->x->n_views == 1)
+        return metric_put_numbered(devices, number);
+    return metric_put_object(
+        devices, dse_arena_printf(run->x->arena, "%" PRIu32 ":%" PRIu32, run->rank[i]->rank, number));
+}
+
 /* The quantities of each device; the sum of the first over the devices that have it, and their number. */
 static double put_devices(const tpu_run *run, metric_value *out, const quantity *const *q, size_t n,
                           uint32_t *with)
@@ -50,7 +65,7 @@ static double put_devices(const tpu_run *run, metric_value *out, const quantity 
 
     *with = 0;
     for (uint32_t i = 0; i < run->n; i++) {
-        metric_value *to = tpu_put_device(run, devices, i);
+        metric_value *to = put_device(run, devices, i);
 
         for (size_t k = 0; k < n; k++) {
             double v = q[k]->of(run->device[i]);
@@ -119,7 +134,7 @@ static void put_types(const tpu_run *run, metric_value *out)
 
     for (uint32_t i = 0; i < run->n; i++) {
         const tpu_device *d = run->device[i];
-        metric_value *to = tpu_put_device(run, devices, i), *counts = metric_put_object(to, "comm_by_type"),
+        metric_value *to = put_device(run, devices, i), *counts = metric_put_object(to, "comm_by_type"),
                      *times = metric_put_object(to, "comm_time_s_by_type");
 
         for (tpu_comm c = 0; c < TPU_COMMS; c++)
@@ -163,10 +178,10 @@ static dse_status avg_comm_kernel_time_s(const tpu_run *run, metric_value *out, 
     comm_sums s;
     dse_status st = sum_comms(run->x, &s, err);
 
-    if (st == DSE_OK && !s.n)
-        return metric_absent(err, "no device communicates");
     if (st != DSE_OK)
         return st;
+    if (!s.n)
+        return metric_absent(err, "no device communicates");
     metric_put_number(out, "avg_comm_kernel_time_s", s.seconds / (double)s.n);
     metric_put_count(out, "samples", s.n);
     return DSE_OK;
@@ -177,23 +192,19 @@ static dse_status num_comm_kernels_w_size_and_time(const tpu_run *run, metric_va
     comm_sums s;
     dse_status st = sum_comms(run->x, &s, err);
 
-    if (st != DSE_OK)
-        return st;
     metric_put_count(out, "num_comm_kernels_w_size_and_time", s.valid);
     metric_put_count(out, "num_comm_kernels_w_size_and_time_all_devices", s.valid);
     metric_put_count(out, "num_comm_kernels_all_devices", s.n);
-    return DSE_OK;
+    return st;
 }
 
 static dse_status avg_comm_bandwidth_GBps(const tpu_run *run, metric_value *out, dse_error *err)
 {
     uint32_t chips;
-    dse_status st = tpu_run_chips(run, &chips, err);
     comm_sums s;
+    dse_status st = tpu_run_chips(run, &chips, err);
 
-    if (st != DSE_OK)
-        return st;
-    if ((st = sum_comms(run->x, &s, err)) != DSE_OK)
+    if (st != DSE_OK || (st = sum_comms(run->x, &s, err)) != DSE_OK)
         return st;
     if (!s.valid)
         return metric_absent(err, "no communication has both a size and a time");
@@ -258,52 +269,48 @@ static dse_status flops_per_token_used(const tpu_run *run, metric_value *out, ds
 
 /* ---- upstream ------------------------------------------------------------------------------ */
 
-#define UPSTREAM(name) static double name##_upstream(const tpu_upstream *u, double n, double model_params)
-
-/* An expression of u, n (chips) and model_params; NaN: not computable. */
-#define UPSTREAM_VALUE(name, value)                                                                          \
-    UPSTREAM(name)                                                                                           \
-    {                                                                                                        \
-        (void)u, (void)n, (void)model_params;                                                                \
-        return (value);                                                                                      \
-    }
-
-UPSTREAM_VALUE(wall_time_s, u->wall_s)
-UPSTREAM_VALUE(total_compute_time_s, tpu_upstream_time(&u->compute))
-UPSTREAM_VALUE(total_comm_time_s, tpu_upstream_time(&u->comm))
-UPSTREAM_VALUE(avg_comm_kernel_time_s, u->comm.n_timed ? u->comm.timed_s / (double)u->comm.n_timed
-                                                       : u->comm.dur_s / (double)u->comm.n)
-UPSTREAM_VALUE(compute_utilization_proxy, tpu_upstream_time(&u->compute) / u->wall_s)
-UPSTREAM_VALUE(communication_fraction, tpu_upstream_time(&u->comm) / u->wall_s)
-UPSTREAM_VALUE(num_comm_kernels, (double)u->comm.n)
-UPSTREAM_VALUE(num_comm_kernels_w_size_and_time, (double)u->n_valid)
-UPSTREAM_VALUE(avg_comm_bandwidth_GBps, (n - 1) * u->rate_sum / (double)u->n_valid / 1e9)
-UPSTREAM_VALUE(allreduce_comm_time_s, u->n_all_reduces ? u->all_reduce_s : (double)NAN)
-UPSTREAM_VALUE(achieved_flops_from_trace_json, u->flops_of_timed / u->s_with_flops)
-UPSTREAM_VALUE(total_model_flops_from_args, u->model_flops)
-UPSTREAM_VALUE(estimated_bandwidth, u->bytes_accessed / u->wall_s / 1e9)
-UPSTREAM_VALUE(flops_per_token_used, 6 * model_params)
-
-UPSTREAM(estimated_total_tokens)
+/* A value as upstream has it, by the name of the metric; n: chips. NaN: not computable. */
+static double upstream_of(const char *name, const tpu_upstream *u, double n, double model_params)
 {
-    double all = u->model_flops;
+    const double compute_s = tpu_upstream_time(&u->compute), comm_s = tpu_upstream_time(&u->comm),
+                 rate = u->flops_of_timed / u->s_with_flops,
+                 all = u->model_flops > 0    ? u->model_flops
+                       : u->s_with_flops > 0 ? rate * u->wall_s
+                                             : 0,
+                 tokens = model_params > 0 && all > 0 ? all / (6 * model_params) : 0;
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {
+        {"wall_time_s", u->wall_s},
+        {"total_compute_time_s", compute_s},
+        {"total_comm_time_s", comm_s},
+        {"avg_comm_kernel_time_s",
+         u->comm.n_timed ? u->comm.timed_s / (double)u->comm.n_timed : u->comm.dur_s / (double)u->comm.n},
+        {"compute_utilization_proxy", compute_s / u->wall_s},
+        {"communication_fraction", comm_s / u->wall_s},
+        {"num_comm_kernels", (double)u->comm.n},
+        {"num_comm_kernels_w_size_and_time", (double)u->n_valid},
+        {"avg_comm_bandwidth_GBps", (n - 1) * u->rate_sum / (double)u->n_valid / 1e9},
+        {"allreduce_comm_time_s", u->n_all_reduces ? u->all_reduce_s : (double)NAN},
+        {"achieved_flops_from_trace_json", rate},
+        {"total_model_flops_from_args", u->model_flops},
+        {"flops_per_token_used", 6 * model_params},
+        {"estimated_bandwidth", u->bytes_accessed / u->wall_s / 1e9},
+        {"estimated_total_tokens", tokens},
+        {"estimated_throughput_tokens_per_s", u->wall_s > 0 ? tokens / u->wall_s : 0},
+    };
+    size_t i = 0;
 
-    (void)n;
-    if (!(all > 0))
-        all = u->s_with_flops > 0 ? u->flops_of_timed / u->s_with_flops * u->wall_s : 0;
-    return model_params > 0 && all > 0 ? all / (6 * model_params) : 0;
-}
-
-UPSTREAM(estimated_throughput_tokens_per_s)
-{
-    return u->wall_s > 0 ? estimated_total_tokens_upstream(u, n, model_params) / u->wall_s : 0;
+    while (strcmp(values[i].name, name) != 0)
+        i++;
+    return values[i].value;
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
 /* How a row is computed: by a function, or of the devices' first quantity, with the others beside it. */
 typedef struct {
-    double (*upstream)(const tpu_upstream *u, double n, double model_params);
     dse_status (*define)(const tpu_run *run, metric_value *out, dse_error *err);
     bool sum;             /* of the devices; else the mean */
     const char *sum_name; /* of the sum over devices, too; NULL: there is no such thing */
@@ -357,7 +364,6 @@ static dse_status put_tokens(const tpu_run *run, metric_value *out, dse_error *e
 /* A value that upstream prints as nan is absent, and printed so. */
 static dse_status put_upstream(const metric_context *x, metric_value *out, dse_error *err)
 {
-    const tpu_rule *rule = x->row->rule;
     uint32_t n = 0;
     tpu_upstream u;
     dse_status st = x->row->needs & METRIC_NEEDS_CHIPS ? tpu_upstream_chips(x, &n, err) : DSE_OK;
@@ -366,7 +372,7 @@ static dse_status put_upstream(const metric_context *x, metric_value *out, dse_e
         st = tpu_upstream_init(&x->record->rank[0], x->arena, &u, err);
     if (st != DSE_OK)
         return st;
-    metric_put_number_or(out, x->row->name, rule->upstream(&u, n, x->options->model_params),
+    metric_put_number_or(out, x->row->name, upstream_of(x->row->name, &u, n, x->options->model_params),
                          "no event of the trace has what it takes");
     return DSE_OK;
 }
@@ -390,50 +396,45 @@ static dse_status put_defined(const metric_context *x, metric_value *out, dse_er
 #define ROW(id, of_unit, of_needs, text)                                                                     \
     METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), of_needs, text),                                   \
         .compute = put_defined, .compat = put_upstream, .compat_kinds = TPU_ON_CHROME, .headline = #id
-#define RULE(id, ...) METRIC_RULE(tpu_rule, .upstream = id##_upstream, __VA_ARGS__)
+#define RULE(...) METRIC_RULE(tpu_rule, __VA_ARGS__)
 
 static const metric rows[] = {
     {ROW(wall_time_s, "s", 0, "first start to last end of the devices' operations"),
-     RULE(wall_time_s, .define = wall_time_s)},
+     RULE(.define = wall_time_s)},
     {ROW(total_compute_time_s, "s", 0, "union of compute operations, mean over devices"),
-     RULE(total_compute_time_s, .of = {&q_compute, &q_busy, &q_memory},
-          .sum_name = "total_compute_time_sum_s")},
+     RULE(.of = {&q_compute, &q_busy, &q_memory}, .sum_name = "total_compute_time_sum_s")},
     {ROW(total_comm_time_s, "s", 0, "union of communication, mean over devices"),
      .alias = "comm_kernel_breakdown_tpu",
-     RULE(total_comm_time_s, .of = {&q_comm}, .sum_name = "total_comm_time_sum_s", .by_type = true)},
+     RULE(.of = {&q_comm}, .sum_name = "total_comm_time_sum_s", .by_type = true)},
     {ROW(avg_comm_kernel_time_s, "s", 0, "mean time of a communication"),
-     RULE(avg_comm_kernel_time_s, .define = avg_comm_kernel_time_s)},
+     RULE(.define = avg_comm_kernel_time_s)},
     {ROW(compute_utilization_proxy, "", 0, "compute time over wall time, 0 to 1, mean over devices"),
-     RULE(compute_utilization_proxy, .of = {&q_compute_share, &q_compute, &q_span})},
+     RULE(.of = {&q_compute_share, &q_compute, &q_span})},
     {ROW(communication_fraction, "", 0, "communication time over wall time, 0 to 1, mean over devices"),
-     RULE(communication_fraction, .of = {&q_comm_share, &q_comm, &q_span})},
+     RULE(.of = {&q_comm_share, &q_comm, &q_span})},
     {ROW(num_comm_kernels, "", METRIC_NEEDS_CHIPS, "communications of a device, mean over devices"),
-     RULE(num_comm_kernels, .of = {&q_num_comm}, .sum_name = "num_comm_kernels_all_devices",
-          .by_type = true)},
+     RULE(.of = {&q_num_comm}, .sum_name = "num_comm_kernels_all_devices", .by_type = true)},
     {ROW(num_comm_kernels_w_size_and_time, "", METRIC_NEEDS_CHIPS,
          "communications of known size and time, all devices"),
-     RULE(num_comm_kernels_w_size_and_time, .define = num_comm_kernels_w_size_and_time)},
+     RULE(.define = num_comm_kernels_w_size_and_time)},
     {ROW(avg_comm_bandwidth_GBps, "GB/s", METRIC_NEEDS_CHIPS,
          "bus bytes over time, all communications of known size"),
-     RULE(avg_comm_bandwidth_GBps, .define = avg_comm_bandwidth_GBps)},
+     RULE(.define = avg_comm_bandwidth_GBps)},
     {ROW(allreduce_comm_time_s, "s", 0, "union of all-reduces, mean over devices"),
-     RULE(allreduce_comm_time_s, .of = {&q_all_reduce}, .sum_name = "allreduce_comm_time_sum_s")},
+     RULE(.of = {&q_all_reduce}, .sum_name = "allreduce_comm_time_sum_s")},
     {ROW(achieved_flops_from_trace_json, "FLOP/s", 0,
          "model FLOPs over the time of their operations, a device"),
-     RULE(achieved_flops_from_trace_json, .of = {&q_flops_per_s, &q_flops},
-          .sum_name = "achieved_flops_slice", .again = "achieved_flops_per_device")},
+     RULE(.of = {&q_flops_per_s, &q_flops}, .sum_name = "achieved_flops_slice",
+          .again = "achieved_flops_per_device")},
     {ROW(total_model_flops_from_args, "FLOP", 0, "model FLOPs, all devices"),
-     RULE(total_model_flops_from_args, .of = {&q_flops}, .sum = true,
-          .sum_name = "total_model_flops_all_devices")},
+     RULE(.of = {&q_flops}, .sum = true, .sum_name = "total_model_flops_all_devices")},
     {ROW(flops_per_token_used, "FLOP", 0, "6 (training) or 2 (inference) for each of --model_params"),
-     RULE(flops_per_token_used, .define = flops_per_token_used)},
+     RULE(.define = flops_per_token_used)},
     {ROW(estimated_bandwidth, "GB/s", 0, "bytes that operations read and write over wall time, all devices"),
-     RULE(estimated_bandwidth, .define = estimated_bandwidth)},
-    {ROW(estimated_total_tokens, "", 0, "model FLOPs over those of a token"),
-     RULE(estimated_total_tokens, .define = put_tokens)},
+     RULE(.define = estimated_bandwidth)},
+    {ROW(estimated_total_tokens, "", 0, "model FLOPs over those of a token"), RULE(.define = put_tokens)},
     {ROW(estimated_throughput_tokens_per_s, "1/s", 0, "estimated tokens over wall time"),
-     .alias = "throughput",
-     RULE(estimated_throughput_tokens_per_s, .define = put_tokens, .per_second = true)},
+     .alias = "throughput", RULE(.define = put_tokens, .per_second = true)},
 };
 
 METRIC_FAMILY(tpu);

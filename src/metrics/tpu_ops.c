@@ -1,10 +1,12 @@
 #include "metrics/tpu_ops.h"
 
+#include "base/array.h"
 #include "metrics/events.h"
 #include "metrics/hlo.h"
 #include "metrics/order.h"
-#include "metrics/tpu_planes.h"
+#include "trace/pairs.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,79 +30,68 @@ const char *tpu_comm_name(tpu_comm c) { return comms[c].name; }
 
 metric_comm_type tpu_comm_type(tpu_comm c) { return comms[c].type; }
 
-static int comm_of(hlo_word w)
-{
-    for (int i = 0; i < TPU_COMMS; i++)
-        if (hlo_is(w, comms[i].name))
-            return i;
-    return -1;
-}
-
 /* ---- what an instruction is ---------------------------------------------------------------- */
 
-/* An instruction. A trace repeats it with the same args, so it is classified once per args. */
+/* An instruction, which a trace repeats with the same args and name. */
 typedef struct {
-    bool asked;
-    bool complete; /* its args name it; else its event does */
-    bool wraps;    /* while, call, conditional */
+    bool wraps; /* while, call, conditional */
     uint8_t work, comm;
-    uint8_t phase;          /* HLO_START, HLO_DONE, 0 */
+    int phase;              /* HLO_START, HLO_DONE, 0 */
     uint32_t self, operand; /* names of instructions, in the builder's; DSE_NONE */
     uint32_t group;
     uint64_t bytes;
 } instruction;
 
-static tpu_work work_of(hlo_word what)
-{
-    static const char *const moves[] = {"infeed", "outfeed"};
+/* A word for what it does, without "-start" or "-done", and which of them it had. */
+typedef struct {
+    char text[64];
     int phase;
+} op_word;
 
-    hlo_strip(what, &phase);
-    if (phase || (what.n >= strlen("copy") && memcmp(what.at, "copy", strlen("copy")) == 0))
-        return TPU_MEMORY;
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)
-        if (hlo_is(what, moves[i]))
-            return TPU_MEMORY;
-    return TPU_COMPUTE;
+static op_word op_of(hlo_word w)
+{
+    op_word op;
+
+    w = hlo_strip(w, &op.phase);
+    snprintf(op.text, sizeof op.text, "%.*s", w.n < sizeof op.text ? (int)w.n : 0, w.n ? w.at : "");
+    return op;
 }
+
+static bool is_async(const op_word *op) { return !*op->text || strcmp(op->text, "async") == 0; }
 
 /* The words are tried in turn: the first that names a collective decides; else the first that is there. */
-static void classify(instruction *x, const hlo_word *word, size_t n)
+static void classify(instruction *x, const op_word *op, size_t n)
 {
-    static const char *const wrappers[] = {"while", "call", "conditional"};
-    hlo_word first = {0};
+    const op_word *first = NULL;
 
-    for (size_t i = 0; i < n; i++) {
-        int phase, comm = word[i].n ? comm_of(hlo_strip(word[i], &phase)) : -1;
-
-        if (comm >= 0) {
-            x->work = TPU_COMMUNICATION;
-            x->comm = (uint8_t)comm;
-            x->phase = x->phase ? x->phase : (uint8_t)phase;
-            return;
-        }
-        if (!first.n)
-            first = word[i];
-        for (size_t w = 0; w < sizeof wrappers / sizeof wrappers[0]; w++)
-            x->wraps = x->wraps || hlo_is(word[i], wrappers[w]);
+    for (const op_word *w = op; w < op + n; w++) {
+        for (int c = 0; c < TPU_COMMS; c++)
+            if (strcmp(comms[c].name, w->text) == 0) {
+                x->work = TPU_COMMUNICATION;
+                x->comm = (uint8_t)c;
+                return;
+            }
+        first = !first && *w->text ? w : first;
+        x->wraps = x->wraps || (!w->phase && metric_is_among("while|call|conditional", w->text));
     }
-    x->work = first.n ? (uint8_t)work_of(first) : TPU_COMPUTE;
+    x->work = first && (first->phase || metric_says(first->text, "=^copy|=^infeed$|=^outfeed$"))
+                  ? TPU_MEMORY
+                  : TPU_COMPUTE;
 }
-
-/* A start that waits for its done: the last of its name, on the device that it ran on. */
-typedef struct {
-    uint32_t device, op; /* DSE_NONE */
-} waiting;
 
 typedef struct {
     const trace_rank *r;
     dse_arena *a; /* of the result */
     dse_arena scratch;
-    instruction *by_args;
+    trace_pairs known; /* by args and name: the place of an instruction */
+    size_t n_instructions, cap_instructions;
+    instruction *instruction;
     trace_names names; /* of instructions */
-    tpu_lanes lanes;
-    waiting *start; /* by name of an instruction */
-    size_t cap_start;
+    trace_pairs start; /* by name of an instruction and device: its last start, which waits for its done */
+    /* By lane: the place of its device, DSE_NONE if it holds no operations of one; and what line it is, a
+     * number that is the same for lanes whose events may nest. */
+    uint32_t *device, *line;
+    bool timed_only; /* no process is named a device: operations are the events that have a device duration */
     tpu_rank *out;
 } builder;
 
@@ -109,38 +100,38 @@ static uint32_t name_id(builder *b, hlo_word w)
     return w.n ? trace_names_add(&b->names, w.at, w.n) : DSE_NONE;
 }
 
-static bool is_async(hlo_word w)
+static instruction ask(builder *b, const trace_event *e)
 {
-    int phase;
+    const trace_args *args = metric_args_of(b->r, e);
+    const char *text = args ? TRACE_NAME(b->r, args->long_name) : NULL;
+    const hlo_instruction h = hlo_parse(text);
+    const hlo_word self = h.name.n ? h.name : hlo_word_of(TRACE_NAME(b->r, e->name));
+    op_word op[3] = {op_of(hlo_word_of(args ? TRACE_NAME(b->r, args->hlo_category) : NULL)), op_of(h.opcode)};
+    instruction x = {.bytes = hlo_shape_bytes(args ? TRACE_NAME(b->r, args->shape) : NULL),
+                     .group = hlo_group_size(text)};
 
-    return !w.n || hlo_is(hlo_strip(w, &phase), "async");
-}
-
-static void ask(builder *b, const trace_args *args, const char *name, instruction *x)
-{
-    const char *text = args ? TRACE_NAME(b->r, args->long_name) : NULL,
-               *shape = args ? TRACE_NAME(b->r, args->shape) : NULL;
-    hlo_instruction h = hlo_parse(text);
-    hlo_word word[3] = {hlo_word_of(args ? TRACE_NAME(b->r, args->hlo_category) : NULL), h.opcode};
-    hlo_word self = h.name.n ? h.name : hlo_word_of(name);
-    int phase = 0, of_category = 0;
-
-    *x = (instruction){.asked = true, .bytes = hlo_shape_bytes(shape), .group = hlo_group_size(text)};
-    x->complete = h.name.n > 0;
-    hlo_strip(word[0], &of_category);
-    hlo_strip(h.opcode, &phase);
-    phase = phase ? phase : of_category;
     /* "async-start" does not tell what it starts, and a file may have no text at all: then the name
      * decides. */
-    if (is_async(word[0]) && is_async(h.opcode)) {
-        word[2] = hlo_base(self);
-        if (!phase)
-            hlo_strip(word[2], &phase);
+    if (is_async(&op[0]) && is_async(&op[1]))
+        op[2] = op_of(hlo_base(self));
+    x.phase = op[1].phase ? op[1].phase : op[0].phase ? op[0].phase : op[2].phase;
+    classify(&x, op, DSE_COUNT(op));
+    x.self = name_id(b, self);
+    x.operand = name_id(b, h.operand);
+    return x;
+}
+
+static const instruction *instruction_of(builder *b, const trace_event *e)
+{
+    bool is_new;
+    uint32_t *place = trace_pairs_at(&b->known, e->args, e->name, &is_new);
+
+    if (is_new) {
+        *place = (uint32_t)b->n_instructions++;
+        DSE_ARENA_GROW(&b->scratch, b->instruction, b->cap_instructions, b->n_instructions);
+        b->instruction[*place] = ask(b, e);
     }
-    x->phase = (uint8_t)phase;
-    classify(x, word, sizeof word / sizeof word[0]);
-    x->self = name_id(b, self);
-    x->operand = name_id(b, h.operand);
+    return &b->instruction[*place];
 }
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -182,23 +173,6 @@ static size_t keep_leaves(candidate *c, size_t n)
 
 METRIC_COMPARE(by_start, candidate, {x->span.start, y->span.start}, {x->event, y->event})
 
-static const char *event_name(const trace_rank *r, const trace_event *e)
-{
-    return e->name == DSE_NONE ? NULL : r->names.text[e->name];
-}
-
-static const instruction *instruction_of(builder *b, const trace_event *e, instruction *own)
-{
-    instruction *x = e->args == DSE_NONE ? own : &b->by_args[e->args];
-
-    if (e->args == DSE_NONE || !x->asked)
-        ask(b, metric_args_of(b->r, e), event_name(b->r, e), x);
-    if (x->complete || x == own)
-        return x;
-    ask(b, &b->r->args[e->args], event_name(b->r, e), own);
-    return own;
-}
-
 /* The start that a done refers to; without a text, by its own name. */
 static uint32_t start_of(builder *b, const instruction *done)
 {
@@ -219,29 +193,28 @@ static uint32_t start_of(builder *b, const instruction *done)
 static void add_op(builder *b, uint32_t device, const candidate *c)
 {
     tpu_device *d = &b->out->device[device];
-    instruction own = {0};
-    const instruction *x = instruction_of(b, &b->r->event[c->event], &own);
-    size_t old = b->cap_start;
-    uint32_t start = DSE_NONE;
+    const instruction *x = instruction_of(b, &b->r->event[c->event]);
+    const bool comm = x->work == TPU_COMMUNICATION, done = comm && x->phase == HLO_DONE;
+    const uint32_t name = done ? start_of(b, x) : comm ? x->self : DSE_NONE;
+    uint32_t *start = NULL;
+    bool is_new;
 
     if (x->wraps)
         return;
-    DSE_GROW(b->start, b->cap_start, (size_t)b->names.n + 1);
-    memset(b->start + old, 0xff, (b->cap_start - old) * sizeof *b->start);
-    if (x->work == TPU_COMMUNICATION && x->phase == HLO_DONE)
-        start = start_of(b, x);
-    if (start != DSE_NONE && b->start[start].device == device) {
-        tpu_op *op = &d->op[b->start[start].op];
+    if (name != DSE_NONE)
+        start = trace_pairs_at(&b->start, name, device, &is_new);
+    if (done && start && *start != DSE_NONE) {
+        tpu_op *op = &d->op[*start];
 
         op->span.end = c->span.end > op->span.end ? c->span.end : op->span.end;
         if (x->bytes != HLO_UNKNOWN && x->bytes) /* a start's shape is operands and results */
             op->bytes = x->bytes;
-        b->start[start].device = DSE_NONE;
+        *start = DSE_NONE;
         return;
     }
-    if (x->work == TPU_COMMUNICATION && x->phase != HLO_DONE && x->self != DSE_NONE)
-        b->start[x->self] = (waiting){device, (uint32_t)d->n};
-    d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm};
+    if (start && !done)
+        *start = (uint32_t)d->n;
+    d->op[d->n++] = (tpu_op){c->event, c->span, x->bytes, x->group, x->work, x->comm, 0};
 }
 
 /* Takes times from the device's clock, unless one of its operations has no time on it. */
@@ -276,35 +249,21 @@ static void fill_device(builder *b, uint32_t device, candidate *c, size_t n)
 
 /* ---- times --------------------------------------------------------------------------------- */
 
-static double flops_of(const trace_rank *r, const tpu_op *op)
-{
-    uint32_t args = r->event[op->event].args;
-    double flops = args == DSE_NONE ? 0 : r->args[args].model_flops;
-
-    return flops > 0 && isfinite(flops) ? flops : 0;
-}
-
-/* The unions of which an operation is part, a bit each: of all, of a kind of work, of a collective, of
- * those with FLOPs. */
+/* The unions of which an operation is part, a bit each: of all, of those with FLOPs, of a kind of work, of a
+ * collective. */
 enum { IN_BUSY = 1 << 0, IN_FLOPS = 1 << 1, IN_WORK = 1 << 2, IN_COMM = 1 << 5 };
 
-static unsigned unions_of(const trace_rank *r, const tpu_op *op)
-{
-    return IN_BUSY | (flops_of(r, op) > 0 ? IN_FLOPS : 0) | (unsigned)IN_WORK << op->work |
-           (op->work == TPU_COMMUNICATION ? (unsigned)IN_COMM << op->comm : 0);
-}
-
-static metric_spans union_of(const trace_rank *r, const tpu_device *d, unsigned which, dse_arena *a)
+static metric_spans union_of(const tpu_device *d, unsigned which, dse_arena *a)
 {
     metric_span *span;
     size_t n = 0;
 
     for (size_t i = 0; i < d->n; i++)
-        n += (unions_of(r, &d->op[i]) & which) != 0;
+        n += (d->op[i].unions & which) != 0;
     span = DSE_ARENA_NEW(a, metric_span, n);
     n = 0;
     for (size_t i = 0; i < d->n; i++)
-        if (unions_of(r, &d->op[i]) & which)
+        if (d->op[i].unions & which)
             span[n++] = d->op[i].span;
     return metric_spans_merge(span, n);
 }
@@ -313,10 +272,14 @@ static void sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
 {
     d->span = METRIC_NO_SPAN;
     for (size_t i = 0; i < d->n; i++) {
-        const tpu_op *op = &d->op[i];
+        tpu_op *op = &d->op[i];
+        const trace_args *args = metric_args_of(r, &r->event[op->event]);
+        const double flops = args && isfinite(args->model_flops) ? args->model_flops : 0;
 
         metric_span_extend(&d->span, op->span.start, op->span.end);
-        d->flops += flops_of(r, op);
+        d->flops += flops > 0 ? flops : 0;
+        op->unions = (uint16_t)(IN_BUSY | (flops > 0 ? IN_FLOPS : 0) | IN_WORK << op->work |
+                                (op->work == TPU_COMMUNICATION ? IN_COMM << op->comm : 0));
         if (op->work == TPU_COMMUNICATION) {
             d->n_comm[op->comm]++;
             d->n_comms++;
@@ -324,12 +287,98 @@ static void sum_device(const trace_rank *r, dse_arena *a, tpu_device *d)
     }
     for (tpu_comm c = 0; c < TPU_COMMS; c++)
         if (d->n_comm[c])
-            d->of_comm[c] = union_of(r, d, (unsigned)IN_COMM << c, a);
-    d->busy = union_of(r, d, IN_BUSY, a);
-    d->compute = union_of(r, d, IN_WORK << TPU_COMPUTE, a);
-    d->comm = union_of(r, d, IN_WORK << TPU_COMMUNICATION, a);
-    d->memory = union_of(r, d, IN_WORK << TPU_MEMORY, a);
-    d->with_flops = union_of(r, d, IN_FLOPS, a);
+            d->of_comm[c] = union_of(d, (unsigned)IN_COMM << c, a);
+    d->busy = union_of(d, IN_BUSY, a);
+    d->compute = union_of(d, IN_WORK << TPU_COMPUTE, a);
+    d->comm = union_of(d, IN_WORK << TPU_COMMUNICATION, a);
+    d->memory = union_of(d, IN_WORK << TPU_MEMORY, a);
+    d->with_flops = union_of(d, IN_FLOPS, a);
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+const char *tpu_process_of(const trace_rank *r, uint32_t lane)
+{
+    const char *process = TRACE_NAME(r, r->lane[lane].process_name);
+
+    return process ? process : "";
+}
+
+/* k of exactly "/device:TPU:<k>"; DSE_NONE. */
+static uint32_t plane_number(const char *process)
+{
+    const char *s = process + strlen(TPU_PLANE);
+    unsigned long n;
+    char *end;
+
+    if (!metric_begins(process, TPU_PLANE))
+        return DSE_NONE;
+    n = strtoul(s, &end, 10);
+    return isdigit((unsigned char)*s) && !*end && n < DSE_NONE ? (uint32_t)n : DSE_NONE;
+}
+
+/* The device of a process, by pid; a new one if need be. */
+static void set_device(builder *b, trace_pairs *devices, uint32_t lane, uint32_t number, bool is_line)
+{
+    bool is_new;
+    uint32_t *place = trace_pairs_at(devices, b->r->lane[lane].pid, 0, &is_new);
+
+    if (is_new) {
+        *place = b->out->n++;
+        b->out->device[*place].number = number;
+        b->out->device[*place].pid = b->r->lane[lane].pid;
+    }
+    b->device[lane] = *place;
+    b->line[lane] = is_line ? lane : b->r->n_lanes + *place;
+}
+
+/* The lanes of device planes: those called "XLA Ops"; of a plane that names no line, all. */
+static void find_planes(builder *b, trace_pairs *devices)
+{
+    const trace_rank *r = b->r;
+    trace_pairs named = {0}; /* processes that name their lines */
+    bool is_new;
+
+    for (uint32_t i = 0; i < r->n_lanes; i++)
+        if (r->lane[i].thread != DSE_NONE)
+            trace_pairs_at(&named, r->lane[i].pid, 0, &is_new);
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
+        const char *thread = TRACE_NAME(r, r->lane[i].thread);
+        const uint32_t number = plane_number(tpu_process_of(r, i));
+        const bool is_named = trace_pairs_find_place(&named, r->lane[i].pid, 0) != DSE_NONE;
+
+        if (number != DSE_NONE && (is_named ? thread && strcmp(thread, "XLA Ops") == 0 : !thread))
+            set_device(b, devices, i, number, is_named);
+    }
+    trace_pairs_free(&named);
+}
+
+/* Without planes: processes with events that have a device duration. Their lines are unknown, so an event
+ * that holds another event of the process is no leaf. */
+static void find_processes(builder *b, trace_pairs *devices)
+{
+    for (size_t i = 0; i < b->r->n_events; i++) {
+        const uint32_t lane = b->r->event[i].lane;
+
+        if (b->device[lane] == DSE_NONE && trace_device_time_of(b->r, i).dur_ps >= 0)
+            set_device(b, devices, lane, b->out->n, false);
+    }
+}
+
+static void find_devices(builder *b)
+{
+    const trace_rank *r = b->r;
+    trace_pairs devices = {0};
+
+    b->out->device = DSE_ARENA_NEW(b->a, tpu_device, r->n_lanes);
+    b->device = DSE_ARENA_NEW(&b->scratch, uint32_t, r->n_lanes);
+    b->line = DSE_ARENA_NEW(&b->scratch, uint32_t, r->n_lanes);
+    memset(b->device, 0xff, r->n_lanes * sizeof *b->device);
+    find_planes(b, &devices);
+    b->timed_only = !b->out->n && r->device_time;
+    if (b->timed_only)
+        find_processes(b, &devices);
+    trace_pairs_free(&devices);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -339,36 +388,36 @@ static uint32_t device_of(const builder *b, size_t event)
 {
     const trace_event *e = &b->r->event[event];
 
-    return e->instant || (b->lanes.timed_only && trace_device_time_of(b->r, event).dur_ps < 0)
-               ? DSE_NONE
-               : b->lanes.device[e->lane];
+    return e->instant || (b->timed_only && trace_device_time_of(b->r, event).dur_ps < 0) ? DSE_NONE
+                                                                                         : b->device[e->lane];
 }
 
 /* The events of each device, which may be as many as these. */
 static void fill_devices(builder *b)
 {
     const trace_rank *r = b->r;
-    uint32_t n = b->out->n;
+    uint32_t n = b->out->n, device;
     size_t *end = DSE_ARENA_NEW(&b->scratch, size_t, (size_t)n + 1), begin = 0; /* by device */
     candidate *c = DSE_ARENA_NEW(&b->scratch, candidate, r->n_events);
 
     for (size_t i = 0; i < r->n_events; i++)
-        if (device_of(b, i) != DSE_NONE)
-            end[device_of(b, i) + 1]++;
+        if ((device = device_of(b, i)) != DSE_NONE)
+            end[device + 1]++;
     for (uint32_t d = 0; d < n; d++)
         end[d + 1] += end[d];
     for (size_t i = 0; i < r->n_events; i++)
-        if (device_of(b, i) != DSE_NONE)
-            c[end[device_of(b, i)]++] =
-                (candidate){.line = b->lanes.line[r->event[i].lane], .event = (uint32_t)i};
+        if ((device = device_of(b, i)) != DSE_NONE)
+            c[end[device]++] = (candidate){.line = b->line[r->event[i].lane], .event = (uint32_t)i};
     for (uint32_t d = 0; d < n; begin = end[d++]) {
         fill_device(b, d, c + begin, end[d] - begin);
         sum_device(r, b->a, &b->out->device[d]);
     }
 }
 
+METRIC_COMPARE(by_number, tpu_device, {x->number, y->number}, {x->pid, y->pid})
+
 /* Devices without an operation are none. */
-static void drop_empty(tpu_rank *out)
+static void keep_devices(tpu_rank *out)
 {
     uint32_t kept = 0;
 
@@ -376,6 +425,7 @@ static void drop_empty(tpu_rank *out)
         if (out->device[i].n)
             out->device[kept++] = out->device[i];
     out->n = kept;
+    qsort(out->device, out->n, sizeof *out->device, by_number);
 }
 
 void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
@@ -384,18 +434,13 @@ void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out)
 
     *out = (tpu_rank){0};
     dse_arena_init(&b.scratch);
-    b.by_args = DSE_ARENA_NEW(&b.scratch, instruction, (size_t)r->n_args + 1);
-    b.lanes = tpu_lanes_of(r, &b.scratch);
-    out->n = b.lanes.n;
-    out->device = DSE_ARENA_NEW(a, tpu_device, out->n);
-    for (uint32_t d = 0; d < out->n; d++) {
-        out->device[d].number = b.lanes.plane[d].number;
-        out->device[d].pid = b.lanes.plane[d].pid;
-    }
-    if (out->n)
+    find_devices(&b);
+    if (out->n) {
         fill_devices(&b);
-    drop_empty(out);
-    dse_free(b.start);
+        keep_devices(out);
+    }
+    trace_pairs_free(&b.known);
+    trace_pairs_free(&b.start);
     trace_names_free(&b.names);
     dse_arena_free(&b.scratch);
 }

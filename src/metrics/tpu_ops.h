@@ -40,10 +40,11 @@ typedef enum { TPU_COMPUTE, TPU_COMMUNICATION, TPU_MEMORY } tpu_work;
 typedef struct {
     uint32_t event; /* of the rank; of a pair its start */
     metric_span span;
-    uint64_t bytes; /* of its shape, TRACE_UNKNOWN; of a reduce-scatter that is a member's share */
-    uint32_t group; /* members of its replica group; 0: unknown */
-    uint8_t work;   /* tpu_work */
-    uint8_t comm;   /* tpu_comm */
+    uint64_t bytes;  /* of its shape, TRACE_UNKNOWN; of a reduce-scatter that is a member's share */
+    uint32_t group;  /* members of its replica group; 0: unknown */
+    uint8_t work;    /* tpu_work */
+    uint8_t comm;    /* tpu_comm */
+    uint16_t unions; /* within tpu_ops.c: of which it is part */
 } tpu_op;
 
 typedef struct {
@@ -64,6 +65,10 @@ typedef struct tpu_rank {
     uint32_t n;
     tpu_device *device; /* by number */
 } tpu_rank;
+
+/* What the process of a device is called before its number; the process of a lane, "" if it has no name. */
+#define TPU_PLANE "/device:TPU:"
+const char *tpu_process_of(const trace_rank *r, uint32_t lane);
 
 /* The devices of a rank of any kind; none if it has no device events. */
 void tpu_rank_init(const trace_rank *r, dse_arena *a, tpu_rank *out);

@@ -1,10 +1,5 @@
 #include "metrics/tpu_run.h"
 
-#include "metrics/numbers.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
 tpu_run tpu_run_of(const metric_context *x)
 {
     tpu_run run = {.x = x};
@@ -20,16 +15,6 @@ tpu_run tpu_run_of(const metric_context *x)
             run.rank[run.n++] = x->view[i].rank;
         }
     return run;
-}
-
-metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i)
-{
-    char key[32];
-
-    if (run->x->n_views == 1)
-        return metric_put_numbered(devices, run->device[i]->number);
-    snprintf(key, sizeof key, "%" PRIu32 ":%" PRIu32, run->rank[i]->rank, run->device[i]->number);
-    return metric_put_object(devices, key);
 }
 
 dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err)

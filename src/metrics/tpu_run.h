@@ -17,10 +17,6 @@ typedef struct {
 /* In the context's arena, by rank and number. n 0: the trace has no device events. */
 tpu_run tpu_run_of(const metric_context *x);
 
-/* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several
- * ranks. */
-metric_value *tpu_put_device(const tpu_run *run, metric_value *devices, uint32_t i);
-
 /* --n_chips; else how many devices there are; else the card's total_count; else DSE_E_ABSENT. */
 dse_status tpu_run_chips(const tpu_run *run, uint32_t *n, dse_error *err);
 

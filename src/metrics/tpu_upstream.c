@@ -35,6 +35,8 @@ static double bytes_of(const trace_rank *r, const trace_args *a)
 
 typedef struct {
     const trace_rank *r;
+    dse_arena *a; /* of all_reduce */
+    size_t cap;
     metric_picker words;
     double first_s, last_s;
 } reading;
@@ -65,9 +67,7 @@ static double upstream_us(const trace_rank *r, int64_t start_ps)
     return (double)((long double)r->base_ns / 1000 + (long double)start_ps / TRACE_PS_PER_US);
 }
 
-/* The table holds events that have ts and dur. */
-static bool lasts(const trace_event *e) { return !e->instant && !e->endless; }
-
+/* Adds an event, which has ts and dur. */
 static void add(reading *d, size_t event, tpu_upstream *out)
 {
     const trace_event *e = &d->r->event[event];
@@ -100,6 +100,7 @@ static void add(reading *d, size_t event, tpu_upstream *out)
     out->n_valid++;
     out->rate_sum += bytes / seconds;
     if (said & SAYS_ALL_REDUCE) {
+        DSE_ARENA_GROW(d->a, out->all_reduce, d->cap, out->n_all_reduces + 1);
         out->all_reduce[out->n_all_reduces++] = (hockney_sample){bytes, seconds, 0};
         out->all_reduce_s += seconds;
     }
@@ -107,16 +108,11 @@ static void add(reading *d, size_t event, tpu_upstream *out)
 
 dse_status tpu_upstream_init(const trace_rank *r, dse_arena *a, tpu_upstream *out, dse_error *err)
 {
-    reading d = {r, metric_picker_of(r, &words, a), INFINITY, -INFINITY};
-    size_t n = 0;
+    reading d = {r, a, 0, metric_picker_of(r, &words, a), INFINITY, -INFINITY};
 
     *out = (tpu_upstream){0};
     for (size_t i = 0; i < r->n_events; i++)
-        n += lasts(&r->event[i]) &&
-             (said_of(&d, &r->event[i]) & (SAYS_COMM | SAYS_ALL_REDUCE)) == (SAYS_COMM | SAYS_ALL_REDUCE);
-    out->all_reduce = DSE_ARENA_NEW(a, hockney_sample, n);
-    for (size_t i = 0; i < r->n_events; i++)
-        if (lasts(&r->event[i]))
+        if (!r->event[i].instant && !r->event[i].endless)
             add(&d, i, out);
     if (!out->n)
         return dse_fail(err, DSE_E_ABSENT, "the trace has no duration event");

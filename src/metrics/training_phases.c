@@ -24,7 +24,7 @@ static const char *const phase_name[PHASES] = {"forward", "backward", "optimizer
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
-enum { NAME_STEP, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR };
+enum { NAME_STEP, NAME_OPTIMIZER, NAME_AUTOGRAD, NAME_BACKWARD, NAME_FSDP, NAME_OPERATOR, HAS_OPERATOR };
 
 #define ON_HOST (1 << TRACE_CPU_OP | 1 << TRACE_ANNOTATION)
 
@@ -35,20 +35,18 @@ static const metric_pick host_ranges = METRIC_PICK(
     {NAME_FSDP, .categories = ON_HOST, .names = "fsdp::"},
     {NAME_BACKWARD, .categories = ON_HOST, .names = "=Backward"}, {NAME_OPERATOR, .categories = ON_HOST});
 
-/* The lane of the steps; DSE_NONE. */
-static uint32_t main_lane(const metric_picked *p)
-{
-    for (uint32_t i = 0; i < p->list.n; i++)
-        if (p->class[i] == NAME_STEP)
-            return metric_picked_at(p, i)->lane;
-    return DSE_NONE;
-}
-
 typedef struct {
     metric_spans set[PHASES];
     metric_spans steps;
-    bool has_operators, has_autograd, has_backward, has_optimizer;
+    unsigned has; /* bits of the names above */
 } host_time;
+
+static bool has(const host_time *h, int name) { return h->has >> name & 1; }
+
+static bool is_unknown(const host_time *h, int p)
+{
+    return p == BACKWARD && has(h, NAME_BACKWARD) && !has(h, NAME_AUTOGRAD);
+}
 
 /* PHASES: none of them. */
 static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
@@ -65,18 +63,20 @@ static phase phase_of(const trace_event *e, uint8_t class, uint32_t lane)
 /* What there is among the ranges, of which those of a phase stay, by start, with their phases as classes. */
 static void find_phases(metric_picked *ranges, dse_arena *a, host_time *h)
 {
-    const uint32_t lane = main_lane(ranges), n = ranges->list.n;
+    const uint32_t n = ranges->list.n;
+    uint32_t lane = DSE_NONE; /* of the steps */
 
+    for (uint32_t i = 0; i < n && lane == DSE_NONE; i++)
+        lane = ranges->class[i] == NAME_STEP ? metric_picked_at(ranges, i)->lane : DSE_NONE;
     ranges->list.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         const trace_event *e = metric_picked_at(ranges, i);
         const uint8_t class = ranges->class[i];
         const phase p = phase_of(e, class, lane);
 
-        h->has_operators = h->has_operators || (e->category == TRACE_CPU_OP && class != NAME_STEP);
-        h->has_autograd = h->has_autograd || class == NAME_AUTOGRAD;
-        h->has_backward = h->has_backward || class == NAME_BACKWARD;
-        h->has_optimizer = h->has_optimizer || class == NAME_OPTIMIZER;
+        h->has |= 1u << class;
+        if (e->category == TRACE_CPU_OP && class != NAME_STEP)
+            h->has |= 1u << HAS_OPERATOR;
         if (p == PHASES)
             continue;
         ranges->class[ranges->list.n] = (uint8_t)p;
@@ -105,23 +105,19 @@ static void divide(const metric_picked *ranges, host_time *h, dse_arena *a)
 
 enum { UNKNOWN = PHASES, OUTSIDE, KERNEL_CLASSES };
 
-/* OUTSIDE: none of the four sets, which share no time, holds this one. */
-static uint8_t phase_at(const host_time *h, int64_t at)
-{
-    uint8_t p = 0;
-
-    while (p < PHASES && !metric_spans_at(&h->set[p], at))
-        p++;
-    return p < PHASES ? p : OUTSIDE;
-}
-
-/* Time of the kernels of each phase, in ps. */
+/* Time of the kernels of each phase, in ps. OUTSIDE: launched in none of the four sets, which share no time. */
 static void gpu_times(const metric_view *v, const host_time *h, dse_arena *a, int64_t ps[KERNEL_CLASSES])
 {
     uint8_t *class = DSE_ARENA_NEW(a, uint8_t, v->kernels.n);
 
-    for (uint32_t i = 0; i < v->kernels.n; i++)
-        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : phase_at(h, v->rank->event[v->launch[i]].start_ps);
+    for (uint32_t i = 0; i < v->kernels.n; i++) {
+        uint8_t p = 0;
+
+        while (v->launch[i] != DSE_NONE && p < PHASES &&
+               !metric_spans_at(&h->set[p], v->rank->event[v->launch[i]].start_ps))
+            p++;
+        class[i] = v->launch[i] == DSE_NONE ? UNKNOWN : p < PHASES ? p : OUTSIDE;
+    }
     metric_class_lengths(v->rank, &v->kernels, class, KERNEL_CLASSES, ps);
 }
 
@@ -132,10 +128,16 @@ typedef struct {
     metric_span span;
 } layer_range;
 
+/* Of a rank. */
 typedef struct {
     uint64_t layer;
     double ms;
 } layer_time;
+
+typedef struct {
+    size_t n, cap;
+    layer_time *time;
+} layer_times;
 
 static bool names_layer(const char *name) { return guide_layer_of(name) != GUIDE_NO_LAYER; }
 
@@ -144,41 +146,6 @@ static const metric_pick layer_ranges =
                          compat_layers = METRIC_PICK(0, {.is = names_layer});
 
 METRIC_COMPARE(by_layer, layer_range, {(int64_t)x->layer, (int64_t)y->layer}, {x->span.start, y->span.start})
-
-/* The time of the ranges of one layer, by start: what of it lies in the steps, nested ranges once, or
- * without steps the sum of their durations. */
-static int64_t time_of(const layer_range *range, size_t n, const metric_spans *within, dse_arena *a)
-{
-    metric_span *span = DSE_ARENA_NEW(a, metric_span, n);
-    metric_spans merged;
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        span[i] = range[i].span;
-        sum += span[i].end - span[i].start;
-    }
-    if (!within)
-        return sum;
-    merged = metric_spans_merge(span, n);
-    return metric_spans_overlap(&merged, within);
-}
-
-/* The ranges of a rank that name a layer, by layer and start. */
-static layer_range *ranges_of(const trace_rank *r, bool compat, dse_arena *a, size_t *n)
-{
-    metric_picked p = metric_pick_of(r, NULL, compat ? &compat_layers : &layer_ranges, a);
-    layer_range *range = DSE_ARENA_NEW(a, layer_range, p.list.n);
-
-    *n = p.list.n;
-    for (uint32_t i = 0; i < p.list.n; i++) {
-        const trace_event *e = metric_picked_at(&p, i);
-
-        range[i] = (layer_range){guide_layer_of(METRIC_TEXT_OF(r, e)), {metric_start(e), metric_end(e)}};
-    }
-    if (*n)
-        qsort(range, *n, sizeof *range, by_layer);
-    return range;
-}
 
 static int by_number(const void *a, const void *b)
 {
@@ -189,43 +156,63 @@ static int by_number(const void *a, const void *b)
     return (x->ms > y->ms) - (x->ms < y->ms);
 }
 
-/* Host time of each layer for a step, mean over the ranks that name any; of the originals, which know no
- * steps, of the whole recording and all events. */
+/* Adds the time of each layer that a rank names: of a step, nested ranges once; of the originals, which know no
+ * steps, all of their durations. Returns whether it names any. */
+static bool add_layers(const metric_context *x, const metric_view *v, layer_times *to)
+{
+    const bool compat = x->options->compat, trim = x->options->trim;
+    dse_arena *a = metric_scratch(x);
+    const metric_spans steps = metric_steps_time(v, trim, a);
+    const metric_picked p = metric_pick_of(v->rank, NULL, compat ? &compat_layers : &layer_ranges, a);
+    layer_range *range = DSE_ARENA_NEW(a, layer_range, p.list.n);
+
+    for (uint32_t i = 0; i < p.list.n; i++) {
+        const trace_event *e = metric_picked_at(&p, i);
+
+        range[i] =
+            (layer_range){guide_layer_of(METRIC_TEXT_OF(v->rank, e)), {metric_start(e), metric_end(e)}};
+    }
+    if (p.list.n)
+        qsort(range, p.list.n, sizeof *range, by_layer);
+    for (uint32_t i = 0; i < p.list.n;) {
+        const uint64_t layer = range[i].layer;
+        int64_t ps = 0, reached = INT64_MIN;
+
+        for (; i < p.list.n && range[i].layer == layer; i++) {
+            const metric_span s = range[i].span;
+
+            ps += compat ? s.end - s.start
+                         : metric_spans_within(&steps, s.start > reached ? s.start : reached, s.end);
+            reached = s.end > reached ? s.end : reached;
+        }
+        DSE_ARENA_GROW(x->arena, to->time, to->cap, to->n + 1);
+        to->time[to->n++] =
+            (layer_time){layer, (double)ps / TRACE_PS_PER_MS / (compat ? 1 : metric_steps_kept(v, trim).n)};
+    }
+    return p.list.n > 0;
+}
+
+/* Host time of each layer, mean over the ranks that name any. */
 static void put_layers(const guide_ranks *ranks, metric_value *out)
 {
     const metric_context *x = ranks->x;
-    const bool compat = x->options->compat, trim = x->options->trim;
     metric_value *to = metric_put_object(out, "layer_breakdown_ms");
-    layer_time *time = NULL;
-    size_t n_times = 0, cap = 0, n, end;
+    layer_times all = {0};
     uint32_t n_ranks = 0;
 
-    for (uint32_t r = 0; r < ranks->n; r++) {
-        const metric_view *v = ranks->rank[r].view;
-        dse_arena *a = metric_scratch(x);
-        metric_spans steps = metric_steps_time(v, trim, a);
-        layer_range *range = ranges_of(v->rank, compat, a, &n);
-
-        n_ranks += n > 0;
-        for (size_t i = 0; i < n; i = end) {
-            for (end = i + 1; end < n && range[end].layer == range[i].layer; end++)
-                ;
-            DSE_ARENA_GROW(x->arena, time, cap, n_times + 1);
-            time[n_times++] = (layer_time){range[i].layer,
-                                           (double)time_of(range + i, end - i, compat ? NULL : &steps, a) /
-                                               TRACE_PS_PER_MS / (compat ? 1 : metric_steps_kept(v, trim).n)};
-        }
-    }
-    if (n_times)
-        qsort(time, n_times, sizeof *time, by_number);
-    for (size_t i = 0; i < n_times; i = end) {
+    for (uint32_t r = 0; r < ranks->n; r++)
+        n_ranks += add_layers(x, ranks->rank[r].view, &all);
+    if (all.n)
+        qsort(all.time, all.n, sizeof *all.time, by_number);
+    for (size_t i = 0; i < all.n;) {
+        const uint64_t layer = all.time[i].layer;
         double sum = 0;
 
-        for (end = i; end < n_times && time[end].layer == time[i].layer; end++)
-            sum += time[end].ms;
+        for (; i < all.n && all.time[i].layer == layer; i++)
+            sum += all.time[i].ms;
         sum /= n_ranks;
-        metric_put_number(to, dse_arena_printf(x->arena, "layer_%" PRIu64, time[i].layer),
-                          compat ? metric_round(sum, 2) : sum);
+        metric_put_number(to, dse_arena_printf(x->arena, "layer_%" PRIu64, layer),
+                          x->options->compat ? metric_round(sum, 2) : sum);
     }
 }
 
@@ -241,40 +228,32 @@ static void put_phase(metric_value *to, const char *form, int p, double v)
     metric_put_number_or(to, key, v, unknown);
 }
 
-/* Times of a step, in milliseconds; kernels whose launch is not in the file are of no step. */
-static void put_times(const metric_view *v, const host_time *h, uint32_t n_steps, dse_arena *a,
-                      metric_value *to)
-{
-    int64_t gpu[KERNEL_CLASSES];
-    const double each = (double)TRACE_PS_PER_MS * n_steps, all = (double)metric_spans_length(&h->steps);
-    const bool no_backward = h->has_backward && !h->has_autograd;
-
-    gpu_times(v, h, a, gpu);
-    metric_put_number(to, "step_time_ms", all / each);
-    for (int p = 0; p < PHASES; p++) {
-        double host = no_backward && p == BACKWARD ? (double)NAN : (double)metric_spans_length(&h->set[p]);
-
-        put_phase(to, "%s_time_ms", p, host / each);
-        put_phase(to, "%s_percentage", p, 100 * host / all);
-    }
-    for (int p = 0; p < PHASES; p++)
-        put_phase(to, "gpu_%s_time_ms", p,
-                  no_backward && p == BACKWARD ? (double)NAN : (double)gpu[p] / each);
-    metric_put_number(to, "gpu_unattributed_time_ms", (double)gpu[UNKNOWN] / TRACE_PS_PER_MS);
-}
-
+/* Puts times of a step, in milliseconds; kernels whose launch is not in the file are of no step. */
 static bool measure(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     host_time h = {.steps = metric_steps_time(r->view, x->options->trim, a)};
     metric_picked ranges = metric_pick_of(r->rank, NULL, &host_ranges, a);
+    const double each = (double)TRACE_PS_PER_MS * metric_steps_kept(r->view, x->options->trim).n,
+                 all = (double)metric_spans_length(&h.steps);
+    int64_t gpu[KERNEL_CLASSES];
 
     find_phases(&ranges, a, &h);
-    *(bool *)r->own = h.has_autograd || h.has_backward || h.has_optimizer;
-    if (h.has_operators) {
-        divide(&ranges, &h, a);
-        put_times(r->view, &h, metric_steps_kept(r->view, x->options->trim).n, a, r->out);
+    *(bool *)r->own = has(&h, NAME_AUTOGRAD) || has(&h, NAME_BACKWARD) || has(&h, NAME_OPTIMIZER);
+    if (!has(&h, HAS_OPERATOR))
+        return false;
+    divide(&ranges, &h, a);
+    gpu_times(r->view, &h, a, gpu);
+    metric_put_number(r->out, "step_time_ms", all / each);
+    for (int p = 0; p < PHASES; p++) {
+        double host = is_unknown(&h, p) ? (double)NAN : (double)metric_spans_length(&h.set[p]);
+
+        put_phase(r->out, "%s_time_ms", p, host / each);
+        put_phase(r->out, "%s_percentage", p, 100 * host / all);
     }
-    return h.has_operators;
+    for (int p = 0; p < PHASES; p++)
+        put_phase(r->out, "gpu_%s_time_ms", p, is_unknown(&h, p) ? (double)NAN : (double)gpu[p] / each);
+    metric_put_number(r->out, "gpu_unattributed_time_ms", (double)gpu[UNKNOWN] / TRACE_PS_PER_MS);
+    return true;
 }
 
 static void put_mean(const guide_ranks *ranks, const char *form, int p, metric_value *out)
@@ -326,38 +305,31 @@ static const metric_pick compat_host =
                 {C_BACKWARD, HOST_WORDS, .names = "backward|autograd::engine"},
                 {C_FORWARD, HOST_WORDS, .names = "^aten::|forward"}, {C_OTHER, .words = HOST_WORDS});
 
-static void put_sums(const guide_rank *r, const metric_sums s[C_PHASES])
-{
-    const double fsdp =
-        guide_us(s[C_FSDP_FORWARD].sum_ps + s[C_FSDP_BACKWARD].sum_ps + s[C_FSDP_OTHER].sum_ps);
-    int64_t all = 0;
-    char key[64];
-
-    for (int c = 0; c < C_PHASES; c++)
-        all += s[c].sum_ps;
-    metric_put_number(r->out, "total_cpu_time_ms", guide_us(all) / 1000);
-    for (int c = 0; c < C_PHASES; c++) {
-        snprintf(key, sizeof key, "%s_time_ms", compat_name[c]);
-        metric_put_number(r->out, key, guide_us(s[c].sum_ps) / 1000);
-        snprintf(key, sizeof key, "%s_percentage", compat_name[c]);
-        guide_put_round(r->out, key, guide_percent(guide_us(s[c].sum_ps), guide_us(all)));
-        snprintf(key, sizeof key, "%s_count", compat_name[c]);
-        metric_put_integer(r->out, key, s[c].n);
-    }
-    metric_put_number(r->out, "fsdp_total_time_ms", fsdp / 1000);
-    guide_put_round(r->out, "fsdp_total_percentage", guide_percent(fsdp, guide_us(all)));
-    guide_put_round(r->aside, "fsdp_percentage", guide_percent(fsdp, guide_us(all)));
-    metric_put_number(r->out, "pure_training_time_ms",
-                      guide_us(s[C_FORWARD].sum_ps + s[C_BACKWARD].sum_ps + s[C_OPTIMIZER].sum_ps) / 1000);
-}
-
-static bool measure_compat(const metric_context *x, const guide_rank *of, dse_arena *a)
+static bool measure_compat(const metric_context *x, const guide_rank *r, dse_arena *a)
 {
     metric_sums s[C_PHASES] = {{0}};
+    int64_t all_ps = 0;
+    double all, fsdp;
 
-    (void)x;
-    metric_pick_sum(of->rank, &compat_host, a, s);
-    put_sums(of, s);
+    metric_pick_sum(r->rank, &compat_host, a, s);
+    for (int c = 0; c < C_PHASES; c++)
+        all_ps += s[c].sum_ps;
+    all = guide_us(all_ps);
+    fsdp = guide_us(s[C_FSDP_FORWARD].sum_ps + s[C_FSDP_BACKWARD].sum_ps + s[C_FSDP_OTHER].sum_ps);
+    metric_put_number(r->out, "total_cpu_time_ms", all / 1000);
+    for (int c = 0; c < C_PHASES; c++) {
+        const double us = guide_us(s[c].sum_ps);
+
+        metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_ms", compat_name[c]), us / 1000);
+        guide_put_round(r->out, dse_arena_printf(x->arena, "%s_percentage", compat_name[c]),
+                        guide_percent(us, all));
+        metric_put_integer(r->out, dse_arena_printf(x->arena, "%s_count", compat_name[c]), s[c].n);
+    }
+    metric_put_number(r->out, "fsdp_total_time_ms", fsdp / 1000);
+    guide_put_round(r->out, "fsdp_total_percentage", guide_percent(fsdp, all));
+    guide_put_round(r->aside, "fsdp_percentage", guide_percent(fsdp, all));
+    metric_put_number(r->out, "pure_training_time_ms",
+                      guide_us(s[C_FORWARD].sum_ps + s[C_BACKWARD].sum_ps + s[C_OPTIMIZER].sum_ps) / 1000);
     return true;
 }
 

@@ -23,40 +23,20 @@ static void put_steps(const metric_view *v, bool trim, metric_value *to)
     const metric_span window = metric_steps_window(v, trim);
     const metric_steps kept = metric_steps_kept(v, trim);
     const double window_ms = length_ms(window);
-    int64_t idle = 0;
+    double idle_ps = -metric_steps_hold(&kept, &v->gpu_time);
 
     if (!kept.n) {
         metric_put_absent(to, "utilization_of_step_window_pct", no_steps);
         metric_put_absent(to, "cpu_overhead_ms_per_step", no_steps);
         return;
     }
-    for (uint32_t i = 0; i < kept.n; i++) {
-        metric_span step = kept.step[i].span;
-
-        idle += step.end - step.start - metric_spans_within(&v->gpu_time, step.start, step.end);
-    }
+    for (uint32_t i = 0; i < kept.n; i++)
+        idle_ps += (double)(kept.step[i].span.end - kept.step[i].span.start);
     metric_put_number(to, "step_window_ms", window_ms);
     metric_put_number(to, "utilization_of_step_window_pct",
                       100 * (guide_us(metric_spans_within(&v->gpu_time, window.start, window.end)) / 1000) /
                           window_ms);
-    metric_put_number(to, "cpu_overhead_ms_per_step", guide_us(idle) / 1000 / kept.n);
-}
-
-/* The speed of copies whose size is given. */
-static void put_copies(const metric_view *v, metric_value *to)
-{
-    double gb = 0, s = 0;
-
-    for (uint32_t i = 0; i < v->memory_ops.n; i++) {
-        const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
-        const trace_args *a = metric_args_of(v->rank, e);
-
-        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
-            continue;
-        gb += (double)a->bytes / 1e9;
-        s += (double)e->dur_ps / TRACE_PS_PER_S;
-    }
-    metric_put_ratio(to, "memcpy_bandwidth_GBps", gb, s, "no copies with sizes");
+    metric_put_number(to, "cpu_overhead_ms_per_step", idle_ps / TRACE_PS_PER_US / 1000 / kept.n);
 }
 
 static double union_ms(const metric_spans *s) { return guide_us(metric_spans_length(s)) / 1000; }
@@ -69,6 +49,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
                  memory = union_ms(&v->memory_time),
                  recording = length_ms(metric_pick_span(v->rank, &recorded, scratch));
     metric_value *to = r->out;
+    double gb = 0, s = 0; /* of copies whose size is given */
 
     metric_put_ratio(r->aside, "kernel_utilization_pct", 100 * kernel, span, nothing);
     metric_put_ratio(r->aside, "memory_op_utilization_pct", 100 * memory, span, nothing);
@@ -85,38 +66,47 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
     metric_put_number(to, "trace_span_ms", recording);
     guide_put_percent(to, "utilization_of_trace_span_pct", busy, recording, "an empty trace");
     put_steps(v, x->options->trim, to);
-    put_copies(v, to);
+    for (uint32_t i = 0; i < v->memory_ops.n; i++) {
+        const trace_event *e = &v->rank->event[v->memory_ops.event[i]];
+        const trace_args *a = metric_args_of(v->rank, e);
+
+        if (e->category != TRACE_MEMCPY || !a || a->bytes == TRACE_UNKNOWN)
+            continue;
+        gb += (double)a->bytes / 1e9;
+        s += (double)e->dur_ps / TRACE_PS_PER_S;
+    }
+    metric_put_ratio(to, "memcpy_bandwidth_GBps", gb, s, "no copies with sizes");
     metric_put_integer(to, "num_kernel_launches", v->kernels.n);
     metric_put_integer(to, "num_memory_ops", v->memory_ops.n);
     return true;
 }
 
-/* The device of the first rank that describes one. 0 stands for a missing value, which the originals
- * print. */
+/* Keeps an entry of the device, or what the originals print for a missing value. */
+static void keep(metric_value *entry, bool given, const metric_context *x)
+{
+    if (!given && !x->options->compat)
+        metric_make_absent(entry, "the trace does not say");
+}
+
+/* The device of the first rank that describes one. */
 static void put_device(const guide_ranks *ranks, metric_value *to)
 {
+    const metric_context *x = ranks->x;
     const trace_rank *r = NULL;
     const trace_device *d;
-    metric_value *entry[4];
-    bool given[4];
 
     for (uint32_t i = 0; i < ranks->n && !r; i++)
         r = ranks->rank[i].rank->n_devices ? ranks->rank[i].rank : NULL;
     if (!r)
         return;
     d = r->device;
-    entry[0] = metric_put_text(to, "device_name", d->name == DSE_NONE ? "Unknown" : TRACE_NAME(r, d->name));
-    entry[1] = metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024));
-    entry[2] = metric_put_integer(to, "num_sms", d->n_sms);
-    entry[3] = metric_put_text(to, "compute_capability",
-                               dse_arena_printf(ranks->x->arena, "%u.%u", d->major, d->minor));
-    given[0] = d->name != DSE_NONE;
-    given[1] = d->memory_bytes > 0;
-    given[2] = d->n_sms > 0;
-    given[3] = d->major > 0;
-    for (int i = 0; i < 4 && !ranks->x->options->compat; i++)
-        if (!given[i])
-            metric_make_absent(entry[i], "the trace does not say");
+    keep(metric_put_text(to, "device_name", d->name == DSE_NONE ? "Unknown" : TRACE_NAME(r, d->name)),
+         d->name != DSE_NONE, x);
+    keep(metric_put_number(to, "total_memory_gb", (double)d->memory_bytes / (1024.0 * 1024 * 1024)),
+         d->memory_bytes > 0, x);
+    keep(metric_put_integer(to, "num_sms", d->n_sms), d->n_sms > 0, x);
+    keep(metric_put_text(to, "compute_capability", dse_arena_printf(x->arena, "%u.%u", d->major, d->minor)),
+         d->major > 0, x);
 }
 
 static void gpu_utilization(const metric_context *x, metric_value *out)

@@ -90,13 +90,18 @@ static void work_init(metric_view *v, dse_arena *scratch, uint32_t *n_comm)
     }
 }
 
+static metric_events keep(const metric_events *e, dse_arena *a)
+{
+    return (metric_events){e->n, dse_arena_copy(a, e->event, e->n, sizeof *e->event)};
+}
+
 static void lists_fill(metric_view *v, const metric_sieve *s, dse_arena *scratch)
 {
     const trace_rank *r = v->rank;
     uint32_t n_comm;
 
-    metric_keep(&s->list[PICK_KERNELS], &v->arena, &v->kernels);
-    metric_keep(&s->list[PICK_MEMORY], &v->arena, &v->memory_ops);
+    v->kernels = keep(&s->list[PICK_KERNELS], &v->arena);
+    v->memory_ops = keep(&s->list[PICK_MEMORY], &v->arena);
     work_init(v, scratch, &n_comm);
     metric_sort_by_start(r, &v->kernels, scratch);
     metric_sort_by_start(r, &v->memory_ops, scratch);
@@ -136,7 +141,7 @@ static void comm_of_annotations(metric_view *v, const metric_sieve *s, dse_arena
     if (!picked->n)
         return;
     v->comm_layer = gpu ? METRIC_LAYER_GPU_ANNOTATION : METRIC_LAYER_ANNOTATION;
-    metric_keep(picked, &v->arena, &v->comm);
+    v->comm = keep(picked, &v->arena);
     metric_sort_by_start(v->rank, &v->comm, scratch);
 }
 
