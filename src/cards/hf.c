@@ -435,7 +435,8 @@ static bool is_gated(const card_hf_reading *r)
     return gate;
 }
 
-/* Every word for a GELU, exact or not, begins with it. gpt-oss has a function of its own, whatever it says. */
+/* Every word for a GELU, exact or not, begins with it. gpt-oss has a function of its own, whatever it
+ * says. */
 static const char *activation_of(const card_hf_reading *r, const cfg_node **at)
 {
     static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function",

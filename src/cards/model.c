@@ -144,7 +144,8 @@ static const cfg_param rows[] = {
             "one norm or one each")},
     {.key = "activation",
      CHOICE(activation, "unknown", activation_words,
-            "the function of the feed-forward network, or of its gate: simulated alike, and written by launch")},
+            "the function of the feed-forward network, or of its gate: simulated alike, and written by "
+            "launch")},
     {.key = "qk_norm",
      CHOICE(qk_norm, "none", qk_norm_words, "a norm of queries and keys: over each head, or over all heads")},
     {.key = "position",
@@ -210,6 +211,13 @@ static const cfg_param rows[] = {
      .help = "layers by stage of the pipeline, virtual stages too: 7,8x6,5; or as "
              "--pipeline-model-parallel-layout of "
              "Megatron-LM, Et*7|(t*8|)*6,t*5L; or as split points, layers.7,layers.15 (profile train)"},
+    {.key = "recompute_layout",
+     .type = CFG_T_NAME,
+     FIELD(recompute_layout),
+     .fallback = "",
+     .omit_default = true,
+     .help = "layers that full recomputation makes again, by stage of the pipeline, the first so many of "
+             "each: 3,2x6,0 (profile train)"},
     {.key = "mtp_layers",
      .type = CFG_T_INT,
      .min = 0,
@@ -511,10 +519,12 @@ static dse_status check_profile_keys(const card_model *m, dse_error *err)
             err, DSE_E_CONFIG,
             "stage.version and stage.micro_batch are of profile stage; give --set profile=stage, or none "
             "of them");
-    if (!card_model_trains(m) && (m->mtp_layers || *m->pipeline_layout))
+    if (!card_model_trains(m) && (m->mtp_layers || *m->pipeline_layout || *m->recompute_layout))
         return dse_fail(err, DSE_E_CONFIG,
                         "%s is of profile train, and profile stage passes over it; leave it out",
-                        m->mtp_layers ? "mtp_layers" : "pipeline_layout");
+                        m->mtp_layers         ? "mtp_layers"
+                        : *m->pipeline_layout ? "pipeline_layout"
+                                              : "recompute_layout");
     if (!card_model_is_main(m) && m->stage_micro_batch)
         return dse_fail(err, DSE_E_CONFIG,
                         "stage.micro_batch is of STAGE's branch main; give --set stage.version=main");

@@ -37,6 +37,7 @@ typedef struct {
     int64_t d_ff_expert;                      /* 0: d_ff */
     int64_t first_dense_layers, expert_every; /* which layers have experts; 0: all */
     cfg_name pipeline_layout;                 /* "": not given; step/layout.c */
+    cfg_name recompute_layout;                /* likewise */
     int64_t mtp_layers;                       /* behind the last one */
     int64_t shared_experts;
     int64_t d_ff_shared;                            /* 0: shared_experts times that of an expert */

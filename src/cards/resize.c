@@ -137,8 +137,8 @@ dse_status card_system_size(const card_system *machine, uint64_t npus, dse_arena
     if (machine->npus_count.n == 1 && *machine->device && npus > (uint64_t)machine->npus_count.v[0])
         return dse_fail(err, DSE_E_CONFIG,
                         "%" PRIu64 " NPUs are more than the %" PRId64
-                        " that the card has, which says of no links beyond them; describe a machine of several "
-                        "nodes: ccldse systems new --device %.*s --npus-per-node %" PRId64
+                        " that the card has, which says of no links beyond them; describe a machine of "
+                        "several nodes: ccldse systems new --device %.*s --npus-per-node %" PRId64
                         " --link RATE --nodes N --nics N --nic RATE -o FILE",
                         npus, machine->npus_count.v[0], (int)strcspn(machine->device, "#"), machine->device,
                         machine->npus_count.v[0]);

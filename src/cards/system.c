@@ -260,6 +260,7 @@ static const cfg_param rows[] = {
      ASTRA("peak-perf", "")},
     {PEAK(fp8), .help = "the same of products of matrices in 8 bits; absent: the device has none"},
     {PEAK(nvfp4), .help = "the same in 4 bits with 16 elements a scale (NVFP4)"},
+    {PEAK(fp32), .help = "profile train: the same of products and attention in 32 bits; as in 16 if absent"},
     {.key = "compute.clock",
      .type = CFG_T_DOUBLE,
      COUNT(1e-3, 10),
@@ -292,8 +293,8 @@ static const cfg_param rows[] = {
      OURS("per-step-overhead", "0")},
     {.key = "overheads.per_layer",
      FIXED_COST(per_layer),
-     .help = "profile train: what a layer takes at least besides its collectives, forward, backward, and to "
-             "be made again: the host issues its kernels no faster"},
+     .help = "profile train: what a layer takes at least, with its collectives, forward, backward, and to be "
+             "made again: the host issues its kernels no faster"},
     {.key = "overheads.per_collective",
      FIXED_COST(per_collective),
      .help = "profile train: fixed time of every collective, which the program adds to the network's"},
@@ -533,8 +534,8 @@ dse_status card_system_read_stored(const cfg_doc *doc, card_system *out, dse_err
 
 void card_system_follow_clock(card_system *s, double before, const cfg_settings *except)
 {
-    double *peak[] = {&s->peak_fp8, &s->peak_nvfp4};
-    static const char *const keys[] = {"compute.peak_fp8", "compute.peak_nvfp4"};
+    double *peak[] = {&s->peak_fp8, &s->peak_nvfp4, &s->peak_fp32};
+    static const char *const keys[] = {"compute.peak_fp8", "compute.peak_nvfp4", "compute.peak_fp32"};
 
     for (size_t k = 0; k < DSE_COUNT(peak); k++) {
         bool is_set = false;
@@ -683,6 +684,9 @@ static sim_law law_of(const card_system *s, wl_kernel_class c)
 
     return (sim_law){.is_given = card_law_is_given(l) && strcmp(s->laws, "roofline") != 0,
                      .peak_ops_per_s = wl_kernel_is_low(c) ? given_or(card_system_peak(s, c), 0) * 1e12 : 0,
+                     .peak32_ops_per_s = !wl_kernel_is_low(c) && wl_kernel_multiplies(c)
+                                             ? given_or(s->peak_fp32, 0) * 1e12
+                                             : 0,
                      .flop_factor = given_or(l->flop_factor, 0),
                      .byte_factor = given_or(l->byte_factor, 0),
                      .overhead_ns = given_or(l->overhead, 0),

@@ -47,6 +47,7 @@ typedef struct {
     cfg_name custom_hash;
     double peak_perf;            /* TFLOPS, 10^12; NaN: not given */
     double peak_fp8, peak_nvfp4; /* the same of products in 8 and 4 bits; NaN: the device has none */
+    double peak_fp32;            /* of products in 32 bits; NaN: as in 16 */
     double memory_bandwidth;     /* GB/s, 10^9; NaN: not given */
     double hbm_bytes;            /* bytes; NaN: not given */
     double per_kernel, per_step; /* ns; 0: none */

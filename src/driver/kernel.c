@@ -124,7 +124,7 @@ dse_status drv_kernel_time(const card_system *system, const drv_kernel_query *q,
                         out->class_name,
                         q->class == WL_KERNEL_MATMUL_NVFP4 ? "compute.peak_nvfp4" : "compute.peak_fp8");
     device = sim_device_of(&set);
-    device = sim_device_for(&device, law);
+    device = sim_device_for(&device, law, out->kernel.element_bytes);
     out->roofline_us = (double)sim_kernel_time(&out->kernel, &device).ticks / 1e3;
     slower = 1 + set.kernel_lag;
     out->us = out->roofline_us;

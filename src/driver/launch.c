@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "driver/training.h"
+#include "step/buckets.h"
 #include "step/module.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@ static const step_module *find_module(const step_model *m, step_block_kind block
     return NULL;
 }
 
-/* By the card, or else by the name that a file of configs/layers gives the module, as nothing else of that says
- * which function it is. */
+/* By the card, or else by the name that a file of configs/layers gives the module, as nothing else of that
+ * says which function it is. */
 static launch_activation activation_of(const step_module *m, const char *by_card)
 {
     static const struct {
@@ -195,6 +196,34 @@ static dse_status set_machines(const drv_study *s, uint32_t per_node, launch_job
     return DSE_OK;
 }
 
+/* Layers that are made again, by stage, as the point's parameters have them of all stages alike: the
+ * programs have one number. */
+static dse_status settle_recomputation(const drv_study *s, const launch_program *program, launch_job *j,
+                                       dse_error *err)
+{
+    const step_model *m = &s->training->model;
+    bool is_even = true, is_all = !m->n_mtp;
+
+    if (!m->n_recomputed)
+        return DSE_OK;
+    for (uint32_t i = 0; i < m->n_recomputed; i++) {
+        is_even &= m->recomputed[i] == m->recomputed[0];
+        is_all &= m->recomputed[i] == step_stage_of(m, i, m->n_recomputed).n_layers;
+    }
+    if (!is_even && !is_all)
+        return dse_fail(
+            err, DSE_E_CONFIG,
+            "%s makes as many layers of each stage again as of the others, and recompute_layout %s "
+            "has several numbers; take one for all stages",
+            program->title, s->model.recompute_layout);
+    j->point.recompute_layers = is_all ? 0 : m->recomputed[0];
+    if (!m->recomputed[0] && !is_all) {
+        j->point.recompute_granularity = STEP_RECOMPUTE_NONE;
+        j->point.recompute_end = 0;
+    }
+    return DSE_OK;
+}
+
 /* ---- the job ----------------------------------------------------------------------------------- */
 
 dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_program *program,
@@ -215,6 +244,7 @@ dse_status drv_launch_job(const drv_study *s, const strategy *p, const launch_pr
     if ((st = strategy_parse(&strategy_parameters[STRATEGY_like], "like", program->like, &j.point.like,
                              err)) != DSE_OK ||
         (st = drv_point_check(s, &j.point, err)) != DSE_OK ||
+        (st = settle_recomputation(s, program, &j, err)) != DSE_OK ||
         (st = set_machines(s, per_node, &j, err)) != DSE_OK)
         return st;
     set_model(s, &j);

@@ -30,6 +30,7 @@ enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED, ATTENTION_FLASH2 };
 enum { P2P_DEFAULT, P2P_ON, P2P_OFF };
 enum { TP_DEFAULT, TP_ON, TP_OFF };
+enum { END_DEFAULT, END_EARLY };
 enum { FP8_NONE, FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE };
 enum { DISPATCH_ALL_TO_ALL, DISPATCH_ALL_GATHER, DISPATCH_DEEPEP };
 enum { CAPACITY_DEFAULT, CAPACITY_NONE };
@@ -180,6 +181,10 @@ static bool overlaps_what_is_made_again(const strategy *p)
 }
 
 static bool makes_parts_again(const strategy *p) { return p->recompute_modules != STEP_AGAIN_CORE; }
+static bool makes_other_parts_again(const strategy *p)
+{
+    return p->recompute_modules & ~(unsigned)(STEP_AGAIN_CORE | STEP_AGAIN_MLP);
+}
 static bool makes_scaled_results_again(const strategy *p)
 {
     return p->fp8_recipe == FP8_DELAYED &&
@@ -268,8 +273,11 @@ static const struct {
     {~0u, overlaps_what_is_made_again,
      "ep_overlap micro-batches excludes recomputation of whole layers (Megatron); take "
      "recompute_granularity none or selective"},
-    {~(unsigned)(BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)), makes_parts_again,
+    {~(unsigned)(BIT(DRV_ANY) | BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE) | BIT(DRV_TORCHTITAN)), makes_parts_again,
      "only Megatron makes single modules again; take recompute_modules core-attn"},
+    /* What the policies of JAX's programs, which have these habits, make again (measured/job_words.c). */
+    {BIT(DRV_TORCHTITAN), makes_other_parts_again,
+     "only Megatron makes such modules again; take recompute_modules core-attn, mlp or both"},
     {~0u, makes_scaled_results_again,
      "results that are scaled by recipe delayed are not made again (Megatron); take fp8_recipe tensorwise, "
      "or recompute_modules without layernorm and moe-act"},
@@ -330,7 +338,9 @@ const char *const *drv_program_kin(const strategy *p)
 
 /* ---- habits --------------------------------------------------------------------------------- */
 
-/* FSDP2 reduces in each micro-batch; torch's pipelines switch that off, and reduce a stage after its last. */
+/* FSDP2 reduces in each micro-batch; torch's pipelines switch that off, and reduce a stage after its last.
+ * They keep parameters after a backward pass, too (pipelining/stage.py, backward_maybe_with_nosync:
+ * set_reshard_after_backward(False)), for the next forward pass, which frees them if told to. */
 static step_sync sync_of(const strategy *p, const step_options *o)
 {
     static const step_sync said[] = {[SYNC_EACH] = STEP_SYNC_EACH,
@@ -339,7 +349,9 @@ static step_sync sync_of(const strategy *p, const step_options *o)
 
     if (p->sync != SYNC_DEFAULT)
         return said[p->sync];
-    return p->pp > 1 && !o->reshard_after_forward ? STEP_SYNC_STAGE : STEP_SYNC_EACH;
+    if (p->pp == 1)
+        return STEP_SYNC_EACH;
+    return o->reshard_after_forward ? STEP_SYNC_LAST_NO_RESHARD : STEP_SYNC_STAGE;
 }
 
 /* DTensor waits for each collective where its result is read (style.py); Megatron-LM hides two of a layer's
@@ -389,6 +401,7 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
     o->gathers_again = !titan;
     o->stops_early = titan;
+    o->leaves_unread = titan && p->recompute_end == END_EARLY;
     o->whole_kv_heads = titan || (is_of(p, BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)) && context_by_ulysses(p));
     o->expands_kv = titan;
     o->fused_attention = p->attention != ATTENTION_UNFUSED;

@@ -32,9 +32,13 @@ static dse_status check_precision(const drv_study *s, dse_error *err)
 /* What follows the layers, and how stages share them. */
 static dse_status end_model(const card_model *card, dse_arena *a, step_model *m, dse_error *err)
 {
+    dse_status st;
+
     if (card->mtp_layers)
         step_model_add_mtp(m, (uint32_t)card->mtp_layers, a);
-    return *card->pipeline_layout ? step_model_lay_out(m, card->pipeline_layout, a, err) : DSE_OK;
+    if (*card->pipeline_layout && (st = step_model_lay_out(m, card->pipeline_layout, a, err)) != DSE_OK)
+        return st;
+    return *card->recompute_layout ? step_model_recompute(m, card->recompute_layout, a, err) : DSE_OK;
 }
 
 dse_status drv_training_make(drv_study *s, dse_arena *a, dse_error *err)
@@ -303,6 +307,10 @@ void drv_training_settle(strategy *p)
         {p->tp == 1, STRATEGY_tp_overlap},
         {p->cp == 1, STRATEGY_cp_comm},
         {!p->fp8_recipe, STRATEGY_fp8_params},
+        {p->like != DRV_TORCHTITAN || (p->recompute_granularity == STEP_RECOMPUTE_NONE && !p->recompute) ||
+             (p->recompute_granularity == STEP_RECOMPUTE_SELECTIVE &&
+              !(p->recompute_modules & STEP_AGAIN_MLP)),
+         STRATEGY_recompute_end},
         {p->ep == 1 && p->etp <= 1, STRATEGY_dispatch},
         {p->ep == 1, STRATEGY_ep_overlap},
         {p->capacity < CAPACITY_PADDED && p->like != DRV_DEEPSPEED, STRATEGY_capacity_percent},
@@ -413,10 +421,18 @@ static bool has_value(const design_axis *a, uint32_t value)
     return false;
 }
 
-/* What pp x vp divides: the layers, or the stages that were laid out. */
+/* Stages of which something is said one by one; 0: none. */
+static uint32_t said_stages(const drv_study *s)
+{
+    const step_model *m = &s->training->model;
+
+    return m->n_laid_out ? m->n_laid_out : m->n_recomputed;
+}
+
+/* What pp x vp divides: the layers, or the stages that were said. */
 static uint64_t stages_of(const drv_study *s)
 {
-    return s->training->model.n_laid_out ? s->training->model.n_laid_out : (uint64_t)s->model.layers;
+    return said_stages(s) ? said_stages(s) : (uint64_t)s->model.layers;
 }
 
 /* Stages have equal numbers of layers; where the number of layers is odd, and no power of two divides it,
@@ -424,7 +440,7 @@ static uint64_t stages_of(const drv_study *s)
 static void set_pipelines(design_axis *out, const drv_study *s, uint64_t npus)
 {
     const uint64_t layers = stages_of(s);
-    const bool is_given = out->n != 0 || s->training->model.n_laid_out;
+    const bool is_given = out->n != 0 || said_stages(s);
 
     set_divisors(out, layers, layers, npus);
     for (uint32_t v = 2; !is_given && layers % 2 && v <= layers / 2 && out->n < DESIGN_MAX_VALUES; v *= 2)
@@ -457,9 +473,14 @@ void drv_training_axes(const drv_study *s, design_axes *axes)
     const uint64_t npus = card_system_npus(&s->system), layers = stages_of(s);
     const uint64_t node = (uint64_t)s->system.npus_count.v[0];
     const drv_program program = axes->of[STRATEGY_like].n ? axes->of[STRATEGY_like].value[0] : DRV_ANY;
+    const uint32_t full = STEP_RECOMPUTE_FULL, all = 1;
     strategy usual = strategy_default();
     design_axis *of = axes->of;
 
+    if (s->training->model.n_recomputed && !of[STRATEGY_recompute].n) {
+        set_values(&of[STRATEGY_recompute_granularity], 1, &full);
+        set_values(&of[STRATEGY_recompute_every], 1, &all);
+    }
     join_recomputation(&of[STRATEGY_recompute], &of[STRATEGY_recompute_granularity]);
     set_powers(&of[STRATEGY_tp], node, npus);
     set_powers(&of[STRATEGY_cp], program != DRV_MEGATRON_2022 && s->model.sequence >= LONG_SEQUENCE ? 16 : 1,
@@ -501,19 +522,65 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
     return run_on(s, &s->training->model, &o, p, machine, a, out, err);
 }
 
+static dse_status floors_of(const drv_study *s, const step_model *m, const strategy *p, step_machine machine,
+                            dse_arena *a, step_floors *out, dse_error *err)
+{
+    const step_options o = drv_training_options(s, p);
+    const sched_options order = schedule_options(p, &o);
+
+    return step_floors_of(m, &o, schedule_of(p), &order, s->orders, s->training->clock, machine, a, out, err);
+}
+
 dse_status drv_training_floors(const drv_study *s, const strategy *p, step_machine machine, uint32_t layers,
                                dse_arena *a, step_floors *out, dse_error *err)
 {
     step_model m = s->training->model;
-    const step_options o = drv_training_options(s, p);
-    const sched_options order = schedule_options(p, &o);
     uint32_t *laid_out = DSE_ARENA_RAW(a, uint32_t, m.n_laid_out);
 
     for (uint32_t i = 0; i < m.n_laid_out; i++)
         laid_out[i] = layers || !i || i + 1 == m.n_laid_out ? layers : 1;
     m.laid_out = laid_out;
-    return step_floors_of(&m, &o, schedule_of(p), &order, s->orders, s->training->clock, machine, a, out,
-                          err);
+    return floors_of(s, &m, p, machine, a, out, err);
+}
+
+dse_status drv_training_own_floors(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
+                                   step_floors *out, dse_error *err)
+{
+    return floors_of(s, &s->training->model, p, machine, a, out, err);
+}
+
+dse_status drv_training_held(const drv_study *s, const strategy *p, dse_arena *a, drv_held *out,
+                             dse_error *err)
+{
+    const step_options o = drv_training_options(s, p);
+    const sched_options order = schedule_options(p, &o);
+    const step_memory *sizes;
+    const sched_ordered *ordered;
+    const sched_plan *plan;
+    dse_status st = sched_keeper_find(s->orders, schedule_of(p), &order, &ordered, err);
+
+    *out = (drv_held){0};
+    if (st != DSE_OK)
+        return st;
+    plan = &ordered->plan;
+    out->is_known = plan->n_directions == 1;
+    if (!out->is_known)
+        return DSE_OK;
+    out->n_ranks = plan->n_ranks;
+    out->n_stages = plan->n_stages;
+    out->stage_rank = plan->stage_rank;
+    out->peak = DSE_ARENA_NEW(a, uint64_t, plan->n_ranks);
+    out->bytes = DSE_ARENA_NEW(a, uint64_t, plan->n_stages);
+    out->always = DSE_ARENA_NEW(a, int64_t, plan->n_ranks);
+    sizes = step_memory_new(&s->training->model, &o, plan->n_stages, a);
+    for (uint32_t i = 0; i < plan->n_ranks; i++) {
+        step_rank_memory held;
+
+        step_memory_of(sizes, plan, i, a, &held);
+        out->peak[i] = held.peak;
+        step_memory_between(sizes, plan, i, a, out->bytes, &out->always[i]);
+    }
+    return DSE_OK;
 }
 
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,

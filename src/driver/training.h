@@ -52,6 +52,24 @@ dse_status drv_training_on(const drv_study *s, const strategy *p, step_machine m
 dse_status drv_training_floors(const drv_study *s, const strategy *p, step_machine machine, uint32_t layers,
                                dse_arena *a, step_floors *out, dse_error *err);
 
+/* The same of the layers that its model gives each stage. */
+dse_status drv_training_own_floors(const drv_study *s, const strategy *p, step_machine machine, dse_arena *a,
+                                   step_floors *out, dse_error *err);
+
+/* What the ranks of a point's pipeline hold. */
+typedef struct {
+    bool is_known; /* else the plan has two directions, and nothing else is set */
+    uint32_t n_ranks, n_stages;
+    const uint32_t *stage_rank; /* per stage */
+    uint64_t *peak;             /* per rank: bytes */
+    uint64_t *bytes;            /* per stage, and per rank: step_memory_between */
+    int64_t *always;
+} drv_held;
+
+/* Everything belongs to the arena, but for what the study's keeper of orders has. */
+dse_status drv_training_held(const drv_study *s, const strategy *p, dse_arena *a, drv_held *out,
+                             dse_error *err);
+
 /* The same as drv_training_on of a router that spreads tokens evenly, whatever the card says: what its
  * imbalance costs is the difference. */
 dse_status drv_training_even(const drv_study *s, const strategy *p, dse_arena *a, step_result *out,

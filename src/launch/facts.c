@@ -225,6 +225,7 @@ static void set_recompute(const strategy *p, dse_arena *a, launch_facts *f)
     f->checkpoints = !is_full                 ? f->recompute_modules ? "operators" : "none"
                      : p->recompute_every > 1 ? "layers"
                                               : "full";
+    f->stops_early = on_off(p->recompute_end);
     f->checkpoint_every =
         f->recompute_modules ? "op" : number_if(a, is_full && p->recompute_every > 1, p->recompute_every);
 }

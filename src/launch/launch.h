@@ -34,8 +34,8 @@ typedef struct {
     bool has_sinks;   /* in the softmax of attention */
     uint64_t window;  /* tokens that one attends to, itself and those before it; 0: all */
     uint64_t windowed_layers, full_attention_every; /* 0: all; none (cards/model.h) */
-    bool
-        has_other_layers; /* what no option says: norms elsewhere, another norm of queries and keys, parallel blocks */
+    /* What no option says: norms elsewhere, another norm of queries and keys, parallel blocks. */
+    bool has_other_layers;
     bool has_dropout;
     bool is_rotary;         /* queries and keys are rotated */
     bool has_positions;     /* they are a table that is learned */

@@ -22,7 +22,8 @@ typedef struct {
     const char *biases, *tied, *dropout; /* switches */
     const char *qkv_bias, *qk_norm;      /* switches: biases of queries, keys and values alone */
     const char *sinks;                   /* "on": attention's softmax has them */
-    const char *window, *window_list;    /* tokens before and behind one that it attends to: "127,0", "[127,0]" */
+    /* Tokens before and behind one that it attends to: "127,0", "[127,0]". */
+    const char *window, *window_list;
     const char *windowed;                /* which layers, if not all do: "4" (but each fourth), "[0,1,1]" */
     const char *experts, *topk, *ep, *etp, *with_experts; /* with_experts: "on" */
     const char *expert_ffn, *shared_ffn;
@@ -78,6 +79,7 @@ typedef struct {
      * "full". */
     const char *checkpoints;
     const char *checkpoint_every; /* of layers; "op" of operators */
+    const char *stops_early;      /* switch */
     /* numbers */
     const char *precision;       /* "fp32", "mixed", "bf16" */
     const char *bf16;            /* switch: layers are computed in 16 bits */

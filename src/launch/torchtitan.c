@@ -104,6 +104,7 @@ static bool spreads_experts_badly(const launch_job *j)
 
 static bool lays_out_stages(const launch_job *j) { return j->n_laid_out > 1; }
 static bool recomputes_modules(const launch_job *j) { return j->point.recompute_modules != 1; }
+static bool stops_early(const launch_job *j) { return j->point.recompute_end; }
 static bool predicts_further(const launch_job *j) { return j->mtp_layers > 0; }
 
 static const launch_rule refused[] = {
@@ -133,6 +134,8 @@ static const launch_rule refused_by_v022[] = {
 };
 
 static const launch_rule refused_by_main[] = {
+    {stops_early, "TorchTitan main makes layers again to their end; take recompute_end default, or --program "
+                  "torchtitan-toml"},
     {recomputes_every, "TorchTitan main cannot recompute every n-th layer alone; take recompute_every 1, "
                        "recompute_granularity selective, or --program torchtitan-toml"},
     {cuts_products, "TorchTitan main has asynchronous tensor parallelism with its compilation alone, "
@@ -231,6 +234,7 @@ static const launch_option toml_rows[] = {
     {"activation_checkpoint.mode", FACT(checkpoints), LAUNCH_TEXT,
      WORDS({"none", "none"}, {"operators", "selective"}, {"layers", "selective"}, {"full", "full"})},
     {"activation_checkpoint.selective_ac_option", FACT(checkpoint_every), LAUNCH_TEXT},
+    {"activation_checkpoint.early_stop", FACT(stops_early), LAUNCH_SWITCH, .fallback = "off"},
     {"quantize.linear.float8.recipe_name", FACT(scaled_alone), LAUNCH_TEXT,
      WORDS({"tensorwise", "tensorwise"}, {"rowwise", "rowwise"}, {"mxfp8", NULL})},
     {"quantize.linear.float8.enable_fsdp_float8_all_gather", FACT(fp8_params), LAUNCH_SWITCH,

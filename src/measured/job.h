@@ -4,6 +4,7 @@
 #ifndef DSE_MEASURED_JOB_H
 #define DSE_MEASURED_JOB_H
 
+#include "config/doc.h"
 #include "trace/card.h"
 
 #define MSR_JOB_NONE  TRACE_CARD_NONE
@@ -58,6 +59,7 @@ typedef struct {
     int64_t tp_overlap;        /* products cut in pieces beside the collectives of tp: 0, 1 */
     int64_t zero_stage;        /* 0 to 3: of optimizers that shard; dp_shard says 3 */
     int64_t shard_group;       /* ranks over which an optimizer is sharded; the rest of dp repeats them */
+    int64_t reshards;          /* of sharded weights: freed after the forward pass: 0, 1 */
     int64_t float8;            /* 0, 1: arithmetic in 8 bits */
     /* The machine. */
     const char *device; /* as written: "nvidia_a100", "H100 SXM 96GB ..." */
@@ -95,7 +97,21 @@ dse_status msr_job_of_card(const trace_card *card, const char *name, msr_job *ou
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err);
 
-/* The same from memory, but the first row that cannot be read is a failure. `path` is only a name for
+/* What the source of rows says of them elsewhere than in its table: a script beside it, the heading of a
+ * column. */
+typedef struct {
+    size_t n_only;
+    const char **only;      /* of which rows, as msr_jobs_read takes them */
+    const cfg_node *fields; /* a mapping; they hold instead of those of the row that have their names */
+    const char *source;     /* where it is said, for a note of the job */
+} msr_stated;
+
+/* msr_jobs_read with that. A word of its `only` that holds of no row is wrong, as are others. */
+dse_status msr_jobs_read_stated(const char *path, const char *const *only, size_t n_only,
+                                const msr_stated *stated, size_t n_stated, dse_arena *a, msr_job **out,
+                                size_t *n, dse_error *err);
+
+/* msr_jobs_read from memory, but the first row that cannot be read is a failure. `path` is only a name for
  * messages. */
 dse_status msr_jobs_parse(const char *path, const char *text, size_t length, const char *const *only,
                           size_t n_only, dse_arena *a, msr_job **out, size_t *n, dse_error *err);

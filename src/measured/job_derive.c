@@ -79,9 +79,8 @@ static void derive_recompute(deriving *d)
     d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
     if (nearest)
         note(d, nearest);
-    else if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE &&
-             !(d->framework && d->framework->has_policies))
-        d->job->recompute_parts = msr_recompute_parts(text);
+    if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE)
+        d->job->recompute_parts = msr_recompute_parts(text, d->framework);
     if (text && d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
     if (text || !MSR_GIVEN(flag))

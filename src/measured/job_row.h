@@ -65,10 +65,12 @@ typedef struct {
     int64_t stage_micro_batch;  /* sequences of a micro-batch of a pipeline; 0: no default */
     int64_t chunks;             /* of an interleaved schedule on a rank; 0: no default */
     bool sequence_parallel;     /* with tp */
+    bool recomputes_early;      /* makes layers again as far as the backward pass reads them */
     bool tp_overlap;            /* collectives of tp beside pieces of products, with sequence parallelism */
     bool unfused;               /* attention, with the scores in memory */
     bool flash_attention_2;     /* attention by its kernels */
     bool overlaps;              /* reductions and gathering over dp, below ZeRO-3 */
+    bool mixes_sharded;         /* mixed precision is that of sharded weights; else tp and pp have none */
     const char *cp_comm;        /* the strategy's word */
     bool has_policies;          /* recomputation is said by MaxText's names of policies */
     bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
@@ -88,7 +90,7 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
 
 /* What a text about selective recomputation names in brackets, if that is more than attention ("core_attn");
  * NULL. */
-const char *msr_recompute_parts(const char *text);
+const char *msr_recompute_parts(const char *text, const msr_framework *f);
 
 /* Whether the name of a model is one of a family that is built as a Llama (gated activation, RMSNorm), or as
  * Nemotron (squared ReLU without a gate, groups of heads); false for each: the name says nothing. */

@@ -108,6 +108,7 @@ const msr_spelling msr_spellings[] = {
     {F_ZERO_STAGE, IN_ROW, {"zero_stage"}, NULL, 0},
     {F_OPTIMIZER_SHARDING, IN_ROW, {"optimizer_sharding"}, NULL, 0},
     {F_SHARD_GROUP, IN_ROW, {"shard_group", "optimizer_shard_group"}, NULL, 0},
+    {F_RESHARDS, IN_ROW, {"reshard_after_forward", "fsdp_reshard_after_forward"}, NULL, 0},
     {F_DEVICE, IN_ROW | IN_HARDWARE, {"device"}, NULL, 0},
     {F_DEVICE, IN_ROW, {"hardware"}, NULL, 0},
     {F_DEVICE, IN_ROW | IN_HARDWARE, {"gpu"}, NULL, 0},

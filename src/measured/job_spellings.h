@@ -84,6 +84,7 @@ typedef enum {
     F(ZERO_STAGE, INT, job.zero_stage, 0)                                                                    \
     F(OPTIMIZER_SHARDING, FLAG, optimizer_sharding, 0)                                                       \
     F(SHARD_GROUP, INT, job.shard_group, 1)                                                                  \
+    F(RESHARDS, FLAG, job.reshards, 0)                                                                       \
     F(DEVICE, TEXT, job.device, 0)                                                                           \
     F(MACHINE, TEXT, job.machine, 0)                                                                         \
     F(FRAMEWORK, TEXT, job.framework, 0)                                                                     \

@@ -12,6 +12,8 @@ typedef struct {
     cfg_doc doc;
     const cfg_node *rows, *columns, *common, *units, *models, *defined;
     bool refuses_rows; /* a row that cannot be read does not fail the table, if others can */
+    const msr_stated *stated;
+    size_t n_stated;
     dse_arena *arena;
 } table;
 
@@ -227,6 +229,95 @@ static dse_status nothing_selected(const table *t, const char *const *only, size
                        only[0]);
 }
 
+/* ---- what is said of rows elsewhere ---------------------------------------------------------- */
+
+static bool all_hold(const table *t, const cfg_node *row, const char *const *only, size_t n, bool *has_key)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < n; i++)
+        all = holds(t, row, only[i], &has_key[i]) && all;
+    return all;
+}
+
+/* The entry of a mapping with room for one more that has the key, or a new one. */
+static cfg_node **entry_of(cfg_node *map, cfg_node *key)
+{
+    uint32_t i = 0;
+
+    while (i < map->n && strcmp(map->key[i]->text, key->text) != 0)
+        i++;
+    if (i == map->n)
+        map->key[map->n++] = key;
+    return &map->item[i];
+}
+
+static const cfg_node *with_fields(const table *t, const cfg_node *row, const cfg_node *fields)
+{
+    cfg_node *map = dse_arena_copy(t->arena, row, 1, sizeof *row);
+
+    map->key = DSE_ARENA_NEW(t->arena, cfg_node *, row->n + fields->n);
+    map->item = DSE_ARENA_NEW(t->arena, cfg_node *, row->n + fields->n);
+    memcpy(map->key, row->key, row->n * sizeof *row->key);
+    memcpy(map->item, row->item, row->n * sizeof *row->item);
+    for (uint32_t i = 0; i < fields->n; i++)
+        *entry_of(map, fields->key[i]) = fields->item[i];
+    return map;
+}
+
+/* The row with what is said of it elsewhere. */
+static const cfg_node *complete(const table *t, const cfg_node *row)
+{
+    const cfg_node *out = row;
+
+    for (size_t i = 0; i < t->n_stated; i++) {
+        bool *has_key = DSE_ARENA_NEW(t->arena, bool, t->stated[i].n_only + 1);
+
+        if (all_hold(t, row, t->stated[i].only, t->stated[i].n_only, has_key))
+            out = with_fields(t, out, t->stated[i].fields);
+    }
+    return out;
+}
+
+/* The notes of a job whose row it is: where more is said of it. */
+static void note_stated(const table *t, const cfg_node *row, msr_job *job)
+{
+    for (size_t i = 0; i < t->n_stated; i++) {
+        const msr_stated *s = &t->stated[i];
+        bool *has_key = DSE_ARENA_NEW(t->arena, bool, s->n_only + 1);
+        const char *text = "";
+
+        if (!all_hold(t, row, s->only, s->n_only, has_key))
+            continue;
+        for (uint32_t k = 0; k < s->fields->n; k++)
+            text = dse_arena_printf(t->arena, "%s%s%s %s", text, k ? ", " : "", s->fields->key[k]->text,
+                                    s->fields->item[k]->text);
+        if (job->n_notes < MSR_JOB_NOTES)
+            job->note[job->n_notes++] = dse_arena_printf(t->arena, "%s: %s", text, s->source);
+    }
+}
+
+/* Refuses what holds of no row of the table. */
+static dse_status check_stated(const table *t, dse_error *err)
+{
+    for (size_t i = 0; i < t->n_stated; i++) {
+        const msr_stated *s = &t->stated[i];
+        bool *has_key = DSE_ARENA_NEW(t->arena, bool, s->n_only + 1), is_used = false;
+
+        for (uint32_t r = 0; r < t->rows->n; r++) {
+            const cfg_node *row;
+            dse_status st = row_object(t, r, &row, err);
+
+            if (st != DSE_OK)
+                return st;
+            is_used = all_hold(t, row, s->only, s->n_only, has_key) || is_used;
+        }
+        if (!is_used)
+            return nothing_selected(t, s->only, s->n_only, has_key, err);
+    }
+    return DSE_OK;
+}
+
 /* ---- all of them --------------------------------------------------------------------------- */
 
 static dse_status read_rows(const table *t, const char *const *only, size_t n_only, msr_job **out, size_t *n,
@@ -243,16 +334,15 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
     for (uint32_t i = 0; i < t->rows->n; i++) {
         dse_error why = DSE_ERROR_INIT;
         const cfg_node *row;
-        bool selected = true;
 
         if ((st = row_object(t, i, &row, err)) != DSE_OK)
             return st;
-        for (size_t k = 0; k < n_only; k++)
-            selected = holds(t, row, only[k], &has_key[k]) && selected;
-        if (!selected)
+        if (!all_hold(t, row, only, n_only, has_key))
             continue;
-        if ((st = read_row(t, row, i, &jobs[count++], &why)) == DSE_OK)
+        if ((st = read_row(t, complete(t, row), i, &jobs[count++], &why)) == DSE_OK) {
+            note_stated(t, row, &jobs[count - 1]);
             continue;
+        }
         if (st != DSE_E_CONFIG || !t->refuses_rows)
             return dse_fail_at(err, st, why.where, "%s", why.text);
         if (!refused++)
@@ -275,7 +365,7 @@ static dse_status parse(const char *path, const char *text, size_t length, const
 
     if ((st = check_words(only, n_only, err)) != DSE_OK ||
         (st = cfg_parse_json(path, text, length, t->arena, &t->doc, err)) != DSE_OK ||
-        (st = open_table(t, err)) != DSE_OK)
+        (st = open_table(t, err)) != DSE_OK || (st = check_stated(t, err)) != DSE_OK)
         return st;
     return read_rows(t, only, n_only, out, n, err);
 }
@@ -291,7 +381,14 @@ dse_status msr_jobs_parse(const char *path, const char *text, size_t length, con
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err)
 {
-    table t = {.refuses_rows = true, .arena = a};
+    return msr_jobs_read_stated(path, only, n_only, NULL, 0, a, out, n, err);
+}
+
+dse_status msr_jobs_read_stated(const char *path, const char *const *only, size_t n_only,
+                                const msr_stated *stated, size_t n_stated, dse_arena *a, msr_job **out,
+                                size_t *n, dse_error *err)
+{
+    table t = {.refuses_rows = true, .stated = stated, .n_stated = n_stated, .arena = a};
     dse_strbuf text;
     dse_status st;
 

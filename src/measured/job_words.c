@@ -75,8 +75,8 @@ bool msr_word_is_absent(const char *text)
  * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is
  * split over `tensor` between the products, so that what crosses is what sequence parallelism's is).
  * 8 bits of MaxText and Paxml are Flax's on GPUs, scaled by the history of maxima (flax/linen/fp8_ops.py,
- * Fp8DotGeneralOp), and taken for the same on TPUs. PyTorch/XLA recomputes what a program wraps, and by itself
- * nothing.
+ * Fp8DotGeneralOp), and taken for the same on TPUs. PyTorch/XLA recomputes what a program wraps, and by
+ * itself nothing.
  *
   * Collectives of tensor parallelism beside products: NVIDIA's recipes ask for Transformer Engine's
   * (ub_tp_comm_overlap: true of GPT-3 175B, Llama 3.1 70B, Nemotron-4 15B and 340B in dgxc-benchmarking
@@ -86,13 +86,24 @@ bool msr_word_is_absent(const char *text)
   * Megatron-DeepSpeed before Microsoft took up Megatron-LM's asynchronous sums (9e72d571, 2023-07-04),
   * BigScience's among them (megatron/mpu/layers.py), wait for all of them; which fork ran no table says.
  *
+ * TorchTitan's mixed precision is that of fully_shard, over dp_shard and cp; without it torch's autocast
+ * has data parallelism alone, and tp or pp train in 32 bits (distributed/utils.py, maybe_enable_amp:
+ * "Mixed precision training with TP or PP is only supported when FSDP/HSDP/CP is enabled").
+ *
+ * Layers are made again as far as the backward pass reads them, so without their last product: by torch's
+ * checkpoint without reentrance from 2.1 on (torch/utils/checkpoint.py, _enable_checkpoint_early_stop), which
+ * fms-fsdp 0d319983 and TorchTitan before 25413d224 (2025-08-29, early_stop False) take, whose figures are
+ * older; and by XLA, which computes nothing that nobody reads. llm-foundry's are of torch 1.13 and 2.0.
+ *
  * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192
  * tokens, and its log's tps is a device's (tools/metrics.py). */
 static const msr_framework frameworks[] = {
     {.name = "torchtitan",
      .title = "TorchTitan",
      .flash_attention_2 = true,
+     .recomputes_early = true,
      .like = "torchtitan",
+     .mixes_sharded = true,
      .sharded = 1,
      .zero = 3,
      .when_on = MSR_RECOMPUTE_FULL,
@@ -154,6 +165,7 @@ static const msr_framework frameworks[] = {
     {.name = "fmsfsdp",
      .title = "fms-fsdp",
      .flash_attention_2 = true,
+     .recomputes_early = true,
      .like = "torchtitan",
      .sharded = -1,
      .zero = -1,
@@ -177,6 +189,7 @@ static const msr_framework frameworks[] = {
      .is_llama = true},
     {.name = "maxtext",
      .title = "MaxText",
+     .recomputes_early = true,
      SHARDS,
      .unsaid = MSR_RECOMPUTE_FULL,
      .one_micro_batch = true,
@@ -188,12 +201,14 @@ static const msr_framework frameworks[] = {
      .fp8_recipe = "delayed"},
     {.name = "paxml",
      .title = "Paxml",
+     .recomputes_early = true,
      SHARDS,
      .unsaid = MSR_RECOMPUTE_FULL,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
      .sequence_parallel = true,
      .cp_comm = "all-gather",
+     .has_policies = true,
      .fp8_recipe = "delayed"},
     {.name = "torchxla",
      .other_name = "pytorchxla",
@@ -331,30 +346,38 @@ static said says(const char *text)
     return SAYS_UNKNOWN;
 }
 
-/* What MaxText's policies keep of a layer, which a text may have in brackets: "selective
- * (minimal_with_context)". What the backward pass needs and is not kept is made again. Source:
- * src/maxtext/layers/decoders.py, get_remat_policy. */
-#define NEAR(what) "recomputation of all of a layer, the nearest to MaxText's policy, which " what
+/* What the policies of MaxText and Paxml keep of a layer, which a text may have in brackets: "selective
+ * (minimal_with_context)". What the backward pass needs and is not kept is made again; of a Llama whose
+ * attention's products are kept that is attention itself and the two products before its network's
+ * activation, as XLA does not compute what nobody reads: the last one. Sources: MaxText's
+ * src/maxtext/layers/decoders.py, get_remat_policy; Praxis' layers/checkpoint_policy.py. */
+#define NEAR(what) "recomputation of all of a layer, the nearest to a policy that " what
+#define CORE_MLP   "(core_attn, mlp)"
+#define NEAR_QKV                                                                                             \
+    "recomputation of attention and its network, the nearest to a policy that keeps queries, keys and "      \
+    "values"
 static const struct {
     const char *policy;
     msr_recompute is;
+    const char *parts; /* of selective; NULL: attention alone */
     const char *nearest;
 } policies[] = {
-    {"full", MSR_RECOMPUTE_FULL, NULL},
-    {"minimal", MSR_RECOMPUTE_SELECTIVE, NULL},
-    {"minimal_offloaded", MSR_RECOMPUTE_SELECTIVE, NULL},
-    {"minimal_flash", MSR_RECOMPUTE_NONE,
+    {"full", MSR_RECOMPUTE_FULL, NULL, NULL},
+    {"minimal", MSR_RECOMPUTE_SELECTIVE, NULL, NULL},
+    {"minimal_offloaded", MSR_RECOMPUTE_SELECTIVE, NULL, NULL},
+    {"minimal_flash", MSR_RECOMPUTE_NONE, NULL,
      "no recomputation, the nearest to a policy that keeps all but element-wise results"},
-    {"minimal_with_context", MSR_RECOMPUTE_NONE,
+    {"minimal_with_context", MSR_RECOMPUTE_NONE, NULL,
      "no recomputation, the nearest to a policy that keeps all but element-wise results"},
-    {"minimal_with_quantization", MSR_RECOMPUTE_SELECTIVE, NULL},
-    {"save_qkv_proj", MSR_RECOMPUTE_FULL, NEAR("keeps queries, keys and values")},
-    {"qkv_proj_offloaded", MSR_RECOMPUTE_FULL, NEAR("keeps queries, keys and values")},
-    {"save_out_proj", MSR_RECOMPUTE_FULL, NEAR("keeps the result of attention")},
-    {"save_dot_except_mlp", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
-    {"save_dot_with_context_except_mlp", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
-    {"save_dot_except_mlpwi", MSR_RECOMPUTE_FULL, NEAR("keeps attention's products")},
-    {"custom", MSR_RECOMPUTE_FULL, NEAR("keeps the results that a list names")},
+    {"minimal_with_quantization", MSR_RECOMPUTE_SELECTIVE, NULL, NULL},
+    {"save_qkv_proj", MSR_RECOMPUTE_SELECTIVE, CORE_MLP, NEAR_QKV},
+    {"qkv_proj_offloaded", MSR_RECOMPUTE_SELECTIVE, CORE_MLP, NEAR_QKV},
+    {"save_out_proj", MSR_RECOMPUTE_FULL, NULL, NEAR("keeps the result of attention")},
+    {"save_dot_except_mlp", MSR_RECOMPUTE_SELECTIVE, CORE_MLP, NULL},
+    {"save_dot_with_context_except_mlp", MSR_RECOMPUTE_SELECTIVE, "(mlp)", NULL},
+    {"save_dot_except_mlpwi", MSR_RECOMPUTE_SELECTIVE, CORE_MLP, NULL},
+    {"save_qkv_out_proj", MSR_RECOMPUTE_SELECTIVE, CORE_MLP, NULL},
+    {"custom", MSR_RECOMPUTE_FULL, NULL, NEAR("keeps the results that a list names")},
 };
 
 /* The number of the policy that a text names, or its bracket; as many as there are: it names none. */
@@ -370,6 +393,12 @@ static size_t find_policy(const char *text)
     return i;
 }
 
+/* The number of the policy that a text names to a program that has such; as many as there are: none. */
+static size_t policy_of(const char *text, const msr_framework *f)
+{
+    return text && f && f->has_policies ? find_policy(text) : DSE_COUNT(policies);
+}
+
 msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const char **nearest)
 {
     const msr_recompute meanings[] = {
@@ -380,20 +409,26 @@ msr_recompute msr_recompute_of(const char *text, const msr_framework *f, const c
         [SAYS_ON] = f ? f->when_on : MSR_RECOMPUTE_UNKNOWN,
     };
 
+    const size_t policy = policy_of(text, f);
+
     *nearest = NULL;
-    if (text && f && f->has_policies && find_policy(text) < DSE_COUNT(policies)) {
-        *nearest = policies[find_policy(text)].nearest;
-        return policies[find_policy(text)].is;
+    if (policy < DSE_COUNT(policies)) {
+        *nearest = policies[policy].nearest;
+        return policies[policy].is;
     }
     return text ? meanings[says(text)] : MSR_RECOMPUTE_UNKNOWN;
 }
 
-/* Megatron's --recompute-modules, but for a list of core_attn alone, which they are without one. */
-const char *msr_recompute_parts(const char *text)
+/* Megatron's --recompute-modules, but for a list of core_attn alone, which they are without one; of a policy
+ * what it makes again. */
+const char *msr_recompute_parts(const char *text, const msr_framework *f)
 {
     static const char *const attention[] = {"core_attn", "core attention", "attention", "attn"};
     const char *bracket = strchr(text, '(');
+    const size_t policy = policy_of(text, f);
 
+    if (f && f->has_policies)
+        return policy < DSE_COUNT(policies) ? policies[policy].parts : NULL;
     for (const char *p = bracket ? bracket + 1 : ""; *p; p += strspn(p, ",) ")) {
         const size_t n = strcspn(p, ",)");
         bool is_known = false;

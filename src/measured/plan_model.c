@@ -346,6 +346,17 @@ static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *er
 
 /* ---- what every model gets ----------------------------------------------------------------- */
 
+/* Whether a program that was asked for 16 bits trains in 32, as no weights are sharded. */
+static bool mixes_nothing(const msr_job *j)
+{
+    const msr_framework *program = msr_framework_find(j->framework);
+    const bool is_sharded = MSR_GIVEN(j->zero_stage) ? j->zero_stage == 3 && j->dp > 1
+                            : MSR_GIVEN(j->dp_shard) ? j->dp_shard > 1
+                                                     : j->dp > 1;
+
+    return program && program->mixes_sharded && (j->tp > 1 || j->pp > 1) && !is_sharded && j->cp <= 1;
+}
+
 static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
 {
     const char *word = o->precision;
@@ -356,6 +367,11 @@ static void put_precision(msr_plan *p, const msr_plan_options *o, making *m)
         word = "mixed";
         if (!p->job->precision)
             msr_plan_assume(p, m->arena, "mixed precision, 16 and 32 bits: the source does not say");
+    }
+    if (!o->precision && !strcmp(word, "mixed") && mixes_nothing(p->job)) {
+        word = "fp32";
+        msr_plan_assume(p, m->arena, "32 bits, as %s mixes no precisions where no weights are sharded",
+                        msr_framework_find(p->job->framework)->title);
     }
     put(m, "precision", word);
 }

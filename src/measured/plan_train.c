@@ -108,6 +108,8 @@ static void choose_sharding(planning *p)
     if (zero > 0 && MSR_GIVEN(j->dp_replicate) && MSR_GIVEN(j->dp_shard) &&
         (j->dp_shard > 1 || (zero == 3 && j->cp > 1)))
         p->point->replicas = (uint32_t)j->dp_replicate;
+    if (zero == 3 && MSR_GIVEN(j->reshards))
+        p->point->reshard = choice(STRATEGY_reshard, j->reshards ? "always" : "never");
     if (p->point->zero == 3 || !p->program)
         return;
     p->point->overlap = choice(STRATEGY_overlap, p->program->overlaps ? "on" : "off");
@@ -226,7 +228,7 @@ static void choose_selective(planning *p)
 {
     const msr_selective what = p->program ? p->program->selective : MSR_SELECTIVE_ATTENTION;
 
-    if (what == MSR_SELECTIVE_UNKNOWN) {
+    if (what == MSR_SELECTIVE_UNKNOWN && !p->job->recompute_parts) {
         msr_plan_gap(p->plan, MSR_GAP_UNKNOWN_FACT, p->arena,
                      "the source lacks which layers the selective recomputation of %s makes again",
                      p->program->title);
@@ -257,6 +259,12 @@ static void choose_full(planning *p)
         p->point->recompute_layers = (uint32_t)p->job->recompute_layers;
 }
 
+static bool makes_products_again(const strategy *p)
+{
+    return p->recompute_granularity == STEP_RECOMPUTE_FULL ||
+           (p->recompute_granularity == STEP_RECOMPUTE_SELECTIVE && p->recompute_modules & STEP_AGAIN_MLP);
+}
+
 static void choose_recomputation(planning *p, const msr_plan_options *o)
 {
     msr_recompute how = o->recompute < 0   ? p->job->recompute
@@ -278,6 +286,8 @@ static void choose_recomputation(planning *p, const msr_plan_options *o)
         choose_full(p);
     else if (how == MSR_RECOMPUTE_SELECTIVE)
         choose_selective(p);
+    if (p->program && p->program->recomputes_early && makes_products_again(p->point))
+        p->point->recompute_end = choice(STRATEGY_recompute_end, "early");
 }
 
 static void choose_splits(planning *p)
@@ -381,13 +391,16 @@ static void choose_recipe(planning *p)
     }
 }
 
-/* In the row's word, or as its program does. Megatron-Bridge's recipes leave it out where they multiply in 4
- * bits (llama3_llm_pretrain.py: tp_comm_overlap = False if precision == "nvfp4"). */
+/* In the row's word, or as its program does; of forks of Megatron-DeepSpeed, which multiply in no pieces,
+ * whether a sum goes on beside the product for the weight's gradient. Megatron-Bridge's recipes leave it out
+ * where they multiply in 4 bits (llama3_llm_pretrain.py: tp_comm_overlap = False if precision == "nvfp4"). */
 static void choose_tensor_overlap(planning *p)
 {
     const msr_job *j = p->job;
     const char *word = j->tp_overlap == 1 ? "on" : NULL;
 
+    if (j->tp > 1 && j->tp_overlap == 0 && p->point->like == choice(STRATEGY_like, "deepspeed"))
+        p->point->tp_overlap = choice(STRATEGY_tp_overlap, "off");
     if (j->tp <= 1 || p->point->sequence_parallel != choice(STRATEGY_sequence_parallel, "on"))
         return;
     if (!MSR_GIVEN(j->tp_overlap) && p->program && p->program->tp_overlap &&

@@ -157,7 +157,7 @@ bool msr_recompute_modules(const msr_job *j, uint32_t *out)
     char set[WORD_MAX] = "";
     size_t n = 0;
 
-    if (!j->recompute_parts || !program || strcmp(program->like, "megatron") != 0)
+    if (!j->recompute_parts || !program || (!program->has_policies && strcmp(program->like, "megatron") != 0))
         return false;
     for (const char *c = j->recompute_parts; *c && n + 1 < sizeof set; c++)
         if (*c == ',')

@@ -240,7 +240,8 @@ static dse_status add_rows(loading *l, const char *table, dse_error *err)
     dse_status st = card_locate(CARD_MEASURED, table, l->arena, &path, err);
 
     if (st == DSE_OK)
-        st = msr_jobs_read(path, l->o->only, l->o->n_only, l->arena, &job, &n, err);
+        st = msr_jobs_read_stated(path, l->o->only, l->o->n_only, l->o->stated, l->o->n_stated, l->arena,
+                                  &job, &n, err);
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < n; i++) {

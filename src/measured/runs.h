@@ -30,6 +30,8 @@ typedef struct {
     const char *const *trace; /* directories, or files */
     const char *const *table; /* measured tables, by name or path */
     const char *const *only;  /* rows of them, as msr_jobs_read takes them */
+    size_t n_stated;
+    const msr_stated *stated; /* what their sources say elsewhere */
     bool kind_must_be_said;   /* rows that do not say that they were measured are left */
     msr_plan_options plan;
     drv_recording_options read; /* its card is for the only trace */

@@ -338,6 +338,8 @@ static dse_status gather(const validating *v, const msr_validate_table *t, const
                                         .table = &path,
                                         .n_only = t->n_only,
                                         .only = t->only,
+                                        .n_stated = t->n_stated,
+                                        .stated = t->stated,
                                         .kind_must_be_said = !t->is_measured,
                                         .plan = {.recompute = -1, .settings = settings},
                                         .read = {.n_threads = v->o->n_threads}},

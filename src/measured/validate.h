@@ -5,6 +5,7 @@
 #define DSE_MEASURED_VALIDATE_H
 
 #include "compare/bands.h"
+#include "measured/job.h"
 #include "report/validated.h"
 
 typedef struct {
@@ -38,6 +39,8 @@ typedef struct {
     size_t n_only, n_set, n_fit, n_except;
     const char **only, **set, **fit;
     const char **except; /* rows that are no evidence: of which any of these KEY=VALUE holds */
+    size_t n_stated;
+    msr_stated *stated; /* what sources say of rows elsewhere than in the table */
     bool by_tokens, is_profiled, no_evidence, ships; /* ships: it is in configs/measured */
     bool is_measured; /* so are rows that do not say what they are */
     size_t n_peers;

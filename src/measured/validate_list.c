@@ -69,6 +69,39 @@ static dse_status read_peers(const cfg_doc *doc, const cfg_node *row, dse_arena 
     return DSE_OK;
 }
 
+/* "stated: [{only: [tag=v25.04], fields: {interleaving: 12}, source: ...}]". */
+static dse_status read_stated(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
+                              dse_error *err)
+{
+    static const char *const known[] = {"only", "fields", "source"};
+    const cfg_node *list = cfg_get(row, "stated");
+    dse_status st;
+
+    if (!list)
+        return DSE_OK;
+    if (list->kind != CFG_LIST)
+        return cfg_fail(err, doc, list, "'stated' must be a list");
+    t->stated = DSE_ARENA_NEW(a, msr_stated, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
+        msr_stated *s = &t->stated[t->n_stated++];
+
+        if ((st = cfg_only_keys(doc, list->item[i], "what is stated", known, DSE_COUNT(known), err)) !=
+                DSE_OK ||
+            (st = read_texts(doc, list->item[i], "only", a, &s->only, &s->n_only, err)) != DSE_OK ||
+            (st = read_text(doc, list->item[i], "source", &s->source, err)) != DSE_OK)
+            return st;
+        s->fields = cfg_get(list->item[i], "fields");
+        if (!s->n_only || !s->fields || s->fields->kind != CFG_MAP)
+            return cfg_fail(err, doc, list->item[i],
+                            "what is stated needs 'only', rows, and 'fields', a mapping");
+        for (uint32_t k = 0; k < s->fields->n; k++)
+            if (s->fields->item[k]->kind != CFG_SCALAR)
+                return cfg_fail(err, doc, s->fields->item[k], "'%s' must be a value, not %s",
+                                s->fields->key[k]->text, cfg_seen(s->fields->item[k]).text);
+    }
+    return DSE_OK;
+}
+
 /* "choose: tokens", "profiled: true". */
 static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char *key, const char *word,
                             bool *out, dse_error *err)
@@ -85,8 +118,8 @@ static dse_status read_word(const cfg_doc *doc, const cfg_node *row, const char 
 static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena *a, msr_validate_table *t,
                              dse_error *err)
 {
-    static const char *const known[] = {"title",  "measured", "system",   "only",     "set",   "fit",
-                                        "choose", "peers",    "profiled", "evidence", "except", "kind"};
+    static const char *const known[] = {"title", "measured", "system",   "only",   "set",    "fit", "choose",
+                                        "peers", "profiled", "evidence", "except", "stated", "kind"};
     dse_status st;
 
     if ((st = cfg_only_keys(doc, row, "a table", known, DSE_COUNT(known), err)) != DSE_OK ||
@@ -103,6 +136,8 @@ static dse_status read_table(const cfg_doc *doc, const cfg_node *row, dse_arena 
         (st = read_texts(doc, row, "except", a, &t->except, &t->n_except, err)) != DSE_OK)
         return st;
     t->ships = !strchr(t->measured, '.');
+    if ((st = read_stated(doc, row, a, t, err)) != DSE_OK)
+        return st;
     return read_peers(doc, row, a, t, err);
 }
 

@@ -32,8 +32,10 @@ bool step_stages_fit(const step_model *m, uint32_t n_stages, bool is_virtual)
 step_stage step_stage_of(const step_model *m, uint32_t number, uint32_t n_stages)
 {
     const uint32_t each = m->n_layers / n_stages, more = m->n_layers % n_stages;
-    step_stage s = {
-        .n_layers = each + (number < more), .has_embedding = number == 0, .has_head = number + 1 == n_stages};
+    step_stage s = {.n_layers = each + (number < more),
+                    .has_embedding = number == 0,
+                    .has_head = number + 1 == n_stages,
+                    .n_recomputed = m->n_recomputed == n_stages ? m->recomputed[number] : DSE_NONE};
     uint32_t first = number * each + (number < more ? number : more);
 
     if (m->n_laid_out == n_stages) {
@@ -70,10 +72,21 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position)
     return s->layer ? (step_block_kind)s->layer[position - s->has_embedding] : STEP_LAYER;
 }
 
+bool step_stage_recomputes(const step_stage *s, const step_options *o, uint32_t position)
+{
+    const uint32_t layer = position - s->has_embedding, first = s->n_recomputed != DSE_NONE ? s->n_recomputed
+                                                                : o->recompute_layers ? o->recompute_layers
+                                                                                      : DSE_NONE;
+
+    if (o->recompute != STEP_RECOMPUTE_FULL || layer >= first)
+        return false;
+    return o->recompute_every < 2 || (layer + 1) % o->recompute_every == 0;
+}
+
 bool step_stage_is_same(const step_stage *a, const step_stage *b)
 {
-    return a->has_embedding == b->has_embedding && a->has_head == b->has_head && a->n_layers == b->n_layers &&
-           a->n_mtp == b->n_mtp &&
+    return a->n_recomputed == b->n_recomputed && a->has_embedding == b->has_embedding &&
+           a->has_head == b->has_head && a->n_layers == b->n_layers && a->n_mtp == b->n_mtp &&
            (a->layer == b->layer || memcmp(a->layer, b->layer, a->n_layers * sizeof *a->layer) == 0);
 }
 

@@ -22,6 +22,7 @@ typedef struct {
     uint32_t n_mtp;
     uint8_t mtp_block;
     uint32_t n_blocks;
+    uint32_t n_recomputed; /* layers that are made again, the first ones; DSE_NONE: as the options say */
 } step_stage;
 
 /* Whether the layers can be cut into so many stages: those that were laid out (step_model_lay_out), and no
@@ -36,7 +37,9 @@ step_block_kind step_stage_block(const step_stage *s, uint32_t position);
 /* Whether another block of the stage has this parameter of the one at a position, an earlier one: a tied
  * embedding, and what layers that predict further tokens share. */
 bool step_is_defined(const step_model *m, const step_stage *s, uint32_t position, const step_parameter *p);
-/* Whether stages have the same blocks. */
+/* Whether full recomputation makes the layer at a position again. */
+bool step_stage_recomputes(const step_stage *s, const step_options *o, uint32_t position);
+/* Whether stages have the same blocks, of which the same are made again. */
 bool step_stage_is_same(const step_stage *a, const step_stage *b);
 
 typedef struct {

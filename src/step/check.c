@@ -53,6 +53,35 @@ static dse_status check_stages(const step_model *m, const step_options *o, dse_e
     return check_split("pp x vp", n_stages, "layers", m->n_layers, err);
 }
 
+static dse_status check_recomputed(const step_model *m, const step_options *o, dse_error *err)
+{
+    const uint32_t n = o->pp * o->vp;
+
+    if (m->n_recomputed && o->recompute != STEP_RECOMPUTE_FULL)
+        return dse_fail(err, DSE_E_RANGE,
+                        "recompute_layout needs recompute_granularity full; take that, or leave it out");
+    if (m->n_recomputed && (o->recompute_layers || o->recompute_every > 1))
+        return dse_fail(err, DSE_E_RANGE,
+                        "recompute_layout says which layers of each stage are made again, and so does "
+                        "recompute_%s; leave one of them out",
+                        o->recompute_layers ? "layers" : "every");
+    if (m->n_recomputed && m->n_recomputed != n)
+        return dse_fail(err, DSE_E_RANGE,
+                        "recompute_layout has %" PRIu32 " stages, but pp %" PRIu32 " x vp %" PRIu32
+                        " = %" PRIu32 "; take a product of %" PRIu32,
+                        m->n_recomputed, o->pp, o->vp, n, m->n_recomputed);
+    for (uint32_t i = 0; i < m->n_recomputed; i++) {
+        const uint32_t layers = step_stage_of(m, i, n).n_layers;
+
+        if (m->recomputed[i] > layers)
+            return dse_fail(err, DSE_E_RANGE,
+                            "recompute_layout makes %" PRIu32 " layers of stage %" PRIu32
+                            " again, counted from 0, which has %" PRIu32 "; take at most these",
+                            m->recomputed[i], i, layers);
+    }
+    return DSE_OK;
+}
+
 /* The ranks that experts are spread over, and split over. */
 static dse_status check_experts(const step_module *m, const step_options *o, dse_error *err)
 {
@@ -141,9 +170,8 @@ dse_status step_check(const step_model *m, const step_options *o, uint32_t batch
 
     if (o->vp > 1 && o->pp == 1)
         return dse_fail(err, DSE_E_RANGE, "vp %" PRIu32 " needs a pipeline; take vp 1, or pp above 1", o->vp);
-    if ((st = check_batch(o, batch, err)) != DSE_OK ||
-        (st = check_stages(m, o, err)) != DSE_OK ||
-        (st = check_context(o, m->sequence, err)) != DSE_OK)
+    if ((st = check_batch(o, batch, err)) != DSE_OK || (st = check_stages(m, o, err)) != DSE_OK ||
+        (st = check_recomputed(m, o, err)) != DSE_OK || (st = check_context(o, m->sequence, err)) != DSE_OK)
         return st;
     if (o->sequence_parallel &&
         (st = check_split("with sequence parallelism tp", o->tp, "tokens of a sequence on a rank",

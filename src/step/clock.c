@@ -134,7 +134,7 @@ step_ranks step_ranks_of(const step_options *o, dse_arena *a)
 dse_time step_clock_kernel(const step_clock *c, const wl_kernel *k)
 {
     const sim_law *law = sim_settings_law(c->set, k->class);
-    const sim_device device = sim_device_for(&c->device, law);
+    const sim_device device = sim_device_for(&c->device, law, k->element_bytes);
     dse_time ticks;
 
     if (!k->bytes)

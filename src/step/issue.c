@@ -338,7 +338,7 @@ step_program *step_block_program(step_programs *made, const step_chunk *c, uint3
     static const unsigned part[SCHED_KINDS] = {
         [SCHED_B] = STEP_PART_BOTH, [SCHED_I] = STEP_PART_INPUT, [SCHED_W] = STEP_PART_WEIGHT};
     step_block_kind block = step_stage_block(&c->stage, position);
-    bool again = step_is_layer(block) && step_layer_is_again(c->options, position - c->stage.has_embedding);
+    bool again = step_is_layer(block) && step_stage_recomputes(&c->stage, c->options, position);
     step_shape shape = step_shape_of(c->model, c->options);
     step_program **p;
 

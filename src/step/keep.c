@@ -83,10 +83,3 @@ uint64_t step_module_input(const step_module *m, const step_shape *s)
 
     return (uint64_t)(s->options->activation_bytes * (double)elements);
 }
-
-bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage)
-{
-    if (o->recompute != STEP_RECOMPUTE_FULL || (o->recompute_layers && layer_of_stage >= o->recompute_layers))
-        return false;
-    return o->recompute_every < 2 || (layer_of_stage + 1) % o->recompute_every == 0;
-}

@@ -6,7 +6,8 @@
  *                           pipeline_parallel_layer_layout.py): E the embedding, t a layer, m one that
  *                           predicts a further token, L the head, | between stages, *n times, () a group
  *
- * The embedding is in the first stage, the head and all m in the last: elsewhere they are refused. */
+ * The embedding is in the first stage, the head and all m in the last: elsewhere they are refused. How many
+ * layers of each stage are made again has the first spelling. */
 #include "base/strbuf.h"
 #include "step/model.h"
 
@@ -19,7 +20,7 @@
 
 typedef struct {
     const step_model *model;
-    const char *text;
+    const char *key, *text;
     dse_arena *arena;
     dse_error *err;
     uint32_t n, *layers; /* by stage */
@@ -29,7 +30,7 @@ typedef struct {
 
 static dse_status refuse(const layout *l, const char *why)
 {
-    return dse_fail(l->err, DSE_E_CONFIG, "pipeline_layout '%s': %s", l->text, why);
+    return dse_fail(l->err, DSE_E_CONFIG, "%s '%s': %s", l->key, l->text, why);
 }
 
 static dse_status add_stages(layout *l, uint64_t n_layers, uint64_t times)
@@ -186,7 +187,7 @@ static dse_status check(const layout *l)
 
 dse_status step_model_lay_out(step_model *m, const char *text, dse_arena *a, dse_error *err)
 {
-    layout l = {.model = m, .text = text, .arena = a, .err = err};
+    layout l = {.key = "pipeline_layout", .model = m, .text = text, .arena = a, .err = err};
     dse_status st;
 
     if (isdigit((unsigned char)*text))
@@ -198,4 +199,16 @@ dse_status step_model_lay_out(step_model *m, const char *text, dse_arena *a, dse
     m->n_laid_out = l.n;
     m->laid_out = l.layers;
     return DSE_OK;
+}
+
+dse_status step_model_recompute(step_model *m, const char *text, dse_arena *a, dse_error *err)
+{
+    layout l = {.key = "recompute_layout", .model = m, .text = text, .arena = a, .err = err};
+    const dse_status st = read_numbers(&l);
+
+    if (st == DSE_OK) {
+        m->n_recomputed = l.n;
+        m->recomputed = l.layers;
+    }
+    return st;
 }

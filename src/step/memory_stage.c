@@ -11,7 +11,7 @@ static void make_chain(step_memory *s, mem_stage *g)
     g->place = DSE_ARENA_NEW(s->arena, uint16_t, g->n_units);
     for (uint32_t i = 0; i < g->n_units; i++) {
         const step_block_kind block = step_stage_block(&g->of, i);
-        const bool again = step_is_layer(block) && step_layer_is_again(s->options, i - g->of.has_embedding);
+        const bool again = step_is_layer(block) && step_stage_recomputes(&g->of, s->options, i);
 
         g->chain[i] = mem_unit_of(block, again);
         g->place[i] = (uint16_t)(again ? run++ % together : 0);

@@ -62,7 +62,7 @@ typedef struct {
     bool is_shared_expert;                /* of experts that every token takes */
     uint64_t n_expert_groups, top_groups; /* a token's experts are of so many of the groups; 0: of all */
     const double *share; /* of all tokens, what each expert gets, 1 in all; NULL: step_options.imbalance */
-    bool is_of_layer;                     /* and not of the embedding or the head */
+    bool is_of_layer;    /* and not of the embedding or the head */
 } step_module;
 
 /* A parameter of a module: a matrix of rows x columns, or a vector. */
@@ -103,6 +103,10 @@ typedef struct {
     /* layers of each stage in the order of the forward pass, if it was said; 0, NULL: as buckets.h cuts */
     uint32_t n_laid_out;
     const uint32_t *laid_out;
+    /* of full recomputation, likewise: how many layers of each stage are made again, the first ones; 0,
+     * NULL: as the options say of all stages */
+    uint32_t n_recomputed;
+    const uint32_t *recomputed;
 } step_model;
 
 /* `symbols` has a value for each symbol of the file. Everything lives in the arena. DSE_E_CONFIG with the
@@ -125,6 +129,9 @@ dse_status step_model_spread(step_model *m, const double *const *share, dse_aren
 /* Says how many layers each stage has, in one of the spellings of layout.c; after step_model_add_mtp.
  * DSE_E_CONFIG: it is none, or its layers are not the model's. */
 dse_status step_model_lay_out(step_model *m, const char *text, dse_arena *a, dse_error *err);
+
+/* Says how many layers of each stage are made again: "3,2x6,0". DSE_E_CONFIG: it is no list of numbers. */
+dse_status step_model_recompute(step_model *m, const char *text, dse_arena *a, dse_error *err);
 
 /* Whether a layer has one of these parts (STEP_AGAIN_..). again.c */
 bool step_model_has_part(const step_model *m, unsigned part);

@@ -119,7 +119,4 @@ bool step_is_made_again(const step_options *o, const step_module *m);
 /* The module at whose backward pass what is made again for a module of the block is there first. */
 uint32_t step_made_until(const step_options *o, const step_block *b, uint32_t module);
 
-/* Whether a layer is made again whole in the backward pass; its number within the stage. */
-bool step_layer_is_again(const step_options *o, uint32_t layer_of_stage);
-
 #endif

@@ -98,8 +98,10 @@ typedef struct {
     unsigned recompute_modules; /* of selective recomputation, parts of a layer; 0: STEP_AGAIN_CORE */
     uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
     uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
-    bool stops_early; /* a recomputed layer is made when its backward pass first reads something of it,
-                                  and not beyond what that reads, as by torch's non-reentrant checkpoint */
+    bool stops_early;   /* a recomputed layer is made when its backward pass first reads something of it,
+                                  and no collective after its last product, as by torch's non-reentrant
+                                  checkpoint */
+    bool leaves_unread; /* with it, nor that product, which nothing reads (torch's early stop, XLA) */
 
     /* 0 to 3: what is sharded over dp and cp: nothing, optimizer, gradients, parameters */
     uint32_t zero;

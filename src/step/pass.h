@@ -15,8 +15,8 @@
  *   The first gathering of a pass begins while the rank still waits for the pass's tensor (with one unit for
  *   all communication, with the pass).
  * - A reduction begins when the module, or the block, is over that issue.h names.
- * - A layer takes the host's floor at least, and again as long if it is made again; half of it for one part
- *   of the backward pass (but with one unit for all communication).
+ * - A layer takes the host's floor at least, its collectives beside it, and again as long if it is made
+ *   again; half of it for one part of the backward pass (but with one unit for all communication).
  * - A pass is over when its last block is; its reductions may still go on.
  * - Where experts are spread over ranks, a pair of overlapping actions is one pass (pair.h): the forward
  *   action's, while the backward action's does nothing.

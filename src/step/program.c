@@ -295,31 +295,49 @@ static void drop_operation(step_program *p, uint32_t at)
     }
 }
 
+static bool is_scattered_sum(const step_operation *o)
+{
+    return o->unit == STEP_UNIT_LAYER && o->collective.type == WL_REDUCE_SCATTER;
+}
+
+static bool is_product(const step_operation *o)
+{
+    return o->unit == STEP_UNIT_COMPUTE && wl_kernel_is_product(o->kernel.class);
+}
+
 /* Leaves out what comes after the last matrix product of the forward pass that was made again from operation
- * `first` on, and the sum that goes on beside it: nothing that is kept depends on it. */
-static void drop_trailing_collective(step_builder *b, uint32_t first)
+ * `first` on, and the sum that goes on beside it: nothing that is kept depends on it. Nor does it on that
+ * product, which options may leave out, too, in pieces or not, unless it is of experts, whose results are
+ * weighed. */
+static void drop_end(step_builder *b, uint32_t first)
 {
     step_program *p = b->program;
-    uint32_t beside;
+    bool leaves_product = b->shape->options->leaves_unread;
+    const step_module *last;
 
     while (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_COMPUTE &&
-           !wl_kernel_is_product(p->operation[p->n - 1].kernel.class))
+           !is_product(&p->operation[p->n - 1]))
         p->n--;
     if (p->n > first && p->operation[p->n - 1].unit == STEP_UNIT_LAYER)
         p->n--;
-    for (beside = p->n; beside > first && p->operation[beside - 1].module == p->operation[p->n - 1].module;)
-        if (p->operation[--beside].unit == STEP_UNIT_LAYER &&
-            p->operation[beside].collective.type == WL_REDUCE_SCATTER) {
-            drop_operation(p, beside);
+    last = p->n > first ? p->operation[p->n - 1].module : NULL;
+    leaves_product = leaves_product && last && last->kind == &step_module_linear;
+    for (uint32_t i = p->n; i-- > first && p->operation[i].module == last;) {
+        const bool is_sum = is_scattered_sum(&p->operation[i]);
+
+        if (is_sum || (leaves_product && is_product(&p->operation[i])))
+            drop_operation(p, i);
+        if (is_sum && !leaves_product)
             break;
-        }
+    }
     b->ready = p->n ? p->n - 1 : DSE_NONE;
     b->joined = DSE_NONE;
 }
 
 /* torch's non-reentrant checkpoint makes a block again when the backward pass first reads something that was
  * kept, so after the collective of the gradient that comes in, and stops as soon as all that is kept is
- * made. */
+ * made: autograd keeps the operands of a product before it multiplies (torch/utils/checkpoint.py,
+ * _recomputation_hook). Compilers come to the same, XLA among them: what nobody reads is not computed. */
 static void make_again(step_builder *b)
 {
     const step_module *module = b->module;
@@ -329,7 +347,7 @@ static void make_again(step_builder *b)
     b->unmade = NULL;
     b->is_again = true;
     forward(b, block, true);
-    drop_trailing_collective(b, first);
+    drop_end(b, first);
     b->is_again = false;
     b->module = module;
 }
@@ -346,6 +364,9 @@ void step_program_backward(const step_block *block, const step_shape *s, unsigne
     } else if (parts & STEP_PART_INPUT && (again || s->options->recompute == STEP_RECOMPUTE_SELECTIVE)) {
         b.is_again = true;
         forward(&b, block, again);
+        if (!again && s->options->leaves_unread && out->n &&
+            out->operation[out->n - 1].module->parts & step_again_parts(s->options) & STEP_AGAIN_MLP)
+            drop_end(&b, 0);
         b.is_again = false;
     }
     first = out->n;

@@ -110,6 +110,7 @@ static const char *const of_the_model[] = {"--num-layers",
                                            "model_spec",
                                            "pipeline_parallel_microbatch_size",
                                            "mixed_precision_reduce",
+                                           "early_stop",
                                            "fqns"};
 
 static bool is_of_the_model(const char *name)

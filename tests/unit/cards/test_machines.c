@@ -45,6 +45,7 @@ static const struct {
     {"hgx_b200_node", "nvidia_b200", 8, {8}},
     {"gb200_nvl72", "nvidia_gb200", 72, {4, 8, 64, 72}},
     {"gb300_nvl72", "nvidia_gb300", 72, {4, 8, 64, 72}},
+    {"perlmutter_a100_40gb_sockets", "nvidia_a100", 4, {4, 8, 12, 16, 128, 256}},
 };
 #define N_MACHINES (sizeof machines / sizeof machines[0])
 
@@ -192,6 +193,7 @@ static const struct {
     {"hgx_b200_node", 8, 1872.5, 900, 8000},
     {"gb200_nvl72", 8, 1872.5, 900, 8000},
     {"gb300_nvl72", 8, 1872.5, 900, 8000},
+    {"perlmutter_a100_40gb_sockets", 4, 1872.5, 300, 1555},
 };
 #define N_NODES (sizeof nodes / sizeof nodes[0])
 _Static_assert(N_NODES + 1 == N_MACHINES, "all but hgx_h100_astra, which is as its authors have it");

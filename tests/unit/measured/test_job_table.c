@@ -582,7 +582,9 @@ CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
         {"\"recompute\":\"full\"", MSR_RECOMPUTE_FULL, 0},
         {"\"recompute\":\"selective (minimal: matmul outputs kept)\"", MSR_RECOMPUTE_SELECTIVE, 0},
         {"\"recompute\":\"selective (minimal_with_context)\"", MSR_RECOMPUTE_NONE, 1},
-        {"\"recompute\":\"selective (qkv_proj_offloaded)\"", MSR_RECOMPUTE_FULL, 1},
+        {"\"recompute\":\"selective (qkv_proj_offloaded)\"", MSR_RECOMPUTE_SELECTIVE, 1},
+        {"\"recompute\":\"selective (save_out_proj)\"", MSR_RECOMPUTE_FULL, 1},
+        {"\"recompute\":\"selective (save_dot_except_mlp)\"", MSR_RECOMPUTE_SELECTIVE, 0},
         {"\"maxtext_config\":{\"remat_policy\":\"custom\",\"query_proj\":\"offload\"}", MSR_RECOMPUTE_FULL, 1},
         {"\"maxtext_config\":{\"attention\":\"flash\"}", MSR_RECOMPUTE_UNKNOWN, 0},
         {"\"recompute\":\"selective\"", MSR_RECOMPUTE_SELECTIVE, 0},
@@ -597,6 +599,11 @@ CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
         assert_int_equal(j->recompute, rows[i].is);
         assert_int_equal(j->n_notes, rows[i].notes);
     }
+    assert_string_equal(row("\"framework\":\"MaxText\",\"recompute\":\"selective (save_dot_except_mlpwi)\"")->recompute_parts,
+                        "(core_attn, mlp)");
+    assert_string_equal(row("\"framework\":\"PaxML\",\"recompute\":\"selective (save_qkv_out_proj)\"")->recompute_parts,
+                        "(core_attn, mlp)");
+    assert_null(row("\"framework\":\"MaxText\",\"recompute\":\"selective (minimal)\"")->recompute_parts);
     assert_int_equal(row("\"framework\":\"NeMo\",\"recompute\":\"selective (mlp)\"")->recompute, MSR_RECOMPUTE_SELECTIVE);
     assert_string_equal(jobs->recompute_parts, "(mlp)");
     assert_string_equal(row("\"recompute\":\"selective (core_attn, moe_act)\"")->recompute_parts, "(core_attn, moe_act)");
@@ -669,6 +676,35 @@ CLAIM(rows_that_cannot_be_read_are_refused_where_others_can)
     unlink(path);
 }
 
+/* Fields that a mapping states hold instead of those of the rows that its words select, others stay, and the
+ * run's notes say so. What selects no row is wrong. */
+CLAIM(what_is_stated_elsewhere_holds_instead)
+{
+    static const char text[] = "{\"rows\":[{\"id\":\"a\",\"tag\":\"v1\",\"pp\":8,\"interleaving\":1},{\"id\":\"b\",\"pp\":4}]}";
+    static const char yaml[] = "{interleaving: 12, recompute: \"full\"}";
+    char path[] = "/tmp/ccldse-rows-XXXXXX";
+    int fd = mkstemp(path);
+    const char *only[] = {"tag=v1"}, *others[] = {"tag=v2"};
+    msr_stated stated = {.n_only = 1, .only = only, .source = "launch.sh of v1"};
+    cfg_doc doc;
+
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1 && close(fd) == 0);
+    dse_arena_reset(&arena);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(cfg_parse_yaml("s.yaml", yaml, strlen(yaml), &arena, &doc, &err), &err);
+    stated.fields = doc.root;
+    assert_ok(msr_jobs_read_stated(path, NULL, 0, &stated, 1, &arena, &jobs, &n_jobs, &err), &err);
+    assert_int_equal(n_jobs, 2);
+    assert_true(jobs[0].interleaving == 12 && jobs[0].pp == 8 && jobs[0].recompute == MSR_RECOMPUTE_FULL);
+    assert_true(jobs[1].interleaving == NONE && jobs[1].recompute == MSR_RECOMPUTE_UNKNOWN && jobs[1].n_notes == 0);
+    assert_int_equal(jobs[0].n_notes, 1);
+    assert_string_equal(jobs[0].note[0], "interleaving 12, recompute full: launch.sh of v1");
+    stated.only = others;
+    assert_int_equal(msr_jobs_read_stated(path, NULL, 0, &stated, 1, &arena, &jobs, &n_jobs, &err), DSE_E_CONFIG);
+    assert_string_equal(err.text, "no row has all of what selects them, first 'tag=v2'");
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -708,6 +744,7 @@ int main(void)
         cmocka_unit_test(further_tokens_are_predicted_where_a_row_says_so),
         cmocka_unit_test(a_batch_of_chips_is_over_all_of_them),
         cmocka_unit_test(rows_that_cannot_be_read_are_refused_where_others_can),
+        cmocka_unit_test(what_is_stated_elsewhere_holds_instead),
     };
 
     return cmocka_run_group_tests(tests, NULL, close_arena);

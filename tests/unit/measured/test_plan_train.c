@@ -278,21 +278,70 @@ CLAIM(torchtitan_shards_parameters_and_makes_every_second_layer_again)
     j.dp_replicate = 2;
     j.dp_shard = 4;
     assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_recompute_every=2_replicas=2_"
-                     "like=torchtitan_attention=flash2");
+                     "like=torchtitan_attention=flash2_recompute_end=early");
     assert_true(assumes("selective recomputation makes every second layer again, the default of TorchTitan"));
     j.dp = j.dp_replicate = j.dp_shard = 1; /* over cp as well */
     j.cp = 8;
     j.micro_batch = 4;
     assert_point(&j,
                  "1_2_1_1_0_cp=8_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_cp_comm=all-gather_"
-                 "like=torchtitan_attention=flash2");
+                 "like=torchtitan_attention=flash2_recompute_end=early");
     j.cp = 1;
     j.pp = 8;
     j.micro_batch = NONE;
     j.schedule = "Interleaved 1F1B";
-    assert_point(&j, "1_2_1_8_0_vp=2_recompute_granularity=full_recompute_every=2_like=torchtitan_attention=flash2");
+    assert_point(&j, "1_2_1_8_0_vp=2_recompute_granularity=full_recompute_every=2_like=torchtitan_attention=flash2_recompute_end=early");
     assert_true(assumes("two stages on a rank, the default of TorchTitan: the source does not say"));
     assert_true(assumes("micro-batches of one sequence, the default of TorchTitan: the source does not say"));
+}
+
+/* The precision that the plan's model is simulated with. */
+static bool trains_in(const msr_job *j, const char *word)
+{
+    const cfg_node *node;
+
+    assert_ok(make(j, &as_said), &err);
+    node = cfg_get(plan.model.root, "precision");
+    return node && !strcmp(node->text, word);
+}
+
+CLAIM(torchtitan_mixes_no_precisions_without_sharded_parameters)
+{
+    msr_job j = terse("torchtitan");
+
+    assert_true(trains_in(&j, "mixed"));
+    j.dp = j.dp_replicate = j.dp_shard = 1;
+    j.tp = 16;
+    j.micro_batch = 32;
+    assert_true(trains_in(&j, "fp32"));
+    assert_true(assumes("32 bits, as TorchTitan mixes no precisions where no weights are sharded"));
+    j.cp = 2; /* weights are sharded over cp as well */
+    j.tp = 8;
+    assert_true(trains_in(&j, "mixed"));
+    j.cp = j.tp = 1; /* torch's autocast, of data parallelism alone */
+    j.dp = j.dp_replicate = 16;
+    j.micro_batch = 2;
+    assert_true(trains_in(&j, "mixed"));
+    j = terse("megatron-lm");
+    j.dp = j.dp_replicate = j.dp_shard = 1;
+    j.tp = 16;
+    j.micro_batch = 32;
+    assert_true(trains_in(&j, "mixed"));
+}
+
+CLAIM(a_job_says_whether_parameters_are_freed_after_the_forward_pass)
+{
+    msr_job j = terse("torchtitan");
+
+    j.pp = 2;
+    j.dp = 4;
+    j.micro_batch = 4;
+    j.reshards = 1;
+    assert_point(&j, "4_2_1_2_0_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_reshard=always_"
+                     "like=torchtitan_attention=flash2_recompute_end=early");
+    j.reshards = 0;
+    assert_point(&j, "4_2_1_2_0_micro_batch=4_zero=3_recompute_granularity=full_recompute_every=2_reshard=never_"
+                     "like=torchtitan_attention=flash2_recompute_end=early");
 }
 
 /* PyTorch's FSDP under another program. */
@@ -308,9 +357,40 @@ CLAIM(programs_that_shard_alike_have_the_same_habits)
     assert_true(assumes("the habits of TorchTitan, which shards with PyTorch's FSDP as llm-foundry does"));
     j.zero_stage = 2; /* SHARD_GRAD_OP */
     assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_reshard=never_like=torchtitan_attention=flash2");
+    j.recompute = MSR_RECOMPUTE_FULL;
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_reshard=never_like=torchtitan_"
+                     "attention=flash2");
     j.recompute = MSR_RECOMPUTE_SELECTIVE;
     assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
                "the source lacks which layers the selective recomputation of llm-foundry makes again");
+}
+
+CLAIM(policies_of_jax_make_parts_of_layers_again)
+{
+    msr_job j = terse("Paxml");
+
+    j.dp = 16;
+    j.tp = 1;
+    j.recompute = MSR_RECOMPUTE_SELECTIVE;
+    j.recompute_parts = "(core_attn, mlp)";
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=selective_like=torchtitan_"
+                     "recompute_modules=core-attn+mlp_recompute_end=early");
+    j.recompute_parts = NULL;
+    assert_gap(&j, MSR_GAP_UNKNOWN_FACT,
+               "the source lacks which layers the selective recomputation of Paxml makes again");
+}
+
+/* Of forks of Megatron-DeepSpeed that wait for all sums. */
+CLAIM(deepspeed_waits_where_the_row_says_so)
+{
+    msr_job j = terse("Megatron-DeepSpeed");
+
+    j.micro_batches = 2;
+    j.tp_overlap = 0;
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=deepspeed_attention=unfused_"
+                     "tp_overlap=off");
+    j.tp_overlap = NONE;
+    assert_point(&j, "8_2_1_1_0_micro_batch=2_zero=0_sequence_parallel=off_overlap=off_like=deepspeed_attention=unfused");
 }
 
 /* Sources of the defaults: job_words.c. */
@@ -322,13 +402,13 @@ CLAIM(jax_shards_and_recomputes_by_default)
     j.dp = j.dp_shard = 16;
     j.dp_replicate = 1;
     j.micro_batch = NONE;
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_recompute_end=early");
     assert_true(assumes("recomputation of all layers, the default of MaxText: the source does not say"));
     assert_true(assumes("one micro-batch, the default of MaxText: the source does not say"));
     j.framework = "PaxML";
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_recompute_end=early");
     j.precision = "fp8";
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_fp8_recipe=delayed");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_fp8_recipe=delayed_recompute_end=early");
     assert_true(assumes("matrices scaled by recipe delayed, the default of Paxml: the source does not say"));
     j.precision = "bf16";
     j.framework = "torchxla";
@@ -336,7 +416,7 @@ CLAIM(jax_shards_and_recomputes_by_default)
     j.framework = "fms-fsdp (PyTorch FSDP)";
     j.micro_batch = 2;
     j.recompute = MSR_RECOMPUTE_SELECTIVE;
-    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_attention=flash2");
+    assert_point(&j, "16_1_1_1_0_micro_batch=2_zero=3_recompute_granularity=full_like=torchtitan_attention=flash2_recompute_end=early");
     assert_true(assumes("selective recomputation makes every layer again, the default of fms-fsdp"));
 }
 
@@ -654,7 +734,11 @@ int main(void)
         cmocka_unit_test(what_a_job_does_not_say_its_program_does_and_that_is_said),
         cmocka_unit_test(programs_before_flash_attention_have_their_scores_in_memory),
         cmocka_unit_test(torchtitan_shards_parameters_and_makes_every_second_layer_again),
+        cmocka_unit_test(torchtitan_mixes_no_precisions_without_sharded_parameters),
+        cmocka_unit_test(a_job_says_whether_parameters_are_freed_after_the_forward_pass),
         cmocka_unit_test(programs_that_shard_alike_have_the_same_habits),
+        cmocka_unit_test(policies_of_jax_make_parts_of_layers_again),
+        cmocka_unit_test(deepspeed_waits_where_the_row_says_so),
         cmocka_unit_test(jax_shards_and_recomputes_by_default),
         cmocka_unit_test(a_group_that_shares_an_optimizer_is_repeated),
         cmocka_unit_test(a_fact_that_neither_source_nor_program_says_is_named),

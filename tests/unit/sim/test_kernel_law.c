@@ -69,11 +69,20 @@ CLAIM(no_law_is_faster_than_the_roofline)
 CLAIM(a_type_of_elements_has_its_peak)
 {
     const sim_law law = {.is_given = true, .flop_factor = 1, .peak_ops_per_s = 200e9};
-    const sim_device own = sim_device_for(&device, &law), same = sim_device_for(&device, &(sim_law){0});
+    const sim_device own = sim_device_for(&device, &law, 1), same = sim_device_for(&device, &(sim_law){0}, 1);
 
     assert_u64(sim_kernel_law(&kernel, &own, &law), 1000);
     assert_u64(sim_kernel_time(&kernel, &own).ticks, 1000); /* the roofline: bytes take 300 */
     assert_u64(sim_kernel_time(&kernel, &same).ticks, 2000);
+}
+
+CLAIM(products_in_32_bits_have_a_peak_of_their_own)
+{
+    const sim_law law = {.is_given = true, .flop_factor = 1, .peak32_ops_per_s = 20e9};
+    const sim_device half = sim_device_for(&device, &law, 2), whole = sim_device_for(&device, &law, 4);
+
+    assert_u64(sim_kernel_law(&kernel, &half, &law), 2000);
+    assert_u64(sim_kernel_law(&kernel, &whole, &law), 10000);
 }
 
 int main(void)
@@ -85,6 +94,7 @@ int main(void)
         cmocka_unit_test(the_fixed_cost_of_a_system_comes_on_top),
         cmocka_unit_test(no_law_is_faster_than_the_roofline),
         cmocka_unit_test(a_type_of_elements_has_its_peak),
+        cmocka_unit_test(products_in_32_bits_have_a_peak_of_their_own),
     };
 
     return RUN_TESTS(tests);

@@ -91,16 +91,15 @@ static uint64_t saved(unsigned modules, uint32_t block)
 }
 
 /* The modules that run again in a layer's backward pass, in order. */
-static const char *again(fixture *f, unsigned modules, uint32_t block)
+static const char *named(fixture *f, uint32_t block)
 {
+    const bool is_whole = f->options.recompute == STEP_RECOMPUTE_FULL;
+    const step_shape s = step_shape_of(&f->model, &f->options);
     const char *last = "";
     dse_strbuf out;
     step_program p;
-    step_shape s;
 
-    begin(f, modules);
-    s = step_shape_of(&f->model, &f->options);
-    step_program_backward(&f->model.block[block], &s, STEP_PART_BOTH, false, &f->arena, &p);
+    step_program_backward(&f->model.block[block], &s, STEP_PART_BOTH, is_whole, &f->arena, &p);
     dse_strbuf_init(&out);
     dse_strbuf_adds(&out, "");
     for (uint32_t i = 0; i < p.n; i++) {
@@ -118,7 +117,65 @@ static void assert_again(unsigned modules, uint32_t block, const char *names)
 {
     fixture f;
 
-    assert_string_equal(again(&f, modules, block), names);
+    begin(&f, modules);
+    assert_string_equal(named(&f, block), names);
+    dse_arena_free(&f.arena);
+}
+
+static void assert_whole(bool leaves_unread, uint32_t block, const char *names)
+{
+    fixture f;
+
+    begin(&f, 0);
+    f.options.recompute = STEP_RECOMPUTE_FULL;
+    f.options.stops_early = f.options.leaves_unread = leaves_unread;
+    assert_string_equal(named(&f, block), names);
+    dse_arena_free(&f.arena);
+}
+
+/* Nobody reads the result of the last product, but of experts, whose results are weighed. */
+CLAIM(what_stops_early_leaves_out_the_last_product)
+{
+    assert_whole(false, DENSE, "norm1 qkv attention projection residual1 norm2 up activation down residual2");
+    assert_whole(true, DENSE, "norm1 qkv attention projection residual1 norm2 up activation");
+    assert_whole(true, SPARSE,
+                 "norm1 query_down query_norm query_up key_down key_norm key_up rotary attention projection residual1 "
+                 "norm2 shared_up shared_activation shared_down router dispatch up activation down");
+}
+
+/* So are networks that run again alone; attention, after which nothing does, stays. */
+CLAIM(networks_that_stop_early_leave_out_the_last_product)
+{
+    static const struct {
+        unsigned modules;
+        uint32_t block;
+        const char *names;
+    } rows[] = {{STEP_AGAIN_MLP, DENSE, "norm2 up activation"},
+                {STEP_AGAIN_CORE | STEP_AGAIN_MLP, DENSE, "attention norm2 up activation"},
+                {STEP_AGAIN_CORE | STEP_AGAIN_MLP, SPARSE, "attention"},
+                {STEP_AGAIN_CORE, DENSE, "attention"}};
+    fixture f;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin(&f, rows[i].modules);
+        f.options.stops_early = f.options.leaves_unread = true;
+        assert_string_equal(named(&f, rows[i].block), rows[i].names);
+        dse_arena_free(&f.arena);
+    }
+}
+
+/* A product in pieces is left out with all of them, and with the sum beside them. */
+CLAIM(what_stops_early_leaves_out_all_pieces)
+{
+    fixture f;
+
+    begin(&f, 0);
+    f.options.recompute = STEP_RECOMPUTE_FULL;
+    f.options.stops_early = f.options.leaves_unread = true;
+    f.options.tp = 2;
+    f.options.sequence_parallel = true;
+    f.options.tensor = STEP_TENSOR_PIECES;
+    assert_string_equal(named(&f, DENSE), "norm1 qkv attention projection residual1 norm2 up activation");
     dse_arena_free(&f.arena);
 }
 
@@ -199,6 +256,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_runs_again),
         cmocka_unit_test(a_layer_without_experts_has_a_network_alone),
+        cmocka_unit_test(what_stops_early_leaves_out_the_last_product),
+        cmocka_unit_test(networks_that_stop_early_leave_out_the_last_product),
+        cmocka_unit_test(what_stops_early_leaves_out_all_pieces),
         cmocka_unit_test(what_is_made_again_is_not_kept),
         cmocka_unit_test(what_is_made_again_lasts_until_it_is_read),
         cmocka_unit_test(a_model_has_the_parts_of_its_layers),

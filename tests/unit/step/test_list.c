@@ -1,5 +1,6 @@
 /* What a rank issues in a step, of models small enough to follow by hand. The hidden state of a
  * micro-batch is one of 4 tokens, 8 features and 2 bytes: 64. */
+#include "step/buckets.h"
 #include "step/module.h"
 #include "unit/step/small.h"
 
@@ -329,18 +330,25 @@ CLAIM(a_step_ends_with_sums_of_what_ranks_share)
 CLAIM(layers_are_made_again_as_the_options_say)
 {
     step_options o = small_options();
+    step_stage stage = {.n_layers = 4, .n_recomputed = DSE_NONE};
 
     (void)state;
-    assert_false(step_layer_is_again(&o, 0));
+    assert_false(step_stage_recomputes(&stage, &o, 0));
     o.recompute = STEP_RECOMPUTE_FULL;
-    assert_true(step_layer_is_again(&o, 0));
+    assert_true(step_stage_recomputes(&stage, &o, 0));
     o.recompute_layers = 2;
-    assert_true(step_layer_is_again(&o, 1));
-    assert_false(step_layer_is_again(&o, 2));
+    assert_true(step_stage_recomputes(&stage, &o, 1));
+    assert_false(step_stage_recomputes(&stage, &o, 2));
+    stage.n_recomputed = 3;
+    assert_true(step_stage_recomputes(&stage, &o, 2));
+    assert_false(step_stage_recomputes(&stage, &o, 3));
+    stage.has_embedding = true;
+    assert_true(step_stage_recomputes(&stage, &o, 3));
+    stage = (step_stage){.n_layers = 4, .n_recomputed = DSE_NONE};
     o.recompute_layers = 0;
     o.recompute_every = 2;
-    assert_false(step_layer_is_again(&o, 0));
-    assert_true(step_layer_is_again(&o, 1));
+    assert_false(step_stage_recomputes(&stage, &o, 0));
+    assert_true(step_stage_recomputes(&stage, &o, 1));
 }
 
 int main(void)

@@ -483,9 +483,9 @@ CLAIM(a_system_may_be_slower_than_its_laws)
     fast = run(&o, "1f1b");
     set.layer_floor = floor;
     slow = run(&o, "1f1b");
-    /* The collectives of tp are beside the floor, not under it. */
-    assert_true(fast.part[STEP_PART_TP] > 1000 && slow.step >= 8 * floor + fast.part[STEP_PART_TP] &&
-                slow.step <= 8 * floor + fast.step);
+    /* The host issues kernels while collectives of tp go on, most of which are of layers. */
+    assert_true(fast.part[STEP_PART_TP] > 1000 && slow.step >= 8 * floor &&
+                slow.step <= 8 * floor + fast.step - fast.part[STEP_PART_TP] / 2);
     set.layer_floor = 0;
     o = small_options();
     o.dp = 4;
