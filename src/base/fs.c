@@ -80,7 +80,8 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* The temporary files that are there, for dse_replacements_leave. Any of more than these is left behind by it. */
+/* The temporary files that are there, for dse_replacements_leave. Any of more than these is left behind by
+ * it. */
 static char temporary[8][sizeof((dse_replacement *)0)->temporary];
 static pthread_mutex_t temporary_lock = PTHREAD_MUTEX_INITIALIZER;
 

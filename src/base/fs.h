@@ -32,7 +32,8 @@ dse_status dse_replacement_open(dse_replacement *r, const char *path, dse_error 
 /* Closes fd and puts the file in its place. The temporary file is gone in any case. */
 dse_status dse_replacement_commit(dse_replacement *r, dse_error *err);
 void dse_replacement_give_up(dse_replacement *r);
-/* Takes away the temporary files of this process, before it ends for want of memory; to be called in any thread. */
+/* Takes away the temporary files of this process, before it ends for want of memory; to be called in any
+ * thread. */
 void dse_replacements_leave(void);
 
 /* Removes a file, or a folder with everything in it; symbolic links, not what they point to. Nothing there is

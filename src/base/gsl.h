@@ -1,5 +1,5 @@
-/* What GSL, in the folders that link it, does with errors: functions return them, but for want of memory, without which some
- * go on and crash. gsl_set_error_handler(dse_gsl_error). */
+/* What GSL, in the folders that link it, does with errors: functions return them, but for want of memory,
+ * without which some go on and crash. gsl_set_error_handler(dse_gsl_error). */
 #ifndef DSE_BASE_GSL_H
 #define DSE_BASE_GSL_H
 

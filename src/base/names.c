@@ -203,12 +203,12 @@ bool dse_ends(const char *text, const char *ending)
 
 bool dse_is_printable(const char *text)
 {
-    for (size_t n; *text; text += n) {
-        n = 1;
-        if (*text >= ' ' && *text <= '~') /* most are, and configurations of a million rows are long */
-            continue;
+    for (size_t n;; text += n) {
+        while (*text >= ' ' && *text <= '~') /* most are, and configurations of a million rows are long */
+            text++;
+        if (!*text)
+            return true;
         if (!(n = dse_utf8_length(text)) || control_length(text, n))
             return false;
     }
-    return true;
 }

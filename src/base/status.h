@@ -45,8 +45,9 @@ dse_status dse_fail(dse_error *err, dse_status st, const char *fmt, ...)
 dse_status dse_fail_at(dse_error *err, dse_status st, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with strerror(errno) appended after ": ". ENOMEM is no failure of the file or the folder: the program ends
- * (base/alloc.h), so that nobody takes a card for unreadable, or a point for one that cannot be simulated. */
+/* The same with strerror(errno) appended after ": ". ENOMEM is no failure of the file or the folder: the
+ * program ends (base/alloc.h), so that nobody takes a card for unreadable, or a point for one that cannot be
+ * simulated. */
 dse_status dse_fail_errno(dse_error *err, dse_status st, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -9,7 +9,9 @@
 #include "driver/robust.h"
 #include "driver/study.h"
 #include "report/band.h"
+#include "report/certificate.h"
 #include "report/explain.h"
+#include "report/joined.h"
 #include "report/overview.h"
 #include "report/sizes.h"
 
@@ -19,11 +21,13 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *db, *model, *system, *by;
+    const char *db, *model, *system, *by, *tables;
     double hbm_bytes, robust;
     int64_t top, draws, seed;
     bool all, json, explain;
 } best_options;
+
+static const char *const tables[] = {"each", "one", NULL};
 
 #define DEFAULT_DRAWS 256
 #define DEFAULT_SEED  1
@@ -44,6 +48,10 @@ static const option options[] = {
     {"--all", OPT_FLAG, NULL, "false",
      "rank all of the database; without it the points of the last sweep, and what was imported since",
      FIELD(all)},
+    {"--tables", OPT_STRING, "WHICH", "",
+     "a table for each configuration of a model and system (each), or one of all of them, with what differs "
+     "between them in columns (one); after sweep --search one if not given, else each",
+     .choices = tables, FIELD(tables)},
     {"--explain", OPT_FLAG, NULL, "false", "also say why the winner wins, and what would change that",
      FIELD(explain)},
     {"--robust", OPT_PERCENT, "SPREAD", "",
@@ -62,6 +70,9 @@ typedef struct {
     report_robust *trust;
     drv_best_band *error; /* of all */
     size_t n_others;      /* results that the last sweep did not ask for, and which are not ranked */
+    report_study *joined; /* NULL: a table for each configuration */
+    size_t n_joined, n_searched;
+    store_searched *searched; /* what a search knows of these points; none: they are not of one */
 } remarks;
 
 /* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
@@ -83,9 +94,33 @@ static bool same_names(const report_study *a, const report_study *b)
            !strcmp(a->row[0].settings, b->row[0].settings) && !strcmp(a->row[0].engine, b->row[0].engine);
 }
 
+/* What the search knows of them; NULL: nothing. It is of all points of a model on a system: where two have
+ * these names, or the points are in several tables, it would be said of the wrong ones. */
+static const store_searched *searched_of(const remarks *m, const report_study *s)
+{
+    const store_searched *found = NULL;
+    size_t n_found = 0, n_tables = 0;
+
+    for (size_t i = 0; i < m->n_joined; i++)
+        n_tables += !strcmp(m->joined[i].row->model, s->row->model) &&
+                    !strcmp(m->joined[i].row->system, s->row->system);
+    for (size_t i = 0; i < m->n_searched; i++)
+        if (!strcmp(m->searched[i].model, s->row->model) && !strcmp(m->searched[i].system, s->row->system)) {
+            found = &m->searched[i];
+            n_found++;
+        }
+    return n_found == 1 && n_tables == 1 ? found : NULL;
+}
+
 static void put_remarks(const report_study *s, size_t index, void *user, report_node *to)
 {
     const remarks *m = user;
+
+    if (s->n_joined) {
+        if (searched_of(m, s))
+            report_certificate_put(searched_of(m, s), to);
+        return;
+    }
 
     report_put(to, V_GIVEN(m->n_others, V_COUNT("not_of_last_sweep", m->n_others)));
     if (report_trains(s))
@@ -160,19 +195,46 @@ static void print_others(const remarks *m, const best_options *o, dse_strbuf *ou
                         m->n_others, m->n_others == 1 ? "" : "s", o->db);
 }
 
-static void print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
-                  const best_options *o, command_run *r)
+/* The configuration that the best of several is of. */
+static size_t find_winner(const report_study *studies, size_t n, const report_study *joined)
 {
-    report_sizes sizes = {0};
-    bool remarked = m->why || m->trust; /* then a study ends with an empty line */
+    size_t i = 0;
+
+    while (i < n && (!studies[i].n_ranked || studies[i].ranked[0] != joined->ranked[0]))
+        i++;
+    return i;
+}
+
+static void print_joined(const report_study *studies, size_t n, const remarks *m, const best_options *o,
+                         const report_sizes *sizes, dse_strbuf *out)
+{
+    for (size_t i = 0; i < m->n_joined; i++) {
+        const report_study *s = &m->joined[i];
+        const store_searched *searched = searched_of(m, s);
+
+        if (i)
+            dse_strbuf_addc(out, '\n');
+        report_ranking_print(s, (size_t)o->top, false, out);
+        if (searched)
+            report_certificate_print(searched, s->by, o->hbm_bytes, out);
+        if (s->n_ranked) {
+            const size_t winner = find_winner(studies, n, s);
+
+            if (winner < n)
+                print_band(&studies[winner], &m->error[winner], 0, out);
+        }
+        if (sizes->differ)
+            report_sizes_print_one(&s->row[0].sizes, "", out);
+    }
+    dse_strbuf_addc(out, '\n');
+}
+
+static void print_each(const report_study *studies, size_t n, const remarks *m, const best_options *o,
+                       const report_sizes *sizes, command_run *r)
+{
+    const bool remarked = m->why || m->trust; /* then a study ends with an empty line */
     dse_strbuf *out = r->out;
 
-    if (o->json) {
-        report_ranking_json(studies, n, (size_t)o->top, put_remarks, m, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        report_sizes_add(&sizes, &studies[i].row[0].sizes);
     for (size_t i = 0; i < n; i++) {
         bool ambiguous = (i && same_names(&studies[i], &studies[i - 1])) ||
                          (i + 1 < n && same_names(&studies[i], &studies[i + 1]));
@@ -181,7 +243,7 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
             dse_strbuf_addc(out, '\n');
         report_ranking_print(&studies[i], (size_t)o->top, ambiguous, out);
         print_band(&studies[i], m->error, i, out);
-        if (sizes.differ)
+        if (sizes->differ)
             report_sizes_print_one(&studies[i].row[0].sizes, "", out);
         if (remarked)
             dse_strbuf_addc(out, '\n');
@@ -192,6 +254,24 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
     }
     dse_strbuf_adds(out, remarked || !n ? "" : "\n");
     report_overview_print(studies, n, r->arena, out);
+}
+
+static void print(const report_study *studies, size_t n, const store_unlisted *unlisted, remarks *m,
+                  const best_options *o, command_run *r)
+{
+    report_sizes sizes = {0};
+    dse_strbuf *out = r->out;
+
+    if (o->json) {
+        report_ranking_json(studies, n, m->joined, m->n_joined, (size_t)o->top, put_remarks, m, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        report_sizes_add(&sizes, &studies[i].row[0].sizes);
+    if (m->joined)
+        print_joined(studies, n, m, o, &sizes, out);
+    else
+        print_each(studies, n, m, o, &sizes, r);
     print_unlisted(unlisted, out);
     print_others(m, o, out);
     report_ranking_notes(studies, n, out);
@@ -217,8 +297,17 @@ static dse_status robust_options(const best_options *o, drv_robust_options *out,
     return DSE_OK;
 }
 
+static dse_status check_tables(const best_options *o, dse_error *err)
+{
+    if (o->tables && !strcmp(o->tables, "one") && (o->explain || !isnan(o->robust)))
+        return dse_fail(err, DSE_E_USAGE, "%s is of each configuration; leave out --tables one",
+                        o->explain ? "--explain" : "--robust");
+    return DSE_OK;
+}
+
 static dse_status make_remarks(const best_options *o, const drv_robust_options *robust,
-                               const report_study *studies, size_t n, dse_arena *a, remarks *out, dse_error *err)
+                               const report_study *studies, size_t n, dse_arena *a, remarks *out,
+                               dse_error *err)
 {
     progress_screen screen;
     drv_robust_options shown = *robust;
@@ -248,6 +337,21 @@ static dse_status no_results(const best_options *o, const store_unlisted *unlist
                     n_others           ? "--all ranks those of earlier ones"
                     : unlisted->points ? "a sweep with --prune may have skipped all of these points"
                                        : "run 'ccldse sweep' first");
+}
+
+/* One table of all configurations: as asked for, or where the points are those of a search. Remarks are of
+ * each configuration. */
+static dse_status join_studies(const best_options *o, const report_study *studies, size_t n, dse_arena *a,
+                               remarks *m, dse_error *err)
+{
+    const bool remarked = m->why || m->trust;
+    dse_status st = DSE_OK;
+
+    if (!o->all)
+        st = results_searched(o->db, a, &m->searched, &m->n_searched, err);
+    if (st == DSE_OK && (o->tables ? !strcmp(o->tables, "one") : m->n_searched && !remarked))
+        m->joined = report_join(studies, n, (size_t)o->top, a, &m->n_joined);
+    return st;
 }
 
 /* Whether a row is of the last sweep; the others are counted. */
@@ -312,7 +416,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
-        (st = robust_options(o, &robust, err)) != DSE_OK ||
+        (st = robust_options(o, &robust, err)) != DSE_OK || (st = check_tables(o, err)) != DSE_OK ||
         (st = rank_studies(o, &which, by, a, &studies, &n, err)) != DSE_OK ||
         (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
         return st;
@@ -326,6 +430,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
+        (st = join_studies(o, studies, n, a, &said, err)) != DSE_OK ||
         (st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
     said.n_others = n_others;
@@ -344,7 +449,9 @@ const command command_best = {
         "Prints one table per model and system of the last sweep: the best strategies that fit in memory, "
         "how many points were dropped because they do not, and what the best would be without the limit. Of "
         "several configurations of one model and system, as a space makes them, it then ranks the best of "
-        "each, those with and without congestion apart. --explain says why: where the winner's step and "
+        "each, those with and without congestion apart. After sweep --search it is one table of all that was "
+        "found, with the settings that differ in columns and the search's certificate below; --tables each "
+        "and --tables one choose. --explain says why: where the winner's step and "
         "memory go, against the runner-up and the best without the limit; how the best step changes along "
         "each axis; the smallest change that would make the best without the limit fit. --robust SPREAD says "
         "how far to trust the winner when the system is not known exactly: its rates and latencies are drawn "

@@ -4,7 +4,6 @@
 #include "cli/results.h"
 #include "report/diff.h"
 
-
 typedef struct {
     const char *a, *b, *engine_a, *engine_b, *by;
     double tolerance;
@@ -67,6 +66,7 @@ static dse_status read_side(const diff_options *o, const char *db, const char *e
     out->name = engine ? dse_arena_printf(a, "%s, %s", db, engine) : db;
     out->which = o->which;
     out->which.engine = engine;
+    out->which.one_config = true;
     return results_select(db, &out->which, a, &out->row, &out->n, err);
 }
 

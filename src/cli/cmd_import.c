@@ -75,7 +75,7 @@ static dse_status ask(store *s, const drv_import *io, dse_error *err)
 
     for (size_t i = 0; i < io->n; i++)
         hashes[i] = io->row[i].hash;
-    st = store_ask(s, hashes, io->n, true, err);
+    st = store_ask(s, hashes, io->n, err);
     dse_free(hashes);
     return st;
 }

@@ -1,4 +1,5 @@
 /* Shows one point in full. */
+#include "base/idtable.h"
 #include "base/names.h"
 #include "cli/command.h"
 #include "cli/results.h"
@@ -32,26 +33,47 @@ static const option options[] = {
 
 /* ---- which rows ---------------------------------------------------------------------------- */
 
-static dse_status no_such_point(const show_options *o, const char *const *names, size_t n, dse_error *err)
-{
-    const char *nearest = dse_nearest(o->point, names, n);
-
-    return dse_fail(err, DSE_E_CONFIG, "no result of point '%s' among the %zu in '%.150s'%s%s%s", o->point, n,
-                    o->db, nearest ? "; did you mean '" : "; 'ccldse best --top 0' lists them",
-                    nearest ? nearest : "", nearest ? "'?" : "");
-}
-
-/* What is known of the rows when there is none of the point: their names, and where points were skipped the
- * first row of each study, whole. */
+/* What is known of the rows when there is none of the point: their strategies, each once, and where points were
+ * skipped the first row of each study, whole. */
 typedef struct {
     dse_arena *a;
     const strategy *point;
     bool is_there; /* a row of the point, which its index did not find */
-    const char **name;
-    size_t n, cap;
+    dse_idtable table;
+    strategy *known;
+    const char **name; /* of each */
+    size_t n_known, cap_known, cap_name;
+    size_t next; /* the strategy that came behind the last one before: studies have the same ones */
+    size_t n;    /* rows */
     store_row *first;
     size_t n_first, cap_first;
 } other_rows;
+
+static bool is_known(const void *known, uint32_t id, const void *key)
+{
+    return !strategy_compare(&((const strategy *)known)[id], key);
+}
+
+static void add_strategy(other_rows *k, const store_row *r)
+{
+    uint32_t value[STRATEGY_N], id;
+
+    if (k->next < k->n_known && is_known(k->known, (uint32_t)k->next, &r->strategy)) {
+        k->next++;
+        return;
+    }
+    for (uint32_t i = 0; i < STRATEGY_N; i++)
+        value[i] = strategy_get(&r->strategy, i);
+    id = dse_idtable_intern(&k->table, (uint32_t)dse_hash_words(value, sizeof value), is_known, k->known,
+                            &r->strategy, (uint32_t)k->n_known);
+    if (id == k->n_known) {
+        DSE_GROW(k->known, k->cap_known, k->n_known + 1);
+        DSE_GROW(k->name, k->cap_name, k->n_known + 1);
+        k->known[k->n_known] = r->strategy;
+        k->name[k->n_known++] = dse_arena_strdup(k->a, report_point_name(r).text);
+    }
+    k->next = (size_t)id + 1;
+}
 
 static dse_status add_other(void *user, store *s, const store_row *r, dse_error *err)
 {
@@ -60,12 +82,21 @@ static dse_status add_other(void *user, store *s, const store_row *r, dse_error 
     if (!r)
         return DSE_OK;
     k->is_there |= !strategy_compare(&r->strategy, k->point);
-    DSE_GROW(k->name, k->cap, k->n + 1);
-    k->name[k->n++] = dse_arena_strdup(k->a, report_point_name(r).text);
+    k->n++;
+    add_strategy(k, r);
     if (!r->skipped_of_study || (k->n_first && k->first[k->n_first - 1].study == r->study))
         return DSE_OK;
     DSE_GROW(k->first, k->cap_first, k->n_first + 1);
     return store_read(s, r, true, k->a, &k->first[k->n_first++], err);
+}
+
+static dse_status no_such_point(const show_options *o, const other_rows *k, dse_error *err)
+{
+    const char *nearest = dse_nearest(o->point, k->name, k->n_known);
+
+    return dse_fail(err, DSE_E_CONFIG, "no result of point '%s' among the %zu in '%.150s'%s%s%s", o->point,
+                    k->n, o->db, nearest ? "; did you mean '" : "; 'ccldse best --top 0' lists them",
+                    nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 /* Explains why the point has no row. */
@@ -81,7 +112,7 @@ static dse_status no_row(const show_options *o, const strategy *point, const oth
                           "point '%s' was skipped by a sweep with --prune, and has no result in '%.150s'; "
                           "'ccldse sweep' without --prune runs it",
                           o->point, o->db)
-               : no_such_point(o, k->name, k->n, err);
+               : no_such_point(o, k, err);
 }
 
 /* The rows of the point. Where there are none, the figures of all others say what is nearest, and that there
@@ -109,6 +140,8 @@ static dse_status find_rows(const show_options *o, const strategy *point, dse_ar
                          o->point);
     else if (st == DSE_OK && !*n)
         st = others.n ? no_row(o, point, &others, err) : results_none(o->db, &o->which, err);
+    dse_idtable_free(&others.table);
+    dse_free(others.known);
     dse_free(others.name);
     dse_free(others.first);
     return st;

@@ -51,38 +51,46 @@ static dse_status read_points(const option_list *points, dse_arena *a, const cha
     return st;
 }
 
-static bool is_wanted(const store_row *row, const char *const *names, bool *seen, size_t n)
-{
-    const report_name name = report_point_name(row);
-    bool wanted = n == 0;
+/* Which rows are to be verified; the others are not held. */
+typedef struct {
+    const char **names; /* of the points; none: all */
+    bool *seen;
+    size_t n;
+} wanted_points;
 
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(names[i], name.text))
-            wanted = seen[i] = true;
+static bool is_wanted(void *user, const store_row *row)
+{
+    const wanted_points *w = user;
+    report_name name;
+    bool wanted = w->n == 0;
+
+    if (!row->done || !store_is_native(row->engine))
+        return false;
+    if (!wanted)
+        name = report_point_name(row);
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->names[i], name.text))
+            wanted = w->seen[i] = true;
     return wanted;
 }
 
-/* Moves the rows to be verified to the front, in their order. */
-static dse_status choose_rows(const verify_options *o, dse_arena *a, store_row *rows, size_t *n,
+static dse_status choose_rows(const verify_options *o, dse_arena *a, store_row **rows, size_t *n,
                               dse_error *err)
 {
-    const char **names;
-    bool *seen;
-    size_t kept = 0;
-    dse_status st = read_points(&o->points, a, &names, &seen, err);
+    wanted_points w = {.n = o->points.n};
+    const results_selection which = {.model = o->model, .system = o->system, .has = is_wanted, .user = &w};
+    dse_status st;
 
-    if (st != DSE_OK)
+    if ((st = read_points(&o->points, a, &w.names, &w.seen, err)) != DSE_OK ||
+        (st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK)
         return st;
-    for (size_t i = 0; i < *n; i++)
-        if (rows[i].done && store_is_native(rows[i].engine) && is_wanted(&rows[i], names, seen, o->points.n))
-            rows[kept++] = rows[i];
-    for (size_t i = 0; i < o->points.n; i++)
-        if (!seen[i])
-            return dse_fail(err, DSE_E_CONFIG, "'%s' has no native result of the point %s", o->db, names[i]);
-    *n = kept;
-    return kept ? DSE_OK
-                : dse_fail(err, DSE_E_CONFIG,
-                           "'%s' has no native results to verify; run 'ccldse sweep' first", o->db);
+    for (size_t i = 0; i < w.n; i++)
+        if (!w.seen[i])
+            return dse_fail(err, DSE_E_CONFIG, "'%s' has no native result of the point %s", o->db,
+                            w.names[i]);
+    return *n ? DSE_OK
+              : dse_fail(err, DSE_E_CONFIG, "'%s' has no native results to verify; run 'ccldse sweep' first",
+                         o->db);
 }
 
 /* ---- output -------------------------------------------------------------------------------- */
@@ -183,7 +191,6 @@ static void progress(void *user, size_t finished, size_t total)
 static dse_status run(const void *opts, command_run *r, dse_error *err)
 {
     const verify_options *o = opts;
-    const results_selection which = {.model = o->model, .system = o->system};
     drv_verification v = {.jobs = o->jobs ? (uint32_t)o->jobs : exec_cores(), .progress = progress};
     bool terminal = isatty(STDERR_FILENO);
     drv_verified *found;
@@ -197,8 +204,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     if (!v.tools)
         return dse_fail(err, DSE_E_USAGE,
                         "the native engine cannot verify itself; give --engine " DRV_EXTERNAL_ENGINE);
-    if ((st = results_select(o->db, &which, r->arena, &rows, &v.n_rows, err)) != DSE_OK ||
-        (st = choose_rows(o, r->arena, rows, &v.n_rows, err)) != DSE_OK)
+    if ((st = choose_rows(o, r->arena, &rows, &v.n_rows, err)) != DSE_OK)
         return st;
     v.rows = rows;
     if (v.jobs > v.n_rows)

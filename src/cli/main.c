@@ -82,7 +82,8 @@ static int unknown_command(const char *name)
     return report_error(&err);
 }
 
-/* Called when memory runs out, in any thread, the first of which says so. Allocates nothing; committed results stay. */
+/* Called when memory runs out, in any thread, the first of which says so. Allocates nothing; committed
+ * results stay. */
 static void out_of_memory(void)
 {
     static const char words[] = "ccldse: error: out of memory\n";

@@ -230,6 +230,17 @@ dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *ou
     return st;
 }
 
+dse_status results_searched(const char *db, dse_arena *a, store_searched **out, size_t *n, dse_error *err)
+{
+    store *s = NULL;
+    dse_status st = store_open(db, STORE_READ, &s, err);
+
+    if (st == DSE_OK)
+        st = store_get_searched(s, a, out, n, err);
+    store_close(s);
+    return st;
+}
+
 dse_status results_have_prices(const char *db, bool *out, dse_error *err)
 {
     store *s = NULL;

@@ -2,6 +2,7 @@
 
 #include "cli/exit.h"
 #include "cli/progress.h"
+#include "report/certificate.h"
 #include "report/rows.h"
 #include "report/tree.h"
 
@@ -33,41 +34,29 @@ dse_status search_check(const search_options *o, dse_error *err)
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-/* The least open bound as a step of the best's tokens. */
-static report_text least_step(const drv_searched *s)
-{
-    const uint64_t tokens = s->best[0].tokens;
-
-    return report_time((uint64_t)(s->least * (double)(tokens ? tokens : 1)));
-}
-
 static report_name point_text(const drv_found *f)
 {
     return report_strategy_text(&f->strategy, f->tokens ? STRATEGY_PROFILE_TRAIN : STRATEGY_PROFILE_STAGE);
 }
 
-/* "no point is faster than 57.9 s, 0.8 % less than the best" */
-static void say_certificate(const drv_searched *s, dse_strbuf *out)
+static void say_certificate(const drv_search *search, uint32_t study, const drv_searched *s, dse_strbuf *out)
 {
-    if (s->is_finished && !s->n)
-        dse_strbuf_adds(out, "no point can be run, satisfies the constraints and fits");
-    else if (s->is_finished)
-        dse_strbuf_addf(out, "no other point is among the best %" PRIu32, s->n);
-    else if (!s->n)
-        dse_strbuf_adds(out, "no point is known yet");
-    else if (!(drv_search_gap(s) > 0))
-        dse_strbuf_adds(out, "no point is faster than the best");
-    else
-        dse_strbuf_addf(out, "no point is faster than %s, %.3g %% less than the best", least_step(s).text,
-                        100 * drv_search_gap(s));
+    const store_searched note = drv_search_note(search, study, s);
+
+    report_certificate(&note, out);
 }
+
+typedef struct {
+    progress_screen screen;
+    const drv_search *search;
+} shown;
 
 static void show_progress(void *user, uint32_t study, const drv_searched *s, const drv_search_result *all)
 {
-    progress_screen *screen = user;
+    shown *what = user;
+    progress_screen *screen = &what->screen;
     dse_strbuf line;
 
-    (void)study;
     if (all->seconds < screen->next_seconds || all->seconds < 1)
         return;
     dse_strbuf_init(&line);
@@ -75,7 +64,7 @@ static void show_progress(void *user, uint32_t study, const drv_searched *s, con
                     s->n_boxes == 1 ? "" : "es", all->done + all->failed);
     if (s->n)
         dse_strbuf_addf(&line, "best %s; ", report_time(s->best[0].wall_time).text);
-    say_certificate(s, &line);
+    say_certificate(what->search, study, s, &line);
     fprintf(stderr, "%s%s%s", screen->terminal ? "\r\033[2K" : "", line.data, screen->terminal ? "" : "\n");
     fflush(stderr);
     dse_strbuf_free(&line);
@@ -85,10 +74,10 @@ static void show_progress(void *user, uint32_t study, const drv_searched *s, con
 
 /* ---- what is printed ----------------------------------------------------------------------- */
 
-static void print_study(const drv_space *space, uint32_t i, const drv_searched *s, dse_arena *a,
+static void print_study(const drv_search *search, uint32_t i, const drv_searched *s, dse_arena *a,
                         dse_strbuf *out)
 {
-    const drv_study *study = &space->study[i];
+    const drv_study *study = &search->space->study[i];
     dse_strbuf settings = dse_strbuf_in(a);
 
     dse_strbuf_addf(out, "%s on %s: %s%.6g points before constraints; %" PRIu64 " box%s split\n",
@@ -107,20 +96,20 @@ static void print_study(const drv_space *space, uint32_t i, const drv_searched *
         dse_strbuf_addc(out, '\n');
     }
     dse_strbuf_adds(out, "certificate: ");
-    say_certificate(s, out);
+    say_certificate(search, i, s, out);
     dse_strbuf_addc(out, '\n');
 }
 
-static void print_text(const drv_space *space, const drv_search_result *found, const char *db, dse_arena *a,
+static void print_text(const drv_search *search, const drv_search_result *found, dse_arena *a,
                        dse_strbuf *out)
 {
-    for (uint32_t i = 0; i < space->n_studies; i++)
-        print_study(space, i, &found->study[i], a, out);
+    for (uint32_t i = 0; i < search->space->n_studies; i++)
+        print_study(search, i, &found->study[i], a, out);
     dse_strbuf_addf(out,
                     "%" PRIu64 " point%s simulated in %.1f s (%.1f s of CPU), %" PRIu64
                     " in %s already, %" PRIu64 " failed\n",
                     found->done + found->failed, found->done + found->failed == 1 ? "" : "s", found->seconds,
-                    found->cpu_seconds, found->cached, db, found->failed);
+                    found->cpu_seconds, found->cached, search->sweep.database, found->failed);
     if (found->first_failure)
         dse_strbuf_addf(out, "a failure: %s\n", found->first_failure);
 }
@@ -161,8 +150,9 @@ static void print_json(const drv_space *space, const drv_search_result *found, d
 }
 
 /* Ctrl-C: the certificate of what is known, in the error. */
-static dse_status fail_interrupted(const drv_space *space, const drv_search_result *found, dse_error *err)
+static dse_status fail_interrupted(const drv_search *search, const drv_search_result *found, dse_error *err)
 {
+    const drv_space *space = search->space;
     dse_strbuf text;
     dse_status st;
 
@@ -173,7 +163,7 @@ static dse_status fail_interrupted(const drv_space *space, const drv_search_resu
         dse_strbuf_addf(&text, "; %s on %s: ", space->study[i].model_name, space->study[i].system_name);
         if (s->n)
             dse_strbuf_addf(&text, "best %s, ", report_time(s->best[0].wall_time).text);
-        say_certificate(s, &text);
+        say_certificate(search, i, s, &text);
     }
     *err = (dse_error)DSE_ERROR_INIT;
     st = dse_fail(err, DSE_E_INTERRUPT, "interrupted, results kept%.900s", text.data);
@@ -186,24 +176,24 @@ dse_status search_run(const search_options *o, const drv_search *what, bool json
 {
     drv_search search = *what;
     drv_search_result found;
-    progress_screen screen;
+    shown progress = {.search = &search};
     dse_status st;
 
     search.gap = o->gap;
     search.seconds = o->seconds;
     search.progress = show_progress;
-    search.user = &screen;
-    progress_init(&screen, "boxes");
+    search.user = &progress;
+    progress_init(&progress.screen, "boxes");
     st = drv_search_run(&search, r->arena, &found, err);
-    progress_clear(&screen);
+    progress_clear(&progress.screen);
     if (st == DSE_E_INTERRUPT)
-        return fail_interrupted(what->space, &found, err);
+        return fail_interrupted(what, &found, err);
     if (st != DSE_OK)
         return st;
     if (json)
         print_json(what->space, &found, r->arena, r->out);
     else
-        print_text(what->space, &found, what->sweep.database, r->arena, r->out);
+        print_text(what, &found, r->arena, r->out);
     for (uint32_t i = 0; i < what->space->n_studies; i++)
         if (!found.study[i].n)
             r->code = EXIT_NO;

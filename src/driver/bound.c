@@ -21,6 +21,7 @@ void drv_bounds_init(drv_bounds *b)
 void drv_bounds_free(drv_bounds *b)
 {
     sim_bounds_free(b->bounds);
+    wl_generator_free(b->generator);
     sched_keeper_free(b->orders);
     dse_free(b->outline);
     dse_arena_free(&b->outlines);
@@ -132,35 +133,71 @@ dse_status drv_bounds_of_point(drv_bounds *b, const drv_study *s, const strategy
     return s->training ? bound_training(b, s, p, STEP_UNITS, out, err) : drv_bounds_of(b, s, p, out, err);
 }
 
-dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
-                                     dse_error *err)
-{
-    dse_status st = s->training ? bound_training(b, s, p, STEP_BOUND_WITHOUT_NETWORK, out, err)
-                                : drv_bounds_of(b, s, p, out, err);
+/* Of the workload of a point, counted; *paths NULL: not asked for, or they cannot be made. */
+typedef struct {
+    wl_totals totals;
+    wl_paths found;
+    const wl_paths *paths;
+} counted;
 
-    if (st == DSE_OK && !s->training) {
-        out->wall = out->part[SIM_BOUND_COMPUTE];
-        out->by = SIM_BOUND_COMPUTE;
+static void find_paths(drv_bounds *b, const drv_study *s, const wl_strategy *request, counted *out)
+{
+    if (!b->with_paths)
+        return;
+    if (!b->generator || b->generated_hash != b->operators_hash) {
+        wl_generator_free(b->generator);
+        b->generator = wl_generator_new(&b->operators);
+        b->generated_hash = b->operators_hash;
     }
-    return st;
+    if (wl_generator_paths(b->generator, &b->symbols, (uint32_t)s->model.layers, request, &b->point,
+                           &out->found, NULL) == DSE_OK)
+        out->paths = &out->found;
 }
 
-dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out, dse_error *err)
+static dse_status count_point(drv_bounds *b, const drv_study *s, const strategy *p, counted *out,
+                              dse_error *err)
 {
     const wl_strategy request = drv_point_request(s, p);
     const wl_outline *outline = NULL;
-    wl_totals totals;
     dse_status st;
 
-    if (s->training)
-        return bound_training(b, s, p, STEP_BOUND, out, err);
+    *out = (counted){.paths = NULL};
     dse_arena_reset(&b->point);
     if (!b->bounds)
         return dse_fail(err, DSE_E_CONFIG, "the study has no system that could be simulated");
     if ((st = drv_point_check(s, p, err)) != DSE_OK ||
         (st = find_outline(b, s, wl_passes_of(p), &outline, err)) != DSE_OK ||
-        (st = wl_totals_of(outline, &b->symbols, &request, &b->point, &totals, err)) != DSE_OK)
+        (st = wl_totals_of(outline, &b->symbols, &request, &b->point, &out->totals, err)) != DSE_OK)
         return st;
-    sim_bounds_of(b->bounds, &totals, out);
+    find_paths(b, s, &request, out);
+    return DSE_OK;
+}
+
+dse_status drv_bounds_of_any_network(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
+                                     dse_error *err)
+{
+    counted c;
+    dse_status st;
+
+    if (s->training)
+        return bound_training(b, s, p, STEP_BOUND_WITHOUT_NETWORK, out, err);
+    if ((st = count_point(b, s, p, &c, err)) != DSE_OK)
+        return st;
+    sim_bounds_of(b->bounds, &c.totals, NULL, out);
+    out->wall = sim_bounds_without_network(b->bounds, &c.totals, c.paths);
+    out->by = out->wall > out->part[SIM_BOUND_COMPUTE] ? SIM_BOUND_CHAIN : SIM_BOUND_COMPUTE;
+    return DSE_OK;
+}
+
+dse_status drv_bounds_of(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out, dse_error *err)
+{
+    counted c;
+    dse_status st;
+
+    if (s->training)
+        return bound_training(b, s, p, STEP_BOUND, out, err);
+    if ((st = count_point(b, s, p, &c, err)) != DSE_OK)
+        return st;
+    sim_bounds_of(b->bounds, &c.totals, c.paths, out);
     return DSE_OK;
 }

@@ -21,6 +21,9 @@ typedef struct {
     wl_symbols symbols;
     struct drv_outline *outline;
     size_t n_outlines, cap_outlines;
+    bool with_paths; /* to be set: closer bounds of profile stage, for who asks for many (sim/bound.h) */
+    wl_generator *generator; /* of the paths of these operators: */
+    uint64_t generated_hash;
     sched_keeper *orders; /* of pipelines */
     dse_arena outlines, system, point;
 } drv_bounds;

@@ -1,5 +1,6 @@
 #include "driver/box_layout.h"
 
+#include "base/array.h"
 #include "exec/interrupt.h"
 
 #include <math.h>
@@ -13,11 +14,14 @@ static const struct {
     const char *key;
     int better;
 } rates[] = {
-    {"compute.peak_perf", 1},     {"compute.peak_fp8", 1},       {"compute.peak_nvfp4", 1},
-    {"compute.clock", 1},         {"memory.bandwidth", 1},       {"memory.capacity", 1},
-    {"network.bandwidth", 1},     {"network.latency", -1},       {"network.collective_latency", -1},
-    {"network.step_latency", -1}, {"network.compute_share", -1}, {"overheads.per_kernel", -1},
-    {"overheads.per_step", -1},   {"overheads.per_layer", -1},   {"overheads.per_collective", -1},
+    {"compute.peak_perf", 1},     {"compute.peak_fp8", 1},
+    {"compute.peak_nvfp4", 1},    {"compute.peak_fp32", 1},
+    {"compute.clock", 1},         {"memory.bandwidth", 1},
+    {"memory.capacity", 1},       {"network.bandwidth", 1},
+    {"network.latency", -1},      {"network.collective_latency", -1},
+    {"network.step_latency", -1}, {"network.compute_share", -1},
+    {"overheads.per_kernel", -1}, {"overheads.per_step", -1},
+    {"overheads.per_layer", -1},  {"overheads.per_collective", -1},
 };
 
 static bool starts_with(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
@@ -143,6 +147,7 @@ void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm
     dse_arena_init(&b->arena);
     dse_arena_init(&b->scratch);
     drv_bounds_init(&b->bounds);
+    b->bounds.with_paths = true;
     for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
         dse_arena_init(&b->corner[i].arena);
     b->axis = DSE_ARENA_NEW(&b->arena, drv_box_axis, s->n_axes + 1);
@@ -152,6 +157,7 @@ void drv_boxes_init(drv_boxes *b, const drv_space *s, uint32_t study, double hbm
         (drv_axis_is_layout(&s->axis[i]) ? drv_box_make_layouts : make_axis)(b, i);
     b->number = DSE_ARENA_NEW(&b->arena, uint32_t, s->n_axes + b->max_stages + 1);
     b->stages = drv_stages_new();
+    b->recompute = drv_recomputes_new();
     b->axis_of = DSE_ARENA_NEW(&b->arena, uint32_t *, s->n_constraints + 1);
     for (uint32_t c = 0; c < s->n_constraints; c++) {
         const design_expr *e = &s->constraint[c].expr;
@@ -170,6 +176,7 @@ void drv_boxes_free(drv_boxes *b)
 {
     drv_bounds_free(&b->bounds);
     drv_stages_free(b->stages);
+    drv_recomputes_free(b->recompute);
     for (size_t i = 0; i < DRV_BOX_CORNERS; i++)
         dse_arena_free(&b->corner[i].arena);
     dse_arena_free(&b->scratch);
@@ -263,7 +270,7 @@ static dse_status settings_of(const drv_boxes *b, const uint32_t *number, uint32
         return st;
     item = dse_arena_copy(a, out->item, out->n, sizeof *item);
     for (size_t i = 0; i < out->n; i++)
-        if (!strcmp(item[i].path, DRV_LAYOUT_KEY))
+        if (!strcmp(item[i].path, b->space->axis[b->layout_axis].path))
             item[i].value = drv_box_say_layout(b, number, n_numbers, a);
     out->item = item;
     return DSE_OK;
@@ -445,9 +452,14 @@ static void shave_rates(drv_boxes *b, drv_box *box)
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
+static double limit_of(const drv_boxes *b, const drv_study *s)
+{
+    return isnan(b->hbm_bytes) ? s->system.hbm_bytes : b->hbm_bytes;
+}
+
 static bool fits(const drv_boxes *b, const drv_study *s, uint64_t held)
 {
-    return store_fits(held, isnan(b->hbm_bytes) ? s->system.hbm_bytes : b->hbm_bytes);
+    return store_fits(held, limit_of(b, s));
 }
 
 static void note_refusal(drv_boxes *b, const dse_error *why)
@@ -469,31 +481,33 @@ static double tokens_of(const drv_study *s)
     return s->training ? (double)(uint64_t)(s->model.batch * s->model.sequence) : 1;
 }
 
-/* The least of all layouts of a box of one strategy. */
-static dse_status bound_layouts(drv_boxes *b, const drv_box *box, const drv_box_corner *c,
-                                drv_stages_bound *out, dse_error *err)
+/* Whose steps are bounds of a box. */
+static step_machine machine_of(const drv_boxes *b, const drv_box *box)
 {
-    const step_machine machine =
-        find_open(b, box, DRV_AXIS_NETWORK) == DSE_NONE ? STEP_BOUND : STEP_BOUND_WITHOUT_NETWORK;
-
-    return drv_stages_least(b->stages, c->number, b->space->n_axes, &c->study, &box->strategy, machine,
-                            &box->range[b->space->n_axes],
-                            isnan(b->hbm_bytes) ? c->study.system.hbm_bytes : b->hbm_bytes, out, err);
+    return find_open(b, box, DRV_AXIS_NETWORK) == DSE_NONE ? STEP_BOUND : STEP_BOUND_WITHOUT_NETWORK;
 }
 
-bool drv_boxes_lay_out(drv_boxes *b, drv_box *box)
+/* The least of all layouts of a box of one strategy. Boxes that have all of them are many, and most are never
+ * split: they get no close look. */
+static dse_status bound_layouts(drv_boxes *b, const drv_box *box, const drv_box_corner *c,
+                                double part_of_memory, drv_stages_bound *out, dse_error *err)
 {
-    uint32_t layout[CFG_NAME_MAX];
-    drv_stages_bound least = {.layout = layout};
-    const drv_box_corner *c = drv_boxes_corner(b, box);
+    return drv_stages_least(b->stages, c->number, b->space->n_axes, &c->study, &box->strategy,
+                            machine_of(b, box), &box->range[b->space->n_axes],
+                            part_of_memory * limit_of(b, &c->study), !drv_box_has_all_layouts(b, box), out, err);
+}
 
-    if (!drv_box_has_layouts(b, box))
-        return true;
-    if (!c->is_built || bound_layouts(b, box, c, &least, NULL) != DSE_OK || least.is_empty)
-        return false;
-    for (uint32_t i = 0; i < box->n_stages; i++)
-        box->range[b->space->n_axes + i] = (drv_box_range){layout[i], layout[i] + 1};
-    return true;
+/* What tells the study of a corner from others by what drv_recomputes keeps of it: where each rank has one
+ * stage that is what is held, which depends on no rate and no network. Good until drv_boxes_* is called
+ * again. */
+static const uint32_t *key_of(drv_boxes *b, const drv_box *box, const drv_box_corner *c)
+{
+    for (uint32_t i = 0; i < b->space->n_axes; i++)
+        b->number[i] =
+            box->strategy.vp == 1 && (b->axis[i].kind == DRV_AXIS_RATE || b->axis[i].kind == DRV_AXIS_NETWORK)
+                ? 0
+                : c->number[i];
+    return b->number;
 }
 
 typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
@@ -502,6 +516,8 @@ typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p
 dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error *err)
 {
     const drv_box_corner *c;
+    const drv_study *least;
+    dse_time by_ranks = 0;
     bounding *bound_by;
     dse_error why = DSE_ERROR_INIT;
     sim_bound bound;
@@ -526,31 +542,97 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     if (!may_hold || !box->has_strategy || !c->is_built)
         return DSE_OK;
     b->n_bounds++;
-    if (drv_box_has_layouts(b, box)) {
-        drv_stages_bound least = {.layout = NULL};
+    if (drv_box_has_layouts(b, box) && !b->recomputes) {
+        drv_stages_bound of_layouts = {.layout = NULL};
 
-        if (bound_layouts(b, box, c, &least, &why) != DSE_OK) {
+        if (bound_layouts(b, box, c, 1, &of_layouts, &why) != DSE_OK) {
             note_refusal(b, &why);
-            least.is_empty = true;
+            of_layouts.is_empty = true;
         }
-        box->bound = fmax(box->bound, (double)least.wall / tokens_of(&c->study));
-        *is_empty = least.is_empty;
+        box->bound = fmax(box->bound, (double)of_layouts.wall / tokens_of(&c->study));
+        *is_empty = of_layouts.is_empty;
         return DSE_OK;
+    }
+    least = &c->study;
+    if (drv_box_has_layouts(b, box)) {
+        least = drv_recomputes_least(b->recompute, key_of(b, box, c), b->space->n_axes, &c->study,
+                                     &box->strategy, machine_of(b, box), limit_of(b, &c->study),
+                                     &box->range[b->space->n_axes], &by_ranks);
+        *is_empty = !least;
+        if (*is_empty)
+            return DSE_OK;
+        if (!drv_box_has_layouts(b, box)) /* one is left, of which there is another corner */
+            return drv_boxes_bound(b, box, is_empty, err);
     }
     bound_by = is_variant(b, box)                                ? drv_bounds_of_point
                : find_open(b, box, DRV_AXIS_NETWORK) != DSE_NONE ? drv_bounds_of_any_network
                                                                  : drv_bounds_of;
-    if (enter(b, c, &why) != DSE_OK ||
-        bound_by(&b->bounds, &c->study, &box->strategy, &bound, &why) != DSE_OK) {
+    if (enter(b, c, &why) != DSE_OK || bound_by(&b->bounds, least, &box->strategy, &bound, &why) != DSE_OK) {
         note_refusal(b, &why);
         *is_empty = true;
         return DSE_OK;
     }
-    box->bound = fmax(box->bound, (double)bound.wall / tokens_of(&c->study));
+    box->bound =
+        fmax(box->bound, (double)(bound.wall > by_ranks ? bound.wall : by_ranks) / tokens_of(&c->study));
+    if (least != &c->study) /* those with more layers made again need less memory */
+        return DSE_OK;
     box->held = bound.held > box->held ? bound.held : box->held;
     box->is_exact = c->study.training && is_variant(b, box);
     *is_empty = !fits(b, &c->study, box->held);
     return DSE_OK;
+}
+
+static void fix_layout(const drv_boxes *b, drv_box *box, const uint32_t *layout)
+{
+    for (uint32_t i = 0; i < box->n_stages; i++)
+        box->range[b->space->n_axes + i] = (drv_box_range){layout[i], layout[i] + 1};
+}
+
+/* Where ranks have several stages their memory is known in the mean alone: if the layout does not fit, then
+ * one that would fit into less is tried. */
+static bool lay_out_stages(drv_boxes *b, drv_box *box)
+{
+    static const double part_of_memory[] = {1, 0.96, 0.92, 0.88, 0.84};
+    uint32_t layout[CFG_NAME_MAX];
+    bool fits = false;
+
+    for (size_t k = 0; !fits && k < DSE_COUNT(part_of_memory); k++) {
+        drv_stages_bound least = {.layout = layout};
+        const drv_box_corner *c = drv_boxes_corner(b, box);
+        drv_box *fixed;
+        bool is_empty = true;
+
+        if (!c->is_built || bound_layouts(b, box, c, part_of_memory[k], &least, NULL) != DSE_OK ||
+            least.is_empty)
+            return false;
+        fixed = drv_box_copy(b, box);
+        fix_layout(b, fixed, layout);
+        fits = drv_boxes_bound(b, fixed, &is_empty, NULL) == DSE_OK && !is_empty;
+        dse_free(fixed);
+    }
+    if (fits)
+        fix_layout(b, box, layout);
+    return fits;
+}
+
+static bool lay_out_recomputed(drv_boxes *b, drv_box *box)
+{
+    uint32_t layout[CFG_NAME_MAX];
+    const drv_box_corner *c = drv_boxes_corner(b, box);
+
+    if (!c->is_built ||
+        !drv_recomputes_fit(b->recompute, key_of(b, box, c), b->space->n_axes, &c->study, &box->strategy,
+                            machine_of(b, box), limit_of(b, &c->study), &box->range[b->space->n_axes], layout))
+        return false;
+    fix_layout(b, box, layout);
+    return true;
+}
+
+bool drv_boxes_lay_out(drv_boxes *b, drv_box *box)
+{
+    if (!drv_box_has_layouts(b, box))
+        return true;
+    return b->recomputes ? lay_out_recomputed(b, box) : lay_out_stages(b, box);
 }
 
 /* ---- splitting ----------------------------------------------------------------------------- */
@@ -655,8 +737,7 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
     st = drv_space_strategies(b->space, study, &list, &point, &n, err);
     for (uint32_t i = 0; i < b->space->n_axes; i++)
         each *= b->axis[i].kind == DRV_AXIS_RATE ? b->axis[i].n : box->range[i].high - box->range[i].low;
-    if (box->n_stages)
-        each *= design_parts_count(b->whole, &box->range[b->space->n_axes], box->n_stages);
+    each *= drv_box_count_layouts(b, box);
     b->n_points += st == DSE_OK ? each * (double)n : 0;
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         drv_box *part = drv_box_copy(b, box);

@@ -11,7 +11,8 @@
  *            values are left, the bound is that of a network that takes no time.
  *   layout   pipeline_layout with any layers by stage (drv_axis): how many stages there are is a shape; then
  *            a box has a range of layers for each stage, which sum up to the model's, with the bound of
- *            stages.h.
+ *            stages.h. Or recompute_layout: a range of layers that are made again, up to those of the stage,
+ *            with the bound of the fewest that may fit (recompute.h).
  *   shape    all else: models, numbers of NPUs, laws of kernels. Nothing is claimed until one value is left.
  *
  * A box is split in this order: shapes; then into one box for each strategy; then networks; then the
@@ -23,6 +24,7 @@
 #define DSE_DRIVER_BOX_H
 
 #include "driver/bound.h"
+#include "driver/recompute.h"
 #include "driver/space.h"
 #include "driver/stages.h"
 
@@ -70,8 +72,10 @@ typedef struct {
     double hbm_bytes; /* NaN: that of the system, if it has a limit */
     drv_box_axis *axis;
     uint32_t layout_axis, max_stages; /* DSE_NONE: none */
+    bool recomputes;                  /* the layouts are of layers that are made again */
     uint32_t whole;                   /* layers */
     drv_stages *stages;
+    drv_recomputes *recompute;
     uint32_t **axis_of; /* per constraint and name: the axis with its path; DSE_NONE: none */
     drv_bounds bounds;
     const drv_box_corner *entered; /* whose bounds they are */
@@ -122,7 +126,7 @@ drv_box *drv_box_copy(const drv_boxes *b, const drv_box *box);
 void drv_boxes_settings(drv_boxes *b, const drv_box *box, dse_arena *a, cfg_settings *out);
 
 /* Fixes the layers of the stages of a box of one strategy by what looks best at its corner; false: none
- * fits. */
+ * fits, or can be found. */
 bool drv_boxes_lay_out(drv_boxes *b, drv_box *box);
 
 #endif

@@ -29,8 +29,9 @@ void drv_box_make_layouts(drv_boxes *b, uint32_t axis);
  * are left what a layout can have. False: there is no layout. */
 bool drv_box_settle_layout(const drv_boxes *b, drv_box **box);
 
-/* Whether layers of stages are open. */
+/* Whether layers of stages are open; whether no layout of as many stages has been left out. */
 bool drv_box_has_layouts(const drv_boxes *b, const drv_box *box);
+bool drv_box_has_all_layouts(const drv_boxes *b, const drv_box *box);
 
 /* The first layout of each, of as many stages; <0, 0, >0. A box whose number of stages is open has that
  * of its first one. */
@@ -40,7 +41,11 @@ int drv_box_compare_layouts(const drv_boxes *b, const drv_box *x, const drv_box 
  * many stages. */
 const char *drv_box_say_layout(const drv_boxes *b, const uint32_t *number, uint32_t n_numbers, dse_arena *a);
 
-/* Has one stage of a box with a fixed layout give a layer to another one; false: it must not. */
+/* How many there are, as a double counts; 1: there is no axis of layouts, or the number of stages is open. */
+double drv_box_count_layouts(const drv_boxes *b, const drv_box *box);
+
+/* Has one stage of a box with a fixed layout give a layer to another one, or the same stage make one layer
+ * less again; false: it must not. */
 bool drv_box_give_layer(const drv_boxes *b, drv_box *box, uint32_t from, uint32_t to);
 
 #endif

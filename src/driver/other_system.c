@@ -113,7 +113,7 @@ static sim_law law_of(const comparing *c, const side *s, wl_kernel_class class)
 static double class_time(const comparing *c, const side *s, wl_kernel_class class)
 {
     const sim_law law = law_of(c, s, class);
-    const sim_device all = sim_device_of(&s->set), device = sim_device_for(&all, &law);
+    const sim_device all = sim_device_of(&s->set), device = sim_device_for(&all, &law, 2);
     double slower = 1 + s->set.kernel_lag;
 
     return slower * (wl_kernel_multiplies(class)
@@ -124,7 +124,7 @@ static double class_time(const comparing *c, const side *s, wl_kernel_class clas
 static double kernel_time(const comparing *c, const side *s, const wl_kernel *k)
 {
     const sim_law law = law_of(c, s, k->class);
-    const sim_device all = sim_device_of(&s->set), device = sim_device_for(&all, &law);
+    const sim_device all = sim_device_of(&s->set), device = sim_device_for(&all, &law, k->element_bytes);
     dse_time ticks = law.is_given ? sim_kernel_law(k, &device, &law) : sim_kernel_time(k, &device).ticks;
 
     return (1 + s->set.kernel_lag) * (double)ticks;
@@ -141,13 +141,14 @@ static uint64_t extent_of(double v) { return v >= 1 ? count_of(v) : 1; }
 
 static double shape_ratio(const comparing *c, const metric_kernel_shape *s)
 {
-    wl_kernel k = {.class = wl_kernel_class_find(s->class),
+    const double element_bytes = s->type ? s->type->bytes : 0;
+    wl_kernel k = {.class = wl_kernel_class_find(metric_shape_class_name[s->class]),
                    .extent = {extent_of(s->m), extent_of(s->n), extent_of(s->k), extent_of(s->batch)},
-                   .element_bytes = s->element_bytes,
+                   .element_bytes = element_bytes,
                    .operations = count_of(s->operations),
                    .bytes = count_of(s->bytes)};
 
-    if (k.class == WL_KERNEL_MATMUL && s->element_bytes > 0 && s->element_bytes < 2 &&
+    if (k.class == WL_KERNEL_MATMUL && element_bytes > 0 && element_bytes < 2 &&
         sim_settings_law(&c->on.set, WL_KERNEL_MATMUL_FP8)->peak_ops_per_s > 0 &&
         sim_settings_law(&c->to.set, WL_KERNEL_MATMUL_FP8)->peak_ops_per_s > 0)
         k.class = WL_KERNEL_MATMUL_FP8;

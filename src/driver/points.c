@@ -159,7 +159,7 @@ static void count_variant(const drv_walk_variant *v, drv_shard shard, size_t *n_
 dse_status drv_space_stream(const drv_space *s, drv_shard shard, dse_arena *a, drv_points *out, size_t *n_all,
                             dse_error *err)
 {
-    drv_points p = {.space = s, .first = shard.first, .step = shard.step};
+    drv_points p = {.space = s, .shard = shard};
     drv_tried *tried = DSE_ARENA_NEW(a, drv_tried, 1);
     drv_walk *w = drv_walk_new(s);
     drv_walk_variant v;
@@ -186,7 +186,7 @@ void drv_cursor_free(drv_cursor *c) { drv_walk_free(c->walk); }
 dse_status drv_cursor_get(drv_cursor *c, size_t i, drv_space_point *out, dse_error *err)
 {
     const drv_points *p = c->points;
-    const uint64_t wanted = p->first + (uint64_t)i * p->step;
+    const uint64_t wanted = p->shard.first + (uint64_t)i * p->shard.step;
     dse_status st;
     bool more;
 

@@ -29,22 +29,22 @@ typedef struct {
     const char **laws;
 } drv_tried;
 
+/* The K-th of N shards has every N-th point from the K-th on: {K - 1, N}. */
+typedef struct {
+    size_t first, step;
+} drv_shard;
+
 typedef struct {
     const drv_space *space;
     size_t n;
     drv_space_point *point; /* the list; NULL: they are made again */
     size_t n_variants;      /* with points; of a list */
     drv_variant *variant;   /* of a list; NULL: drv_space_combination */
-    size_t first, step;     /* not of a list: number i is the (first + i * step)-th of all */
+    drv_shard shard;        /* not of a list: what is made of all */
     uint64_t n_refused;     /* combinations that rules of profile train refuse, */
     const char *refusal;    /* and what the first of them is refused for */
     const drv_tried *tried; /* NULL: drv_points_tried has to look */
 } drv_points;
-
-/* The K-th of N shards has every N-th point from the K-th on: {K - 1, N}. */
-typedef struct {
-    size_t first, step;
-} drv_shard;
 
 /* All points as a list: by study, then by the values of the axes, the first axis slowest, then as
  * design_enumerate orders them. In the arena, which holds nothing of the combinations that constraints

@@ -17,8 +17,10 @@
 /* Open boxes where drv_search.most_open is 0: some 200 MB. */
 #define MOST_OPEN 1000000
 
-/* Strategies of a shape from which points to compare with are looked for, and shapes that have it. */
+/* Strategies of a shape from which points to compare with are looked for, those that may turn out to have
+ * none that fits, and shapes that have it. */
 #define MOST_SEEDS  4
+#define MOST_TRIES  16
 #define MOST_SHAPES 8
 /* Axes of the coarse grid, with its three values. */
 #define GRID_AXES 4
@@ -58,7 +60,6 @@ typedef struct {
     size_t n_best, cap_best;
     drv_searched *out;
 
-    bool asks;          /* the sweep is the last one, which asks for the best */
     store_time *result; /* per point of the sweep at hand; wall_time STORE_ABSENT: none */
 } state;
 
@@ -242,7 +243,7 @@ static dse_status run_points(state *s, const listing *l, dse_arena *a, dse_error
     sweep.progress = take_progress;
     sweep.result = take_result;
     sweep.user = s;
-    sweep.more_follow = !s->asks;
+    sweep.more_follow = true; /* the note of what was found, at least */
     s->result = DSE_ARENA_NEW(a, store_time, l->points.n);
     for (size_t i = 0; i < l->points.n; i++)
         s->result[i].wall_time = STORE_ABSENT;
@@ -523,7 +524,8 @@ static dse_status seed(state *s, dse_error *err)
     boxes seeds = {0};
     dse_status st = DSE_OK;
 
-    for (int k = 0; k < MOST_SEEDS && !(seeds.n && is_over(s)) && !exec_was_interrupted(); k++) {
+    for (int k = 0;
+         k < MOST_TRIES && seeds.n < MOST_SEEDS && !(seeds.n && is_over(s)) && !exec_was_interrupted(); k++) {
         size_t best = c->n;
         drv_box *found_one;
 
@@ -719,15 +721,48 @@ static dse_status search_study(state *s, uint32_t study, dse_error *err)
     return st;
 }
 
+store_searched drv_search_note(const drv_search *search, uint32_t study, const drv_searched *s)
+{
+    const drv_study *of = &search->space->study[study];
+    const uint64_t tokens = s->n && s->best[0].tokens ? s->best[0].tokens : 1;
+
+    return (store_searched){.model = of->model_name,
+                            .system = of->system_name,
+                            .n = s->n,
+                            .is_finished = s->is_finished,
+                            .gap = drv_search_gap(s),
+                            .least_step = isinf(s->least) ? 0 : (uint64_t)(s->least * (double)tokens),
+                            .points = s->n_points,
+                            .has_all = s->has_all,
+                            .boxes = s->n_boxes,
+                            .hbm_bytes = search->hbm_bytes};
+}
+
+static dse_status note_certificates(const state *s, dse_arena *a, dse_error *err)
+{
+    const uint32_t n = s->search->space->n_studies;
+    store_searched *note = DSE_ARENA_NEW(a, store_searched, n);
+    store *db = NULL;
+    dse_status st = store_open(s->search->sweep.database, STORE_WRITE, &db, err);
+
+    if (st != DSE_OK)
+        return st;
+    for (uint32_t i = 0; i < n; i++)
+        note[i] = drv_search_note(s->search, i, &s->all->study[i]);
+    if ((st = store_put_searched(db, note, n, err)) == DSE_OK)
+        return store_finish(db, err);
+    store_close(db);
+    return st;
+}
+
 /* A ranking is of these points: all have been simulated. */
 static dse_status ask_for_best(state *s, dse_error *err)
 {
     dse_arena a;
     listing l = {.points = {.space = s->search->space}};
     drv_search_result before = *s->all;
-    dse_status st;
+    dse_status st = DSE_OK;
 
-    s->asks = true;
     dse_arena_init(&a);
     for (uint32_t i = 0; i < s->search->space->n_studies; i++)
         for (uint32_t k = 0; k < s->all->study[i].n; k++) {
@@ -735,7 +770,8 @@ static dse_status ask_for_best(state *s, dse_error *err)
 
             list_point(i, &f->settings, &f->strategy, &l, &a);
         }
-    st = l.points.n ? run_points(s, &l, &a, err) : DSE_OK;
+    if (l.points.n && (st = run_points(s, &l, &a, err)) == DSE_OK)
+        st = note_certificates(s, &a, err);
     before.first_failure = s->all->first_failure;
     *s->all = before;
     dse_arena_free(&a);

@@ -63,8 +63,12 @@ typedef struct {
 /* How much faster than the best a point may be that is not known, as a part of the best: 0 to 1. */
 double drv_search_gap(const drv_searched *s);
 
-/* The database then has the best as the points that were asked for. DSE_E_INTERRUPT after Ctrl-C: *out is
- * set, also then. DSE_E_SIM: a point took less than its bound, of which one of the two is wrong. */
+/* What is known of a study, as the database keeps it; names are borrowed of the space. */
+store_searched drv_search_note(const drv_search *search, uint32_t study, const drv_searched *s);
+
+/* The database then has the best as the points that were asked for, and what is known of them.
+ * DSE_E_INTERRUPT after Ctrl-C: *out is set, also then. DSE_E_SIM: a point took less than its bound, of which
+ * one of the two is wrong. */
 dse_status drv_search_run(const drv_search *s, dse_arena *a, drv_search_result *out, dse_error *err);
 
 #endif

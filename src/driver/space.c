@@ -65,63 +65,65 @@ static dse_status unknown_name(const drv_constraint *c, const char *name, dse_er
         c->expr.text, strategy_names());
 }
 
-/* What any layout of stages needs: layers of which each is like the others, and that do not vary. */
-static dse_status check_layouts(const drv_space *s, dse_error *err)
+/* What any layout of stages needs: layers that do not vary; and that they are shared out to the stages needs
+ * layers of which each is like the others. */
+static dse_status check_layout(const drv_space *s, const drv_axis *layout, dse_error *err)
 {
+    const bool recomputes = drv_axis_recomputes(layout);
+
     for (uint32_t i = 0; i < s->n_axes; i++)
-        if (drv_axis_changes(&s->axis[i], "layers") || drv_axis_changes(&s->axis[i], "operators"))
+        if (drv_axis_changes(&s->axis[i], "layers") || drv_axis_changes(&s->axis[i], "operators") ||
+            (&s->axis[i] != layout &&
+             (drv_axis_changes(&s->axis[i], DRV_LAYOUT_KEY) || drv_axis_is_layout(&s->axis[i]))))
             return dse_fail(err, DSE_E_CONFIG,
-                            "'%s' cannot vary beside " DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY
+                            "'%s' cannot vary beside %s " DRV_LAYOUT_ANY
                             "; search each of its values by itself",
-                            s->axis[i].path);
+                            s->axis[i].path, layout->path);
     for (uint32_t i = 0; i < s->n_studies; i++) {
         const drv_study *study = &s->study[i];
+        const uint64_t layers = (uint64_t)study->model.layers;
+        const uint64_t n = recomputes ? layout->least > layers : (layers + layout->most - 1) / layout->most;
 
         if (!study->training)
             return dse_fail(err, DSE_E_CONFIG,
-                            DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " is of profile train, and %s is not, or lacks "
-                                           "something",
-                            study->model_name);
-        if (study->training->model.layer)
+                            "%s " DRV_LAYOUT_ANY " is of profile train, and %s is not, or lacks something",
+                            layout->path, study->model_name);
+        if (!recomputes && study->training->model.layer)
             return dse_fail(err, DSE_E_CONFIG,
-                            DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " needs layers of one kind, and those of %s "
-                                           "differ; list layouts instead",
+                            "%s " DRV_LAYOUT_ANY " needs layers of one kind, and those of %s differ; list "
+                            "layouts instead",
+                            layout->path, study->model_name);
+        if (n * layout->least > layers || n > CFG_NAME_MAX / 2)
+            return dse_fail(err, DSE_E_CONFIG,
+                            "%s from %" PRIu32 " to %" PRIu32
+                            ": no number of stages, of the %d that can be written down, has so many layers "
+                            "each of the %" PRIu64 " of %s",
+                            layout->path, layout->least, layout->most, CFG_NAME_MAX / 2, layers,
                             study->model_name);
-        for (uint32_t k = 0; k < s->n_axes; k++) {
-            const drv_axis *axis = &s->axis[k];
-            const uint64_t layers = (uint64_t)study->model.layers,
-                           n = axis->most ? (layers + axis->most - 1) / axis->most : 0;
-
-            if (n * axis->least > layers || n > CFG_NAME_MAX / 2)
-                return dse_fail(err, DSE_E_CONFIG,
-                                DRV_LAYOUT_KEY
-                                " from %" PRIu32 " to %" PRIu32 ": no number of stages, of "
-                                "the %d that can be written down, has so many layers each of the %" PRIu64
-                                " of %s",
-                                axis->least, axis->most, CFG_NAME_MAX / 2, layers, study->model_name);
-        }
     }
     return DSE_OK;
 }
 
-static bool has_layouts(const drv_space *s)
+/* The axis with any layouts; NULL: there is none. */
+static const drv_axis *find_layouts(const drv_space *s)
 {
     for (uint32_t i = 0; i < s->n_axes; i++)
         if (drv_axis_is_layout(&s->axis[i]))
-            return true;
-    return false;
+            return &s->axis[i];
+    return NULL;
 }
 
 /* A list has no layouts that only --search makes. */
 static dse_status check_listed(const drv_space *s, dse_error *err)
 {
     const dse_status st = drv_space_check(s, err);
+    const drv_axis *layout = find_layouts(s);
 
-    if (st != DSE_OK || !has_layouts(s))
+    if (st != DSE_OK || !layout)
         return st;
     return dse_fail(err, DSE_E_CONFIG,
-                    DRV_LAYOUT_KEY " " DRV_LAYOUT_ANY " is for 'ccldse sweep --search'; list the layouts to "
-                                   "try them all");
+                    "%s " DRV_LAYOUT_ANY " is for 'ccldse sweep --search'; list the layouts to try them all",
+                    layout->path);
 }
 
 dse_status drv_space_check(const drv_space *s, dse_error *err)
@@ -139,7 +141,7 @@ dse_status drv_space_check(const drv_space *s, dse_error *err)
                 cfg_path_covers(s->axis[k].path, s->axis[i].path))
                 return dse_fail(err, DSE_E_CONFIG, "two axes vary the same value: '%s' and '%s'",
                                 s->axis[k].path, s->axis[i].path);
-    return has_layouts(s) ? check_layouts(s, err) : DSE_OK;
+    return find_layouts(s) ? check_layout(s, find_layouts(s), err) : DSE_OK;
 }
 
 bool drv_axis_changes(const drv_axis *axis, const char *name)
@@ -184,6 +186,15 @@ static bool matters(const drv_space *s, const drv_axis *axis)
             if (drv_axis_changes(axis, s->constraint[i].expr.name[k]))
                 return true;
     return drv_axis_shapes(s, axis);
+}
+
+/* Whether the points of a variant may depend on the value of an axis: not on a rate of its system, of which the
+ * rules ask how many NPUs it has, and which kinds of products its device has. */
+static bool decides(const drv_space *s, const drv_axis *axis)
+{
+    return !cfg_table_has(&card_system_table, axis->path) || matters(s, axis) ||
+           drv_axis_changes(axis, "device") || drv_axis_changes(axis, "compute") ||
+           drv_axis_changes(axis, "kernels");
 }
 
 /* ---- constraints --------------------------------------------------------------------------- */
@@ -328,6 +339,17 @@ static dse_status holds(binding *b, uint32_t i, const strategy *p, bool *out, ds
 
 enum { RULE_PRODUCT, RULE_STAGES, N_RULES };
 
+/* The points of a variant, and what came of listing them. */
+typedef struct {
+    bool known;
+    uint32_t study;
+    uint32_t *number; /* of each axis, the value */
+    strategy *point;
+    size_t n;
+    uint64_t n_refused;
+    uint64_t *survivors; /* as those of the walk */
+} listed_points;
+
 struct drv_walk {
     const drv_space *s;
     dse_arena scratch;   /* of one variant */
@@ -345,6 +367,10 @@ struct drv_walk {
     size_t n_strategies;
     dse_error refusal;  /* of profile train or STAGE's branch main, the first, */
     uint64_t n_refused; /* and how many */
+
+    bool *decides; /* of each axis, whether its value may change the points of a variant; NULL: all do */
+    dse_arena kept;
+    listed_points last; /* of the variant before, in `kept` */
 };
 
 typedef struct drv_walk walk;
@@ -354,6 +380,7 @@ static void begin_walk(walk *w, const drv_space *s)
     *w = (walk){.s = s, .each = 1, .refusal = DSE_ERROR_INIT};
     dse_arena_init(&w->scratch);
     dse_arena_init(&w->enumerated);
+    dse_arena_init(&w->kept);
     w->survivors = dse_calloc(N_RULES + s->n_constraints, sizeof *w->survivors);
     w->number = dse_calloc(s->n_axes + 1, sizeof *w->number);
 }
@@ -362,6 +389,8 @@ static void end_walk(walk *w)
 {
     dse_arena_free(&w->scratch);
     dse_arena_free(&w->enumerated);
+    dse_arena_free(&w->kept);
+    dse_free(w->decides);
     dse_free(w->survivors);
     dse_free(w->number);
 }
@@ -533,7 +562,7 @@ bool drv_space_drops(const drv_space *s, const drv_study *varied, dse_arena *a)
     return false;
 }
 
-static dse_status list_points(walk *w, const drv_study *varied, strategy **points, size_t *n, dse_error *err)
+static dse_status make_points(walk *w, const drv_study *varied, strategy **points, size_t *n, dse_error *err)
 {
     const uint64_t npus = card_system_npus(&varied->system);
     const strategy base = card_model_strategy(&varied->model);
@@ -544,6 +573,55 @@ static dse_status list_points(walk *w, const drv_study *varied, strategy **point
         st = design_check_values(&w->s->strategy, card_model_profile(&varied->model), npus,
                                  (uint32_t)varied->model.layers, *points, *n, err);
     return st == DSE_OK ? filter(w, varied, *points, n, err) : st;
+}
+
+/* Whether this variant has the points of the one before: a sweep over rates would else make the same ones for
+ * each of them. */
+static bool are_those_before(const walk *w)
+{
+    if (!w->last.known || w->last.study != w->study)
+        return false;
+    for (uint32_t i = 0; i < w->s->n_axes; i++)
+        if (w->decides[i] && w->last.number[i] != w->number[i])
+            return false;
+    return true;
+}
+
+static void keep_points(walk *w, const strategy *points, size_t n, uint64_t refused_before,
+                        const uint64_t *survivors_before)
+{
+    const size_t n_rules = N_RULES + w->s->n_constraints;
+
+    dse_arena_reset(&w->kept);
+    w->last = (listed_points){.known = true, .study = w->study, .n = n};
+    w->last.number = dse_arena_copy(&w->kept, w->number, w->s->n_axes, sizeof *w->number);
+    w->last.point = dse_arena_copy(&w->kept, points, n, sizeof *points);
+    w->last.n_refused = w->n_refused - refused_before;
+    w->last.survivors = dse_arena_copy(&w->kept, w->survivors, n_rules, sizeof *w->survivors);
+    for (size_t i = 0; i < n_rules; i++)
+        w->last.survivors[i] -= survivors_before[i];
+}
+
+static dse_status list_points(walk *w, const drv_study *varied, strategy **points, size_t *n, dse_error *err)
+{
+    const size_t n_rules = N_RULES + w->s->n_constraints;
+    const uint64_t refused = w->n_refused, *survivors;
+    dse_status st;
+
+    if (!are_those_before(w)) {
+        survivors = dse_arena_copy(&w->scratch, w->survivors, n_rules, sizeof *survivors);
+        st = make_points(w, varied, points, n, err);
+        w->last.known = false;
+        if (st == DSE_OK && w->decides)
+            keep_points(w, *points, *n, refused, survivors);
+        return st;
+    }
+    *n = w->last.n;
+    *points = dse_arena_copy(&w->scratch, w->last.point, *n, sizeof **points);
+    w->n_refused += w->last.n_refused;
+    for (size_t i = 0; i < n_rules; i++)
+        w->survivors[i] += w->last.survivors[i];
+    return DSE_OK;
 }
 
 /* The points of one variant; there may be none. */
@@ -728,6 +806,9 @@ drv_walk *drv_walk_new(const drv_space *s)
     walk *w = dse_calloc(1, sizeof *w);
 
     begin_walk(w, s);
+    w->decides = dse_calloc(s->n_axes + 1, sizeof *w->decides);
+    for (uint32_t i = 0; i < s->n_axes; i++)
+        w->decides[i] = decides(s, &s->axis[i]);
     return w;
 }
 

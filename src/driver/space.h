@@ -11,21 +11,28 @@
 #include "design/expr.h"
 #include "driver/study.h"
 
+#include <string.h>
+
 /* A value of a card that varies. */
 typedef struct {
     const char *path; /* "network.bandwidth[1]" */
     uint32_t n;
     const char **value; /* as a card would say it */
     /* pipeline_layout with any numbers of layers by stage, from `least` to `most` (the first and the last
-     * stage of `any` may have none): `value` is a word for it, which no card takes, and box.h has the
-     * rest. Else `most` is 0. */
+     * stage of `any` may have none), or recompute_layout with any numbers of those that are made again:
+     * `value` is a word for it, which no card takes, and box.h has the rest. Else `most` is 0. */
     uint32_t least, most;
 } drv_axis;
 
-#define DRV_LAYOUT_KEY "pipeline_layout"
-#define DRV_LAYOUT_ANY "any"
+#define DRV_LAYOUT_KEY    "pipeline_layout"
+#define DRV_RECOMPUTE_KEY "recompute_layout"
+#define DRV_LAYOUT_ANY    "any"
 
 static inline bool drv_axis_is_layout(const drv_axis *axis) { return axis->most != 0; }
+static inline bool drv_axis_recomputes(const drv_axis *axis)
+{
+    return axis->most && !strcmp(axis->path, DRV_RECOMPUTE_KEY);
+}
 
 typedef struct {
     design_expr expr;
@@ -87,8 +94,8 @@ typedef struct {
 drv_walk *drv_walk_new(const drv_space *s);
 void drv_walk_free(drv_walk *w); /* accepts NULL */
 
-/* The next variant that has points; *more is false where there is none. Fails as drv_space_count does, but for
- * a space without points. */
+/* The next variant that has points; *more is false where there is none. Fails as drv_space_count does, but
+ * for a space without points. */
 dse_status drv_walk_next(drv_walk *w, drv_walk_variant *out, bool *more, dse_error *err);
 
 /* After the last: DSE_E_RANGE if there was no point; how many combinations rules of profile train refused,

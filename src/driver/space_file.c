@@ -259,15 +259,15 @@ static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg
     return st == DSE_OK && node->kind == CFG_LIST ? check_twice(r, node, key->text, v) : st;
 }
 
-/* pipeline_layout: any, or {from: 4, to: 6}: all ways to share the layers out to the stages. *is_one: it
- * is that. */
+/* pipeline_layout: any, or {from: 4, to: 6}: all ways to share the layers out to the stages; recompute_layout
+ * likewise: all numbers of layers of each stage that are made again. *is_one: it is that. */
 static dse_status read_layouts(const reader *r, const cfg_node *key, const cfg_node *node, bool *is_one)
 {
     range g = {.from = 0, .to = DRV_MAX_AXIS_VALUES};
     drv_axis *axis;
     dse_status st;
 
-    *is_one = !strcmp(key->text, DRV_LAYOUT_KEY) &&
+    *is_one = (!strcmp(key->text, DRV_LAYOUT_KEY) || !strcmp(key->text, DRV_RECOMPUTE_KEY)) &&
               (node->kind == CFG_MAP || (node->kind == CFG_SCALAR && !strcmp(node->text, DRV_LAYOUT_ANY)));
     if (!*is_one)
         return DSE_OK;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define N_TABLES 32
+#define N_TABLES 256
 #define NEVER    DSE_TIME_NONE
 
 /* By numbers of layers from 0 to `cap`, and one more for all above that: per stage, or per rank. */
@@ -119,16 +119,24 @@ static void take_floors(table *t, const step_floors *f, uint32_t layers)
     t->bytes[layers + 1] = t->bytes[layers];
 }
 
+/* Up to which numbers of layers all is counted: half as many again as an even stage has, or an even rank,
+ * which may have them all in one of its stages. */
+static uint32_t cap_of(const drv_study *study, const strategy *p, bool is_close)
+{
+    const uint32_t whole = (uint32_t)study->model.layers,
+                   n = is_close ? p->pp : study->training->model.n_laid_out;
+    const uint32_t even = (whole + n - 1) / n;
+
+    return even + even / 2 + 2 < whole ? even + even / 2 + 2 : whole;
+}
+
 static dse_status fill(drv_stages *d, table *t, const drv_study *study, dse_error *err)
 {
-    const uint32_t whole = (uint32_t)study->model.layers, n = study->training->model.n_laid_out;
-    const uint32_t even = (whole + n - 1) / n;
     drv_study with_orders = *study;
     step_stage_floor *before = NULL;
     dse_status st = DSE_OK;
 
     with_orders.orders = d->orders;
-    t->cap = even + even / 2 + 2 < whole ? even + even / 2 + 2 : whole;
     t->stage = DSE_ARENA_NEW(&t->arena, step_stage_floor *, t->cap + 2);
     t->rank = DSE_ARENA_NEW(&t->arena, step_rank_floor *, t->cap + 2);
     t->peak = DSE_ARENA_NEW(&t->arena, uint64_t *, t->cap + 2);
@@ -154,16 +162,18 @@ static dse_status fill(drv_stages *d, table *t, const drv_study *study, dse_erro
 
 /* The table of a study and a strategy, made where it is not there. */
 static dse_status find_table(drv_stages *d, const uint32_t *key, size_t n_key, const drv_study *s,
-                             const strategy *p, step_machine machine, table **out, dse_error *err)
+                             const strategy *p, step_machine machine, bool is_close, table **out,
+                             dse_error *err)
 {
+    const uint32_t cap = cap_of(s, p, is_close);
     table *oldest = &d->table[0];
     dse_status st;
 
     for (size_t i = 0; i < N_TABLES; i++) {
         table *t = &d->table[i];
 
-        if (t->key && t->n_key == n_key && t->machine == machine && !strategy_compare(&t->point, p) &&
-            !memcmp(t->key, key, n_key * sizeof *key)) {
+        if (t->key && t->n_key == n_key && t->machine == machine && t->cap == cap &&
+            !strategy_compare(&t->point, p) && !memcmp(t->key, key, n_key * sizeof *key)) {
             t->used = ++d->clock;
             *out = t;
             return DSE_OK;
@@ -174,6 +184,7 @@ static dse_status find_table(drv_stages *d, const uint32_t *key, size_t n_key, c
     oldest->key = NULL;
     oldest->point = *p;
     oldest->machine = machine;
+    oldest->cap = cap;
     if ((st = fill(d, oldest, s, err)) != DSE_OK)
         return st;
     oldest->key = dse_arena_copy(&oldest->arena, key, n_key, sizeof *key);
@@ -183,13 +194,16 @@ static dse_status find_table(drv_stages *d, const uint32_t *key, size_t n_key, c
     return DSE_OK;
 }
 
+/* The row of the tables for so many layers. */
+static uint32_t row_of(const table *t, uint32_t layers) { return layers <= t->cap ? layers : t->cap + 1; }
+
 /* Of a backward pass, for the gradient of its input. */
 static dse_time back_of(const step_stage_floor *f) { return earlier(f->pass[SCHED_B], f->pass[SCHED_I]); }
 
 static step_stage_floor stage_at(const table *t, uint32_t stage, uint32_t layers)
 {
     const uint64_t more = layers > t->cap ? layers - t->cap : 0;
-    step_stage_floor f = t->stage[more ? t->cap + 1 : layers][stage];
+    step_stage_floor f = t->stage[row_of(t, layers)][stage];
 
     if (more) {
         f.busy += more * t->more[stage].busy;
@@ -202,7 +216,17 @@ static step_stage_floor stage_at(const table *t, uint32_t stage, uint32_t layers
 
 static const step_rank_floor *rank_at(const table *t, uint32_t rank, uint32_t layers)
 {
-    return &t->rank[layers <= t->cap ? layers : t->cap + 1][rank];
+    return &t->rank[row_of(t, layers)][rank];
+}
+
+/* The least of a kind of pass. */
+static dse_time least_pass(const table *t, uint32_t stage, design_part range, sched_kind kind)
+{
+    dse_time least = NEVER;
+
+    for (uint32_t layers = range.low; layers < range.high; layers++)
+        least = earlier(least, stage_at(t, stage, layers).pass[kind]);
+    return least;
 }
 
 /* ---- one stage on each rank ---------------------------------------------------------------- */
@@ -217,7 +241,7 @@ typedef struct {
 
 static bool fits_on(const table *t, uint32_t rank, uint32_t layers, double hbm_bytes)
 {
-    return store_fits(t->peak[layers <= t->cap ? layers : t->cap + 1][rank], hbm_bytes);
+    return store_fits(t->peak[row_of(t, layers)][rank], hbm_bytes);
 }
 
 /* What the step takes by one stage behind others. `after`: what the first rank's end takes behind its
@@ -300,30 +324,9 @@ static uint64_t until_of(const table *t, uint32_t stage, uint32_t layers)
     return stage_at(t, stage, layers).until_backward;
 }
 
-static uint64_t forward_of(const table *t, uint32_t stage, uint32_t layers)
-{
-    return stage_at(t, stage, layers).pass[SCHED_F];
-}
-
-static uint64_t backward_of(const table *t, uint32_t stage, uint32_t layers)
-{
-    const step_stage_floor f = stage_at(t, stage, layers);
-
-    return back_of(&f);
-}
-
 static uint64_t bytes_of(const table *t, uint32_t stage, uint32_t layers)
 {
-    return t->bytes[layers <= t->cap ? layers : t->cap + 1][stage];
-}
-
-static uint64_t least_of(const table *t, uint32_t stage, design_part range, figure *of)
-{
-    uint64_t least = NEVER;
-
-    for (uint32_t layers = range.low; layers < range.high; layers++)
-        least = earlier(least, of(t, stage, layers));
-    return least;
+    return t->bytes[row_of(t, layers)][stage];
 }
 
 /* Per number of layers that a rank has in all its stages: the least sum of a figure; NEVER: it cannot
@@ -367,9 +370,10 @@ static dse_time *least_by_rank(drv_stages *d, const table *t, uint32_t rank, uin
     dse_time *least = DSE_ARENA_RAW(&d->scratch, dse_time, whole + 1), head = 0, tail = 0;
 
     for (uint32_t s = 0; s < t->first[rank]; s++)
-        head += least_of(t, s, part[s], forward_of) + stage_at(t, s + 1, 1).receive;
+        head += least_pass(t, s, part[s], SCHED_F) + stage_at(t, s + 1, 1).receive;
     for (uint32_t s = 0; s < t->last[rank]; s++)
-        tail += least_of(t, s, part[s], backward_of) + stage_at(t, s + 1, 1).send_back;
+        tail += earlier(least_pass(t, s, part[s], SCHED_B), least_pass(t, s, part[s], SCHED_I)) +
+                stage_at(t, s + 1, 1).send_back;
     for (uint32_t k = 0; k <= whole; k++)
         least[k] = busy[k] == NEVER || !store_fits((uint64_t)((int64_t)bytes[k] + t->always[rank]), hbm_bytes)
                        ? NEVER
@@ -391,6 +395,40 @@ static void spread_layers(const table *t, uint32_t rank, uint32_t n, const desig
             if (t->stage_rank[s] == rank && layout[s] + 1 < part[s].high &&
                 (to == DSE_NONE || layout[s] < layout[to]))
                 to = s;
+        layout[to]++;
+    }
+}
+
+/* What a stage holds more by its last layer, or would by one more. */
+static int64_t last_bytes(const table *t, uint32_t stage, uint32_t layers)
+{
+    return (int64_t)(bytes_of(t, stage, layers) - bytes_of(t, stage, layers - 1));
+}
+
+/* While a rank's layers do not fit, the one that takes most goes to the stage of the rank where it takes
+ * least: that of fewer micro-batches at a time. */
+static void make_fit(const table *t, uint32_t rank, const design_part *part, double hbm_bytes,
+                     uint32_t *layout)
+{
+    for (;;) {
+        int64_t bytes = t->always[rank];
+        uint32_t from = DSE_NONE, to = DSE_NONE;
+
+        for (uint32_t s = 0; s < t->n_stages; s++) {
+            if (t->stage_rank[s] != rank)
+                continue;
+            bytes += (int64_t)bytes_of(t, s, layout[s]);
+            if (layout[s] > part[s].low &&
+                (from == DSE_NONE || last_bytes(t, s, layout[s]) > last_bytes(t, from, layout[from])))
+                from = s;
+            if (layout[s] + 1 < part[s].high &&
+                (to == DSE_NONE || last_bytes(t, s, layout[s] + 1) < last_bytes(t, to, layout[to] + 1)))
+                to = s;
+        }
+        if (store_fits((uint64_t)bytes, hbm_bytes) || from == DSE_NONE || to == DSE_NONE || from == to ||
+            last_bytes(t, from, layout[from]) <= last_bytes(t, to, layout[to] + 1))
+            return;
+        layout[from]--;
         layout[to]++;
     }
 }
@@ -428,20 +466,12 @@ static void bound_ranks(drv_stages *d, const table *t, uint32_t whole, const des
         const uint32_t layers = own[(rank + 1) * (whole + 1) + k];
 
         spread_layers(t, rank, layers, part, out->layout);
+        make_fit(t, rank, part, hbm_bytes, out->layout);
         k -= layers;
     }
 }
 
 /* ---- the schedule with the least of each pass ------------------------------------------------ */
-
-static dse_time least_pass(const table *t, uint32_t stage, design_part range, sched_kind kind)
-{
-    dse_time least = NEVER;
-
-    for (uint32_t layers = range.low; layers < range.high; layers++)
-        least = earlier(least, stage_at(t, stage, layers).pass[kind]);
-    return least;
-}
 
 /* All passes in their order, which says little of wide ranges, and nearly all of narrow ones. */
 static dse_time run_least(table *t, const design_part *part)
@@ -465,11 +495,11 @@ static dse_time run_least(table *t, const design_part *part)
 
 dse_status drv_stages_least(drv_stages *d, const uint32_t *key, size_t n_key, const drv_study *s,
                             const strategy *p, step_machine machine, const design_part *part,
-                            double hbm_bytes, drv_stages_bound *out, dse_error *err)
+                            double hbm_bytes, bool is_close, drv_stages_bound *out, dse_error *err)
 {
     const uint32_t whole = (uint32_t)s->model.layers;
     table *t = NULL;
-    dse_status st = find_table(d, key, n_key, s, p, machine, &t, err);
+    dse_status st = find_table(d, key, n_key, s, p, machine, is_close, &t, err);
 
     out->is_empty = false;
     out->wall = 0;

@@ -12,7 +12,8 @@
  * claimed.
  *
  * Beyond half as many layers again as an even stage has, only the kernels are counted, and for each layer
- * more the least that one adds to them. */
+ * more the least that one adds to them. A rank of several stages may have all its layers in one of them: a
+ * close look counts all up to half as many again as an even rank has, and takes as much longer once. */
 #ifndef DSE_DRIVER_STAGES_H
 #define DSE_DRIVER_STAGES_H
 
@@ -32,9 +33,10 @@ typedef struct {
 
 /* Of a strategy of a study whose model says how many layers each stage has, with ranges of these that
  * design_parts_tighten has seen. `key` tells the study from others that were asked about: tables are
- * kept. hbm_bytes NaN: there is no limit. Fails as drv_training_floors. */
+ * kept. hbm_bytes NaN: there is no limit. is_close: the bound is higher, of ranks with several stages.
+ * Fails as drv_training_floors. */
 dse_status drv_stages_least(drv_stages *d, const uint32_t *key, size_t n_key, const drv_study *s,
                             const strategy *p, step_machine machine, const design_part *part,
-                            double hbm_bytes, drv_stages_bound *out, dse_error *err);
+                            double hbm_bytes, bool is_close, drv_stages_bound *out, dse_error *err);
 
 #endif

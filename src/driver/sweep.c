@@ -195,7 +195,7 @@ static dse_status find_cached(state *s, dse_error *err)
     uint64_t variant = 0, twice[2];
     dse_status st = store_asking_begin(s->db, err);
 
-    if (st == DSE_OK && (st = store_begin(s->db, err)) == DSE_OK) {
+    if (st == DSE_OK && (st = store_begin_finding(s->db, err)) == DSE_OK) {
         dse_status looked = DSE_OK;
 
         for (size_t i = 0; looked == DSE_OK && i < s->points.n; i++)
@@ -565,6 +565,8 @@ dse_status drv_sweep_run(const drv_sweep *sweep, dse_arena *a, drv_progress *out
         s.progress.was_damaged = store_was_damaged(s.db, &s.progress.damaged_rows);
     if (st == DSE_OK)
         st = find_cached(&s, err);
+    if (st == DSE_OK && !sweep->tools && !sweep->prune)
+        st = store_defer_indexes(s.db, err);
     s.progress.answered = since(&s.start);
     if (st == DSE_OK && sweep->begin)
         sweep->begin(sweep->user, &s.progress);

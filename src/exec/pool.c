@@ -12,8 +12,10 @@
 #include <uv.h>
 
 #define MAX_ATTEMPTS     2
-#define MAX_AHEAD        16u
+#define MAX_AHEAD        256u
 #define AHEAD_NS         20000000u
+#define PAUSE_MS         4 /* a fifth of that: nobody runs out of lines meanwhile */
+#define QUICK_LINES      8u
 #define LAST_WORDS_BYTES 600u
 #define MAX_ANSWER_BYTES (16u << 20)
 #define TICK_MS          200
@@ -29,14 +31,19 @@ typedef struct {
 /* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed.
  *
  * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for
- * AHEAD_NS, judged by the answer before, so that no line waits long in one slot while another one has nothing
- * to do. The first of its lines is the one under way, and the only one that its death is held against. */
+ * AHEAD_NS, judged by the answers before, so that no line waits long in one slot while another one has nothing
+ * to do. The first of its lines is the one under way, and the only one that its death is held against.
+ *
+ * The answers of one that has QUICK_LINES or more ahead are left to gather for PAUSE_MS before they are read:
+ * to wake for each of them would cost this process, and the core that it takes from a worker, more than the
+ * answer. */
 typedef struct {
     pool *pool;
     uv_process_t process;
     uv_pipe_t in, out, words;
     uint32_t open_handles;
     bool exited, started;
+    bool paused;          /* its answers are not read until the pool's pause ends */
     line line[MAX_AHEAD]; /* a ring */
     uint32_t first, n_lines, n_sent;
     uint32_t ahead;          /* so many lines it may have */
@@ -57,7 +64,7 @@ struct pool {
     uint32_t n_workers;
     uv_signal_t interrupt, terminate;
     struct sigaction callers_interrupt, callers_terminate;
-    uv_timer_t timer;
+    uv_timer_t timer, pause;
     bool no_more, stopping;
     dse_status status;
     dse_error *err;
@@ -65,6 +72,7 @@ struct pool {
 
 static void start(worker *w);
 static void stop(pool *p, dse_status st);
+static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
@@ -195,6 +203,7 @@ static void stop(pool *p, dse_status st)
     p->stopping = true;
     release_signals(p);
     uv_close((uv_handle_t *)&p->timer, NULL);
+    uv_close((uv_handle_t *)&p->pause, NULL);
     for (uint32_t i = 0; i < p->n_workers; i++) {
         worker *w = &p->workers[i];
 
@@ -302,9 +311,10 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
     buf->len = suggested;
 }
 
-static void look_ahead(worker *w)
+/* After so many answers. */
+static void look_ahead(worker *w, uint32_t answers)
 {
-    uint64_t now = uv_hrtime(), lines = AHEAD_NS / (now - w->begun_ns + 1);
+    uint64_t now = uv_hrtime(), lines = AHEAD_NS * (uint64_t)answers / (now - w->begun_ns + 1);
 
     w->ahead = lines < 1 ? 1 : lines < MAX_AHEAD ? (uint32_t)lines : MAX_AHEAD;
     w->begun_ns = now;
@@ -318,7 +328,6 @@ static dse_status take_answer(worker *w, const char *text)
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    look_ahead(w);
     st = p->calls->answer(p->calls->user, first_line(w)->task, text, &why);
     if (st == DSE_E_CHILD) {
         w->garbled = true;
@@ -339,6 +348,7 @@ static void take_answers(worker *w)
 {
     dse_strbuf *b = &w->received;
     size_t at = 0;
+    uint32_t n = 0;
     char *newline;
     dse_status st = DSE_OK;
 
@@ -346,16 +356,39 @@ static void take_answers(worker *w)
            (newline = memchr(b->data + at, '\n', b->len - at))) {
         *newline = '\0';
         st = take_answer(w, b->data + at);
+        n++;
         at = (size_t)(newline + 1 - b->data);
     }
     if (st != DSE_OK)
         stop(w->pool, st);
     if (!at || w->garbled)
         return;
+    look_ahead(w, n);
     b->len = w->n_sent ? b->len - at : 0;
     memmove(b->data, b->data + at, b->len);
     b->data[b->len] = '\0';
     feed(w);
+}
+
+static void on_pause_end(uv_timer_t *timer)
+{
+    pool *p = timer->data;
+
+    for (uint32_t i = 0; i < p->n_workers; i++) {
+        worker *w = &p->workers[i];
+
+        if (w->paused && w->started && !uv_is_closing((uv_handle_t *)&w->out))
+            uv_read_start((uv_stream_t *)&w->out, on_alloc, on_output);
+        w->paused = false;
+    }
+}
+
+static void pause_reading(worker *w)
+{
+    w->paused = true;
+    uv_read_stop((uv_stream_t *)&w->out);
+    if (!uv_is_active((uv_handle_t *)&w->pool->pause))
+        uv_timer_start(&w->pool->pause, on_pause_end, PAUSE_MS, 0);
 }
 
 static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -369,6 +402,8 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         take_answers(w);
         if (w->received.len > MAX_ANSWER_BYTES)
             kill_worker(w); /* it talks without end */
+        else if (w->ahead >= QUICK_LINES && (size_t)n < buf->len && !w->pool->no_more && !w->pool->stopping)
+            pause_reading(w);
     } else if (n < 0) {
         close_pipe(&w->out);
         if (w->n_sent)
@@ -405,7 +440,7 @@ static void start(worker *w)
     uv_process_options_t options = {0};
     int code;
 
-    w->exited = w->timed_out = w->garbled = false;
+    w->exited = w->timed_out = w->garbled = w->paused = false;
     w->started = true;
     w->open_handles = 4;
     w->ahead = 1;
@@ -484,10 +519,11 @@ dse_status exec_pool_run(const char *const *argv, uint32_t n_workers, const exec
     sigaction(SIGTERM, NULL, &p.callers_terminate);
     /* A worker that dies before it reads its line is an error of that write, not the end of this process. */
     sigaction(SIGPIPE, &ignore, &before);
-    p.interrupt.data = p.terminate.data = p.timer.data = &p;
+    p.interrupt.data = p.terminate.data = p.timer.data = p.pause.data = &p;
     uv_signal_init(&p.loop, &p.interrupt);
     uv_signal_init(&p.loop, &p.terminate);
     uv_timer_init(&p.loop, &p.timer);
+    uv_timer_init(&p.loop, &p.pause);
     uv_signal_start(&p.interrupt, on_signal, SIGINT);
     uv_signal_start(&p.terminate, on_signal, SIGTERM);
     uv_timer_start(&p.timer, on_timer, TICK_MS, TICK_MS);

@@ -218,29 +218,24 @@ static void set_chunks(slurm *s, size_t n)
     s->n_chunks = n;
 }
 
-/* A line of squeue: "JOB|INDEX|STATE|REASON". */
 static void note_task(slurm *s, char *text)
 {
-    char *word[4] = {text};
-    uint64_t i;
+    exec_slurm_task t;
+    chunk *c;
 
-    for (int k = 1; k < 4; k++) {
-        if (!(word[k] = strchr(word[k - 1], '|')))
-            return;
-        *word[k]++ = '\0';
-    }
-    snprintf(s->job, sizeof s->job, "%s", word[0]);
-    i = strtoull(word[1], NULL, 10);
-    if (i >= s->n_chunks)
+    if (!exec_slurm_read_task(text, &t))
         return;
-    s->chunk[i].live = !is_word_of(ended, DSE_COUNT(ended), word[2]);
-    if (!s->chunk[i].live) {
-        snprintf(s->chunk[i].state, sizeof s->chunk[i].state, "%s", word[2]);
-    } else if (!strcmp(word[2], "PENDING")) {
-        snprintf(s->reason, sizeof s->reason, "%s", word[3]);
-    } else {
+    snprintf(s->job, sizeof s->job, "%s", t.job);
+    if (t.index >= s->n_chunks)
+        return;
+    c = &s->chunk[t.index];
+    c->live = !is_word_of(ended, DSE_COUNT(ended), t.state);
+    if (!c->live)
+        snprintf(c->state, sizeof c->state, "%s", t.state);
+    else if (!strcmp(t.state, "PENDING"))
+        snprintf(s->reason, sizeof s->reason, "%s", t.reason);
+    else
         s->all_wait = false;
-    }
 }
 
 /* What squeue does not tell of any more has ended. */
@@ -307,6 +302,7 @@ static void cancel(const slurm *s)
 static void tell_reason(slurm *s)
 {
     const bool is_held = is_word_of(held, DSE_COUNT(held), s->reason);
+    const bool by_user = !strncmp(s->reason, "JobHeld", 7); /* by this one, or an administrator */
 
     if (!(s->wait_since > 0))
         s->wait_since = now_seconds();
@@ -315,8 +311,7 @@ static void tell_reason(slurm *s)
         return;
     snprintf(s->told, sizeof s->told, "%s", s->reason);
     say(s, "no task of job %s runs yet: %s%s%s", s->job, s->reason,
-        !strncmp(s->reason, "JobHeld", 7) ? "; to let it run: scontrol release " : "",
-        !strncmp(s->reason, "JobHeld", 7) ? s->job : "");
+        by_user ? "; to let it run: scontrol release " : "", by_user ? s->job : "");
 }
 
 static dse_status check_reason(slurm *s)
@@ -535,7 +530,7 @@ static dse_status find_rounds(slurm *s)
 {
     char path[PATH_MAX];
     dse_strbuf text;
-    const char *array;
+    uint32_t n_tasks;
     dse_status st = DSE_OK;
 
     for (;;) {
@@ -549,8 +544,14 @@ static dse_status find_rounds(slurm *s)
     snprintf(path, sizeof path, "%s/%" PRIu32 ".sh", s->how->folder, s->round);
     dse_strbuf_init(&text);
     if ((st = dse_read_file(path, 1u << 20, &text, s->err)) == DSE_OK) {
-        array = strstr(text.data, "--array=0-");
-        set_chunks(s, array ? (size_t)strtoull(array + 10, NULL, 10) + 1 : 0);
+        if (!exec_slurm_read_array(text.data, &n_tasks)) {
+            dse_strbuf_free(&text);
+            return dse_fail_at(
+                s->err, DSE_E_IO, path,
+                "this is not the script that was submitted: it has no array of tasks; cancel the "
+                "jobs (scancel) and remove the folder");
+        }
+        set_chunks(s, n_tasks);
         for (size_t i = 0; i < s->n_chunks; i++)
             s->chunk[i].live = true; /* until squeue says otherwise */
     }

@@ -1,13 +1,17 @@
 #include "exec/slurm_commands.h"
 
 #include "base/array.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define MAX_TASKS 10000000u /* of an array; Slurm's own limit (MaxArraySize) is 4,000,001 */
 
 void exec_slurm_quote(dse_strbuf *b, const char *text)
 {
@@ -49,6 +53,39 @@ const char *exec_slurm_last_line(const dse_strbuf *said, const char *name)
     return text;
 }
 
+bool exec_slurm_read_task(char *line, exec_slurm_task *out)
+{
+    char *word[4] = {line};
+
+    for (int k = 1; k < 4; k++) {
+        if (!(word[k] = strchr(word[k - 1], '|')))
+            return false;
+        *word[k]++ = '\0';
+    }
+    *out = (exec_slurm_task){word[0], word[2], word[3], UINT64_MAX};
+    dse_parse_u64(word[1], &out->index, NULL);
+    return true;
+}
+
+void exec_slurm_read_job(dse_strbuf *said, char job[24])
+{
+    char *rest = NULL;
+
+    for (char *l = said->len ? strtok_r(said->data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest))
+        if (strspn(l, "0123456789"))
+            snprintf(job, 24, "%.*s", (int)strspn(l, "0123456789"), l);
+}
+
+bool exec_slurm_read_array(const char *script, uint32_t *n_tasks)
+{
+    static const char option[] = "--array=0-";
+    const char *array = strstr(script, option);
+    const uint64_t last = array ? strtoull(array + strlen(option), NULL, 10) : UINT64_MAX;
+
+    *n_tasks = last < MAX_TASKS ? (uint32_t)last + 1 : 0;
+    return *n_tasks > 0;
+}
+
 void exec_slurm_script(const exec_slurm *how, const char *const *argv, const char *name, uint32_t round,
                        size_t n_tasks, dse_strbuf *out)
 {
@@ -82,7 +119,6 @@ void exec_slurm_script(const exec_slurm *how, const char *const *argv, const cha
 dse_status exec_slurm_sbatch(const char *folder, const char *script, char job[24], dse_error *err)
 {
     dse_strbuf command, said;
-    char *rest = NULL;
     dse_status st = DSE_OK;
     int code;
 
@@ -105,9 +141,8 @@ dse_status exec_slurm_sbatch(const char *folder, const char *script, char job[24
             "sbatch refuses the job: %.300s; 'sinfo' lists partitions and their limits for --partition "
             "and --time, 'scontrol show config' MaxArraySize for --array-size",
             exec_slurm_last_line(&said, "sbatch"));
-    for (char *l = strtok_r(said.data, "\n", &rest); !code && said.len && l; l = strtok_r(NULL, "\n", &rest))
-        if (strspn(l, "0123456789")) /* beside warnings, the job's id, and behind it perhaps ";CLUSTER" */
-            snprintf(job, 24, "%.*s", (int)strspn(l, "0123456789"), l);
+    else
+        exec_slurm_read_job(&said, job);
     dse_strbuf_free(&command);
     dse_strbuf_free(&said);
     return st;

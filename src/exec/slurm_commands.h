@@ -8,6 +8,23 @@
  * code: 127 if there is no such program, 128 if a signal has ended it. */
 int exec_slurm_command(const char *command, dse_strbuf *out);
 
+/* A task of an array, as squeue tells of it; the texts are in the line. */
+typedef struct {
+    char *job, *state, *reason;
+    uint64_t index; /* may be that of no task, as where squeue says "N/A" */
+} exec_slurm_task;
+
+/* Reads a line of squeue, "JOB|INDEX|STATE|REASON", in which it writes. False: it is none. */
+bool exec_slurm_read_task(char *line, exec_slurm_task *out);
+
+/* The job's id in what 'sbatch --parsable' said: beside warnings a line of it, and behind it perhaps
+ * ";CLUSTER". `job` stays as it was if none is told. The text is cut into its lines. */
+void exec_slurm_read_job(dse_strbuf *said, char job[24]);
+
+/* How many tasks the array of a script has that exec_slurm_script made, at least 1. False: it has none, or
+ * more than Slurm would take. */
+bool exec_slurm_read_array(const char *script, uint32_t *n_tasks);
+
 /* The last line that a command said, without its own name; in the buffer. */
 const char *exec_slurm_last_line(const dse_strbuf *said, const char *name);
 

@@ -88,6 +88,11 @@ size_t report_settings_that_differ(const report_study *of, const report_study *g
     return add_words(of, group, n, false, out);
 }
 
+size_t report_settings_in_common(const report_study *group, size_t n, dse_strbuf *out)
+{
+    return add_words(group, group, n, true, out);
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -161,9 +166,7 @@ static void print_sizes(const report_study *group, size_t n, dse_strbuf *out)
     report_sizes_print(&sizes, out);
 }
 
-/* Configurations of profile train may have batches of different sizes: instead of the time of a step that
- * of a token counts, and so for costs. */
-static const store_column *ranked_by(const report_study *s)
+const store_column *report_ranked_by(const report_study *s)
 {
     static const char *const of_step[][2] = {{"wall_time", "tokens_per_s"},
                                              {"cost_per_step", "cost_per_trillion_tokens"},
@@ -179,7 +182,7 @@ static double value_of(const report_study *s)
 {
     report_study by = *s;
 
-    by.by = ranked_by(s);
+    by.by = report_ranked_by(s);
     return report_rank_value(&by, s->ranked[0]);
 }
 
@@ -202,11 +205,12 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     if (group->says_profile)
         dse_strbuf_addf(out, "profile %s: ", report_trains(group) ? "train" : "stage");
     dse_strbuf_addf(out, "%s on %s", r->model, r->system);
-    if (add_words(group, group, n, true, &common))
+    if (report_settings_in_common(group, n, &common))
         dse_strbuf_addf(out, " with %s", common.data);
     if (!store_is_native(r->engine))
         dse_strbuf_addf(out, " by %s", r->engine);
-    dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n, ranked_by(group)->name);
+    dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n,
+                    report_ranked_by(group)->name);
     table_of(e, count, group, n, out);
     print_sizes(group, n, out);
     if (count < n)
@@ -216,8 +220,8 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     dse_strbuf_addc(out, '\n');
 }
 
-/* One table for each model of the network, in the order in which they come. */
-static void print_together(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out)
+/* Those of one model and system, by their models of the network. */
+static void split(const report_study *studies, size_t n, dse_arena *a, report_take_group *take, void *user)
 {
     report_study *group = DSE_ARENA_NEW(a, report_study, n);
 
@@ -231,17 +235,34 @@ static void print_together(const report_study *studies, size_t n, dse_arena *a, 
         for (size_t k = i; k < n; k++)
             if (report_comparable(&studies[i], &studies[k]))
                 group[count++] = studies[k];
-        if (count > 1)
-            print_group(group, count, a, out);
+        take(group, count, user);
     }
 }
 
-void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out)
+void report_each_group(const report_study *studies, size_t n, dse_arena *a, report_take_group *take,
+                       void *user)
 {
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && together(&studies[i], &studies[end]);)
             end++;
-        if (end - i > 1)
-            print_together(&studies[i], end - i, a, out);
+        split(&studies[i], end - i, a, take, user);
     }
+}
+
+typedef struct {
+    dse_arena *arena;
+    dse_strbuf *out;
+} printing;
+
+static void print_several(const report_study *group, size_t n, void *user)
+{
+    const printing *p = user;
+
+    if (n > 1)
+        print_group(group, n, p->arena, p->out);
+}
+
+void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out)
+{
+    report_each_group(studies, n, a, print_several, &(printing){a, out});
 }

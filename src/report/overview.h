@@ -17,6 +17,19 @@ void report_overview_print(const report_study *studies, size_t n, dse_arena *a, 
 size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n,
                                    dse_strbuf *out);
 
+/* Adds the words that all of the n have; returns how many. */
+size_t report_settings_in_common(const report_study *group, size_t n, dse_strbuf *out);
+
+/* Configurations of profile train may have batches of different sizes: instead of the time of a step that of
+ * a token counts, and so for costs. What rows of several are ranked by. */
+const store_column *report_ranked_by(const report_study *s);
+
+/* Calls `take` with the studies of each model and system by one engine and one model of the network, in the
+ * order in which they come; a group lasts until it returns. `a` is for scratch. */
+typedef void report_take_group(const report_study *group, size_t n, void *user);
+void report_each_group(const report_study *studies, size_t n, dse_arena *a, report_take_group *take,
+                       void *user);
+
 /* Whether steps of two studies may be ranked against each other: not with and without congestion, nor by
  * different profiles. */
 bool report_comparable(const report_study *a, const report_study *b);

@@ -9,22 +9,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool begins_study(const store_row *rows, size_t i)
+{
+    return !i || rows[i].study != rows[i - 1].study || strcmp(rows[i].model, rows[i - 1].model) != 0 ||
+           strcmp(rows[i].system, rows[i - 1].system) != 0;
+}
+
 report_study *report_split(const store_row *rows, size_t n, dse_arena *a, size_t *n_studies)
 {
-    report_study *studies = DSE_ARENA_NEW(a, report_study, n);
+    report_study *studies;
     bool trains = false;
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++)
-        trains |= store_row_profile(&rows[i]) == STRATEGY_PROFILE_TRAIN;
     for (size_t i = 0; i < n; i++) {
-        if (!i || rows[i].study != rows[i - 1].study || strcmp(rows[i].model, rows[i - 1].model) ||
-            strcmp(rows[i].system, rows[i - 1].system))
+        trains |= store_row_profile(&rows[i]) == STRATEGY_PROFILE_TRAIN;
+        count += begins_study(rows, i);
+    }
+    studies = DSE_ARENA_NEW(a, report_study, count);
+    *n_studies = count;
+    count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (begins_study(rows, i))
             studies[count++].row = &rows[i];
         studies[count - 1].n++;
         studies[count - 1].says_profile = trains;
     }
-    *n_studies = count;
     return studies;
 }
 
@@ -244,6 +253,34 @@ static void put_train_figures(const store_metrics *m, report_node *row)
                V_AS("peak\nmemory", V_BYTES(NULL, m->peak_memory)));
 }
 
+/* What the settings of a row give a key; "-": nothing. */
+static const char *setting_of(const store_row *r, const char *key, dse_arena *a)
+{
+    const size_t n = strlen(key);
+
+    for (const char *p = r->settings; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (!strncmp(p, key, n) && p[n] == '=')
+            return dse_arena_printf(a, "%.*s", (int)(strcspn(p, " ") - n - 1), p + n + 1);
+    return "-";
+}
+
+/* "network.\nbandwidth[0]", "pipeline\nlayout". */
+static const char *key_heading(const char *key, dse_arena *a)
+{
+    const char *dot = strchr(key, '.');
+
+    return dot ? dse_arena_printf(a, "%.*s\n%s", (int)(dot + 1 - key), key, dot + 1) : two_lines(key, a);
+}
+
+/* Of a row of several configurations: which. */
+static void put_configuration(const report_study *s, const store_row *r, report_node *row)
+{
+    for (size_t k = 0; s->n_joined && s->keys[k]; k++)
+        report_put(row, V_CELL(key_heading(s->keys[k], row->arena), setting_of(r, s->keys[k], row->arena)));
+    if (s->shows_configuration)
+        report_put(row, V_CELL("configu-\nration", report_format("%08" PRIx64, r->study >> 32).text));
+}
+
 /* Headings of two lines, so that a row fits a terminal of 80 columns. */
 static void table_of(const report_study *s, size_t n, dse_strbuf *out)
 {
@@ -269,6 +306,7 @@ static void table_of(const report_study *s, size_t n, dse_strbuf *out)
             if (heading[k])
                 report_put(row, number ? V_CELL(heading[k], value) : V_NOTE(heading[k], value));
         }
+        put_configuration(s, s->ranked[i], row);
         if (report_trains(s))
             put_train_figures(&s->ranked[i]->metrics, row);
         else
@@ -298,7 +336,7 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
     dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
-                    report_size(s->hbm_bytes).text);
+                    isnan(s->hbm_bytes) ? "their system has" : report_size(s->hbm_bytes).text);
     if (s->n_unknown_memory)
         dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
     if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
@@ -311,6 +349,16 @@ static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
     } else if (s->n_ranked && !s->n_skipped) {
         dse_strbuf_adds(out, " The best is the same without the limit.");
     }
+    dse_strbuf_addc(out, '\n');
+}
+
+static void say_how_to_show(const report_study *s, dse_strbuf *out)
+{
+    const char *settings = s->ranked[0]->settings;
+
+    dse_strbuf_addf(out, "The best in full: ccldse show %s", report_point_name(s->ranked[0]).text);
+    if (s->n_joined)
+        dse_strbuf_addf(out, " --settings '%s'", *settings ? settings : "none");
     dse_strbuf_addc(out, '\n');
 }
 
@@ -328,17 +376,20 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
         dse_strbuf_addf(out, " by %s", s->row[0].engine);
     if (ambiguous)
         dse_strbuf_addf(out, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
-    dse_strbuf_addf(out, ": %zu point%s, by %s", n_done, n_done == 1 ? "" : "s", s->by->name);
+    dse_strbuf_addf(out, ": %zu point%s", n_done, n_done == 1 ? "" : "s");
+    if (s->n_joined)
+        dse_strbuf_addf(out, " of %zu configuration%s", s->n_joined, s->n_joined == 1 ? "" : "s");
+    dse_strbuf_addf(out, ", by %s", s->by->name);
     if (!isnan(s->hbm_bytes))
         dse_strbuf_addf(out, ", at most %s", report_size(s->hbm_bytes).text);
     dse_strbuf_addc(out, '\n');
     if (n)
         table_of(s, n, out);
     if (n && report_trains(s))
-        dse_strbuf_addf(out, "The best in full: ccldse show %s\n", report_point_name(s->ranked[0]).text);
+        say_how_to_show(s, out);
     if (n)
         print_costs(&s->ranked[0]->metrics, out);
-    if (!isnan(s->hbm_bytes))
+    if (!isnan(s->hbm_bytes) || s->n_too_large)
         print_dropped(s, n_done, out);
     if (s->n_skipped)
         report_skipped_print(s->n_skipped, out);
@@ -403,6 +454,7 @@ static void put_study(const report_study *s, size_t top, report_node *to)
     report_put(to, V_TEXT("model", first->model), V_TEXT("system", first->system), V_TEXT("by", s->by->name),
                V_TEXT("engine", first->engine), V_GIVEN(report_trains(s), V_TEXT("profile", "train")),
                V_GIVEN(*first->settings, V_TEXT("settings", first->settings)),
+               V_GIVEN(s->n_joined, V_COUNT("configurations", s->n_joined)),
                V_GIVEN(!isnan(s->hbm_bytes), V_FIXED("hbm_bytes", s->hbm_bytes, 0)),
                V_TEXT("memory_counts", report_sizes_word(&first->sizes)),
                V_COUNT("points", s->n - s->n_failed), V_GIVEN(s->n_skipped, V_COUNT("skipped", s->n_skipped)),
@@ -423,12 +475,9 @@ static void put_study(const report_study *s, size_t top, report_node *to)
         report_put(to, V_UNKNOWN("best_without_limit"));
 }
 
-void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_put *explain,
-                         void *user, dse_strbuf *out)
+static void put_studies(const report_study *studies, size_t n, size_t top, report_study_put *explain,
+                        void *user, report_node *list)
 {
-    report_tree t;
-    report_node *list = report_list(report_tree_begin(&t), "studies");
-
     for (size_t i = 0; i < n; i++) {
         report_node *study = report_object(list, NULL);
 
@@ -436,5 +485,16 @@ void report_ranking_json(const report_study *studies, size_t n, size_t top, repo
         if (explain)
             explain(&studies[i], i, user, study);
     }
+}
+
+void report_ranking_json(const report_study *studies, size_t n, const report_study *joined, size_t n_joined,
+                         size_t top, report_study_put *explain, void *user, dse_strbuf *out)
+{
+    report_tree t;
+    report_node *root = report_tree_begin(&t);
+
+    put_studies(studies, n, top, explain, user, report_list(root, "studies"));
+    if (joined)
+        put_studies(joined, n_joined, top, explain, user, report_list(root, "joined"));
     report_tree_end(&t, out);
 }

@@ -18,9 +18,9 @@ typedef struct {
 
     /* Filled in by report_rank; by report_rank_row all but the pointers to rows: */
     const store_row *
-        *ranked; /* done, of a known value, and within the limit; best first, ties in point order */
-    size_t n_ranked;         /* of which those that are printed may be there alone */
-    size_t n_too_large;      /* done, but above the limit */
+        *ranked;        /* done, of a known value, and within the limit; best first, ties in point order */
+    size_t n_ranked;    /* of which those that are printed may be there alone */
+    size_t n_too_large; /* done, but above the limit */
     size_t n_unknown_memory; /* done, under a limit, but their memory was not tracked */
     size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
@@ -32,6 +32,12 @@ typedef struct {
     bool has_links;                  /* the busiest link of one is known */
     const char *rounding; /* the engine that printed some of the memories rounded; NULL: none did */
     report_traps traps;   /* of all that are done */
+
+    /* Several configurations as one (joined.h); 0: it is one of them. */
+    size_t n_joined;
+    const char *const
+        *keys; /* settings that not all of them have, ended by NULL: tables have columns of them */
+    bool shows_configuration; /* settings alone do not tell them apart */
 } report_study;
 
 /* Splits rows, ordered as store_list orders them, into studies; hbm_bytes, laws and by are left to the
@@ -70,9 +76,10 @@ void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out
 /* "265 more points were skipped by ...": a line on the validity of a ranking of the others. */
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
-/* All studies as one JSON object on one line. `explain` adds to each study's object; NULL: nothing does. */
+/* All studies as one JSON object on one line, and with them lists of several as one (joined.h; NULL: none).
+ * `explain` adds to the object of each; NULL: nothing does. */
 typedef void report_study_put(const report_study *s, size_t index, void *user, report_node *to);
-void report_ranking_json(const report_study *studies, size_t n, size_t top, report_study_put *explain,
-                         void *user, dse_strbuf *out);
+void report_ranking_json(const report_study *studies, size_t n, const report_study *joined, size_t n_joined,
+                         size_t top, report_study_put *explain, void *user, dse_strbuf *out);
 
 #endif

@@ -27,6 +27,8 @@ void sim_bounds_free(sim_bounds *b)
         return;
     sim_distances_free(&b->distances);
     dse_free(b->time);
+    dse_free(b->path_time);
+    dse_free(b->path_end);
 }
 
 /* As a rank issues its nodes (rank.c). Generated ones have no duration of their own, and are replayed in a
@@ -38,6 +40,11 @@ static dse_time compute_ticks(const sim_bounds *b, const wl_total *k)
     if (b->set->replay_only || !b->set->roofline)
         return 1;
     return k->kernel.bytes ? sim_kernel_time(&k->kernel, &device).ticks : 0;
+}
+
+sim_sum bound_computation(const sim_bounds *b, const wl_totals *t, const wl_total *k)
+{
+    return (sim_sum)compute_ticks(b, k) * t->ranks_per_stage;
 }
 
 /* ---- a stage ------------------------------------------------------------------------------- */
@@ -72,7 +79,7 @@ static bool are_regular(const mesh *m, mesh_set axes, uint32_t *stride, uint32_t
 
 /* Of the collectives of a kind; what is replayed takes a tick. Nothing is claimed of groups that are not
  * regular. */
-static sim_sum collective_time(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k)
+sim_sum bound_collectives(sim_bounds *b, const wl_totals *t, uint32_t stage, const wl_total *k)
 {
     bound_groups g = {.ranks = ranks_of(t, stage)};
 
@@ -93,22 +100,18 @@ static void find_times(sim_bounds *b, const wl_totals *t, uint32_t stage)
         b->time[i] = 0;
         if (!count[i])
             continue;
-        if (k->type == WL_NODE_COMP)
-            b->time[i] = (sim_sum)compute_ticks(b, k) * t->ranks_per_stage;
-        else
-            b->time[i] = collective_time(b, t, stage, k);
+        b->time[i] = k->type == WL_NODE_COMP ? bound_computation(b, t, k) : bound_collectives(b, t, stage, k);
     }
 }
 
 /* A send lasts until its message arrives. */
-static sim_sum sends_time(sim_bounds *b, const wl_totals *t, const wl_total_sends *s)
+sim_sum bound_send(sim_bounds *b, const wl_totals *t, uint32_t from, uint32_t to, uint64_t bytes)
 {
     const sim_pairs pairs = {.pairing = SIM_PAIRS_OFFSET,
-                             .senders = ranks_of(t, s->from),
-                             .distance = (s->to - s->from) * t->mesh.axis[t->pipeline].stride};
+                             .senders = ranks_of(t, from),
+                             .distance = (to - from) * t->mesh.axis[t->pipeline].stride};
 
-    return s->n * (b->set->replay_only ? t->ranks_per_stage
-                                       : sim_distances_sum(&b->distances, &pairs, s->comm_size));
+    return b->set->replay_only ? t->ranks_per_stage : sim_distances_sum(&b->distances, &pairs, bytes);
 }
 
 /* All nodes of the stage, by what keeps them from running at once. */
@@ -121,7 +124,7 @@ static void stage_sums(sim_bounds *b, const wl_totals *t, uint32_t stage, sim_su
         *(t->kind[i].type == WL_NODE_COMP ? compute : comm) += b->time[i] * count[i];
     for (uint32_t i = 0; i < t->n_sends; i++)
         if (t->sends[i].from == stage)
-            *comm += sends_time(b, t, &t->sends[i]);
+            *comm += t->sends[i].n * bound_send(b, t, stage, t->sends[i].to, t->sends[i].comm_size);
 }
 
 /* The pieces of the chain that are on the stage. */
@@ -171,7 +174,7 @@ static void raise_part(sim_bound *out, sim_bound_kind kind, dse_time ticks)
         out->part[kind] = ticks;
 }
 
-void sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out)
+void sim_bounds_of(sim_bounds *b, const wl_totals *t, const wl_paths *p, sim_bound *out)
 {
     sim_sum compute, comm, chain = 0;
 
@@ -188,6 +191,8 @@ void sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out)
     }
     if (!b->set->replay_only)
         raise_part(out, SIM_BOUND_CHAIN, per_rank(t, chain));
+    if (p)
+        raise_part(out, SIM_BOUND_CHAIN, per_rank(t, bound_path(b, t, p, false)));
     for (int k = 0; k < SIM_N_BOUNDS; k++)
         if (out->part[k] > out->wall) {
             out->wall = out->part[k];
@@ -195,4 +200,18 @@ void sim_bounds_of(sim_bounds *b, const wl_totals *t, sim_bound *out)
         }
     if (out->wall < DSE_TIME_NONE - b->set->step_overhead)
         out->wall += b->set->step_overhead;
+}
+
+dse_time sim_bounds_without_network(sim_bounds *b, const wl_totals *t, const wl_paths *p)
+{
+    sim_sum longest = p ? bound_path(b, t, p, true) : 0, compute, comm;
+    dse_time ticks;
+
+    for (uint32_t s = 0; s < t->n_stages; s++) {
+        find_times(b, t, s);
+        stage_sums(b, t, s, &compute, &comm);
+        longest = compute > longest ? compute : longest;
+    }
+    ticks = per_rank(t, longest);
+    return ticks < DSE_TIME_NONE - b->set->step_overhead ? ticks + b->set->step_overhead : ticks;
 }

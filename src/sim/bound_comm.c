@@ -22,7 +22,21 @@
  * Chunks. A rank has a number of places for them. It is busy for at least as long as they are all in a place
  * together, divided by the places. Of a single phase without congestion more is known: all chunks have the
  * same delays, so they end in the order in which they start, and one starts when the one so many places
- * before it has ended: full rounds. */
+ * before it has ended: full rounds.
+ *
+ * Where all chunks go the same ways (one queue in each dimension, no trees), rounds are full also of
+ * several phases, and with congestion. On rank i let S(m) be the m-th of the times at which its chunks
+ * begin a phase, in ascending order, and E(m) the m-th of those at which they end it; not of the same
+ * chunk. Of numbers that are not above others in pairs, the m-th is not above the m-th. So
+ *
+ *     S(m) >= E(m) of the phase before, as each chunk begins the one when it has ended the other;
+ *     S(m) >= E(m - P), P the places, as of the m - 1 that began before at most P - 1 are under way;
+ *     E(m) of rank j >= S(m) of rank i + D(i), if of each chunk e(j) >= s(i) + D(i), as above, i -> j one
+ *     to one.
+ *
+ * Along any path of these from S(1) of the first phase to E(N) of the last, the D(i) of a phase add up,
+ * over all i, to what the phase takes: each phase once, and one of them, the longest, once more for every
+ * further P chunks. */
 #include "sim/bound_parts.h"
 #include "sim/collective_list.h"
 
@@ -168,6 +182,13 @@ static uint64_t places(const sim_bounds *b, sim_queue_use use)
     return (uint64_t)sim_queues_for(b->set, use).n * sim_queue_places(b->set);
 }
 
+/* Whether the chunks of a phase all go the same way: several queues have different directions, and so do
+ * trees. */
+static bool all_go_alike(const sim_bounds *b, const sim_algorithm *algorithm)
+{
+    return b->set->queues_per_dim == 1 && algorithm != &sim_algorithm_double_binary_tree;
+}
+
 /* ---- a group smaller than the system ------------------------------------------------------- */
 
 static sim_sum group_time(sim_bounds *b, const bound_groups *g, sim_collective coll, sim_chunks c)
@@ -182,7 +203,7 @@ static sim_sum group_time(sim_bounds *b, const bound_groups *g, sim_collective c
     if (sim_group_phase(how, &ring, coll, c.bytes, &phase) || how->algorithm != &sim_algorithm_ring)
         return 0; /* nothing is known of other algorithms in a group, which is a bound, too */
     one = phase_time(&p);
-    if (!b->net->congestion)
+    if (!b->net->congestion || all_go_alike(b, how->algorithm))
         return times(one, (c.n + at_once - 1) / at_once);
     return c.n > at_once ? times(one, c.n) / at_once : one;
 }
@@ -196,7 +217,8 @@ typedef struct {
     sim_sum in_row;               /* phases so far, one after the other */
     sim_sum in_dim[NET_MAX_DIMS]; /* those of each dimension */
     sim_sum busiest;              /* all chunks in the places of a dimension and its queues */
-    bool refused;
+    sim_sum rounds;               /* of the longest phase, all but the first of its chunks */
+    bool all_alike, refused;
 } system_plan;
 
 static void add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase *of)
@@ -218,6 +240,8 @@ static void add_phase(system_plan *s, const sim_logical *l, const sim_dim_phase 
     s->in_row += time;
     *in_dim += time;
     s->busiest = largest(s->busiest, times(time, s->c.n) / places(b, of->use));
+    s->rounds = largest(s->rounds, times(time, (s->c.n - 1) / places(b, of->use)));
+    s->all_alike = s->all_alike && all_go_alike(b, how->algorithm);
     s->busiest = largest(s->busiest, times(*in_dim, s->c.n) / places(b, SIM_QUEUE_ANY));
 }
 
@@ -226,11 +250,11 @@ static sim_sum system_time(sim_bounds *b, sim_collective coll, sim_chunks c)
     const sim_logical *l = &b->logical[coll];
     sim_dim_phase phase[2 * NET_MAX_DIMS];
     uint32_t n = sim_order_phases(b->set, l, coll, UINT32_MAX, phase);
-    system_plan s = {.b = b, .c = c, .bytes = c.bytes};
+    system_plan s = {.b = b, .c = c, .bytes = c.bytes, .all_alike = true};
 
     for (uint32_t i = 0; i < n; i++)
         add_phase(&s, l, &phase[i]);
-    return s.refused ? 0 : largest(s.in_row, s.busiest);
+    return s.refused ? 0 : largest(s.in_row + (s.all_alike ? s.rounds : 0), s.busiest);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

@@ -27,13 +27,15 @@ typedef struct {
     bool memory_bound;
 } sim_cost;
 
-/* The device as kernels of a law see it: with the peak of their type of elements. */
-static inline sim_device sim_device_for(const sim_device *d, const sim_law *law)
+/* The device as kernels of a law see it: with the peak of their type of elements, of so many bytes. */
+static inline sim_device sim_device_for(const sim_device *d, const sim_law *law, double element_bytes)
 {
+    const double peak =
+        element_bytes > 2 && law->peak32_ops_per_s > 0 ? law->peak32_ops_per_s : law->peak_ops_per_s;
     sim_device own = *d;
 
-    if (law->peak_ops_per_s > 0)
-        own.peak_ops_per_s = law->peak_ops_per_s;
+    if (peak > 0)
+        own.peak_ops_per_s = peak;
     return own;
 }
 

@@ -65,7 +65,8 @@ typedef struct {
     double flop_factor, byte_factor; /* 1: as fast as the data sheet; 0: no such part */
     double overhead_ns;
     double half_length; /* of attention: the keys at which it reaches half of what it does with very many */
-    double peak_ops_per_s; /* of its type of elements, also for the roofline; 0: that of 16 bits */
+    double peak_ops_per_s;   /* of its type of elements, also for the roofline; 0: that of 16 bits */
+    double peak32_ops_per_s; /* the same where its elements have 32 bits; 0: as of 16 */
     /* of products: factor on flop_factor if rows of a matrix do not begin at 16 bytes; 0: none */
     double unaligned;
     const struct sim_table *table; /* by shape, times what the terms above say (kernel_table.h); NULL: none */

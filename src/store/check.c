@@ -53,6 +53,18 @@ static void row_checksum(sqlite3_context *context, int n, sqlite3_value **v)
     sqlite3_result_int64(context, (int64_t)h);
 }
 
+/* The values may be read so as no other thread uses the database. */
+int64_t store_column_checksum(sqlite3_stmt *q, int n)
+{
+    uint64_t h = dse_hash_bytes("", 0);
+
+    while (n && sqlite3_column_type(q, n - 1) == SQLITE_NULL)
+        n--;
+    for (int i = 0; i < n; i++)
+        h = add_value(h, sqlite3_column_value(q, i));
+    return (int64_t)h;
+}
+
 /* The hash of a text, as of a row's configuration. */
 static void text_hash(sqlite3_context *context, int n, sqlite3_value **v)
 {
@@ -106,6 +118,11 @@ enum {
 };
 typedef int64_t contents[N_CONTENTS];
 
+#define OF_TOTALS                                                                                            \
+    "(SELECT n FROM total WHERE id = 1), (SELECT checksum FROM total WHERE id = 1),"                         \
+    " (SELECT n FROM total WHERE id = 2), (SELECT checksum FROM total WHERE id = 2)"
+#define OF_SKIPPED "SELECT count(*), xor_all((hash | study) - (hash & study)) FROM skipped"
+
 /* A row that is not what was written, or whose study is not. */
 static void add_is_damaged(dse_strbuf *sql)
 {
@@ -120,13 +137,9 @@ static dse_status count_contents(store *s, contents c, dse_error *err)
     dse_status st;
 
     dse_strbuf_init(&sql);
-    dse_strbuf_adds(&sql, "SELECT a.*, b.*, (SELECT n FROM total WHERE id = 1),"
-                          " (SELECT checksum FROM total WHERE id = 1), (SELECT n FROM total WHERE id = 2),"
-                          " (SELECT checksum FROM total WHERE id = 2)"
-                          " FROM (SELECT count(*), xor_all(checksum), total(");
+    dse_strbuf_adds(&sql, "SELECT a.*, b.*, " OF_TOTALS " FROM (SELECT count(*), xor_all(checksum), total(");
     add_is_damaged(&sql);
-    dse_strbuf_adds(&sql, ") FROM result) a,"
-                          " (SELECT count(*), xor_all((hash | study) - (hash & study)) FROM skipped) b");
+    dse_strbuf_adds(&sql, ") FROM result) a, (" OF_SKIPPED ") b");
     st = store_get_numbers(s, sql.data, N_CONTENTS, c, err);
     dse_strbuf_free(&sql);
     return st;
@@ -156,12 +169,8 @@ static dse_status fail_damaged(store *s, bool several, dse_error *err)
                                       first, several ? " and others are" : " is");
 }
 
-static dse_status check_contents(store *s, contents c, dse_error *err)
+static dse_status judge_contents(store *s, const contents c, dse_error *err)
 {
-    dse_status st = count_contents(s, c, err);
-
-    if (st != DSE_OK)
-        return st;
     if (c[DAMAGED])
         return fail_damaged(s, c[DAMAGED] > 1, err);
     return totals_agree(c) ? DSE_OK
@@ -171,11 +180,35 @@ static dse_status check_contents(store *s, contents c, dse_error *err)
                                          c[ROWS], c[TOTAL_ROWS]);
 }
 
+static dse_status check_contents(store *s, contents c, dse_error *err)
+{
+    dse_status st = count_contents(s, c, err);
+
+    return st == DSE_OK ? judge_contents(s, c, err) : st;
+}
+
 dse_status store_check_whole(store *s, dse_error *err)
 {
     contents c;
 
     return check_contents(s, c, err);
+}
+
+dse_status store_fail_whole(store *s, dse_error *err)
+{
+    dse_status st = store_check_whole(s, err);
+
+    return st == DSE_OK ? dse_fail_at(err, DSE_E_STORE, s->path, "the database changes while it is read")
+                        : st;
+}
+
+dse_status store_check_totals(store *s, int64_t rows, int64_t sum, dse_error *err)
+{
+    contents c = {rows, sum};
+    dse_status st = store_get_numbers(s, "SELECT a.*, " OF_TOTALS " FROM (" OF_SKIPPED ") a",
+                                      N_CONTENTS - SKIPPED, &c[SKIPPED], err);
+
+    return st == DSE_OK ? judge_contents(s, c, err) : st;
 }
 
 dse_status store_check_listed(store *s, dse_error *err)
@@ -246,15 +279,22 @@ bool store_was_damaged(const store *s, uint64_t *rows)
     return s->was_damaged;
 }
 
-dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, dse_error *err)
+static dse_status fail_counts(const store *s, int64_t found, int64_t rows, dse_error *err)
 {
-    contents c;
-    dse_status st = check_contents(s, c, err);
-
-    if (st != DSE_OK || (c[ROWS] == rows && c[SKIPPED] == skipped))
-        return st;
     return dse_fail_at(err, DSE_E_STORE, s->path,
                        "the database was changed while this run wrote to it: %" PRId64 " of its %" PRId64
                        " rows are there; run it again",
-                       c[ROWS], rows);
+                       found, rows);
+}
+
+dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, bool is_checked, dse_error *err)
+{
+    contents c;
+    dse_status st =
+        is_checked ? store_get_numbers(s, "SELECT " OF_TOTALS, N_CONTENTS - TOTAL_ROWS, &c[TOTAL_ROWS], err)
+                   : check_contents(s, c, err);
+
+    return st != DSE_OK || (c[TOTAL_ROWS] == rows && c[TOTAL_SKIPPED] == skipped)
+               ? st
+               : fail_counts(s, c[TOTAL_ROWS], rows, err);
 }

@@ -2,6 +2,8 @@
 #include "base/hash.h"
 #include "store/parts.h"
 
+#define DOING "read the configuration of a study"
+
 /* A row's configuration is its study's, {...}, with the point behind it: {...,"point":{...}}. */
 static const char before_point[] = ",\"point\":";
 #define N_BEFORE (sizeof before_point - 1)
@@ -33,28 +35,35 @@ static bool mend(uint64_t hash, char *text, size_t n)
     return mended;
 }
 
-/* The configuration of a study into s->shared, if there is one whose hash that is. */
-static bool load(store *s, uint64_t study)
+/* The configuration of a study into s->shared, and whether there is one whose hash that is. */
+static dse_status load(store *s, uint64_t study, bool *found, dse_error *err)
 {
     sqlite3_stmt *q = s->study;
+    dse_status st = DSE_OK;
+    int code;
 
-    if (s->has_shared && s->shared_study == study)
-        return true;
+    *found = s->has_shared && s->shared_study == study;
+    if (*found)
+        return DSE_OK;
     s->has_shared = false;
     dse_strbuf_clear(&s->shared);
     if (!q &&
         sqlite3_prepare_v2(s->db, "SELECT config FROM study WHERE id = ?", -1, &s->study, NULL) != SQLITE_OK)
-        return false;
+        return store_fail(s, err, DOING);
     q = s->study;
     sqlite3_bind_int64(q, 1, (int64_t)study);
-    if (sqlite3_step(q) == SQLITE_ROW)
+    code = sqlite3_step(q);
+    if (code == SQLITE_ROW)
         dse_strbuf_add(&s->shared, (const char *)sqlite3_column_text(q, 0),
                        (size_t)sqlite3_column_bytes(q, 0));
+    else if (code != SQLITE_DONE)
+        st = store_fail(s, err, DOING);
     sqlite3_reset(q);
     s->shared_study = study;
-    s->has_shared = s->shared.len > 1 && (dse_hash_bytes(s->shared.data, s->shared.len) == study ||
-                                          mend(study, s->shared.data, s->shared.len));
-    return s->has_shared;
+    *found = s->has_shared =
+        s->shared.len > 1 && (dse_hash_bytes(s->shared.data, s->shared.len) == study ||
+                              mend(study, s->shared.data, s->shared.len));
+    return st;
 }
 
 /* ---- functions for SQL --------------------------------------------------------------------------------- */
@@ -64,13 +73,14 @@ static void whole_config(sqlite3_context *context, int n, sqlite3_value **v)
 {
     store *s = sqlite3_user_data(context);
     dse_strbuf *out = &s->whole;
+    bool found;
 
     (void)n;
     if (sqlite3_value_type(v[2]) == SQLITE_NULL) {
         sqlite3_result_value(context, v[1]);
         return;
     }
-    if (!load(s, (uint64_t)sqlite3_value_int64(v[0]))) {
+    if (load(s, (uint64_t)sqlite3_value_int64(v[0]), &found, NULL) != DSE_OK || !found) {
         sqlite3_result_error(context, "the configuration of a study is not what was written", -1);
         return;
     }
@@ -85,9 +95,14 @@ static void whole_config(sqlite3_context *context, int n, sqlite3_value **v)
 /* config_lost(study, shared): whether a row's configuration cannot be put together. */
 static void config_lost(sqlite3_context *context, int n, sqlite3_value **v)
 {
+    bool found = true;
+
     (void)n;
-    sqlite3_result_int(context, sqlite3_value_type(v[1]) != SQLITE_NULL &&
-                                    !load(sqlite3_user_data(context), (uint64_t)sqlite3_value_int64(v[0])));
+    if (sqlite3_value_type(v[1]) != SQLITE_NULL &&
+        load(sqlite3_user_data(context), (uint64_t)sqlite3_value_int64(v[0]), &found, NULL) != DSE_OK)
+        sqlite3_result_error(context, "the configuration of a study cannot be read", -1);
+    else
+        sqlite3_result_int(context, !found);
 }
 
 /* Where the point begins, in a configuration that ends with one; NULL: it does not. */
@@ -116,7 +131,10 @@ static void config_part(sqlite3_context *context, sqlite3_value **v, bool of_poi
         sqlite3_result_text(context, point, (int)(config + n - 1 - point), SQLITE_TRANSIENT);
     } else {
         study = sqlite3_mprintf("%.*s}", (int)(point - N_BEFORE - config), config);
-        sqlite3_result_text(context, study, -1, sqlite3_free);
+        if (study)
+            sqlite3_result_text(context, study, -1, sqlite3_free);
+        else
+            sqlite3_result_error_nomem(context);
     }
 }
 
@@ -190,11 +208,12 @@ dse_status store_share_config(store *s, const store_row *r, const char **point, 
     const char *at = point_of(r->config, length);
     const size_t n_study = at ? (size_t)(at - r->config) - N_BEFORE : 0;
     dse_status st = DSE_OK;
+    bool found;
 
     *point = NULL;
-    if (!at)
-        return DSE_OK;
-    if (!load(s, r->study)) {
+    if (!at || (st = load(s, r->study, &found, err)) != DSE_OK)
+        return st;
+    if (!found) {
         dse_strbuf config;
 
         dse_strbuf_init(&config);
@@ -203,7 +222,7 @@ dse_status store_share_config(store *s, const store_row *r, const char **point, 
         if (dse_hash_bytes(config.data, config.len) == r->study)
             st = insert_study(s, r->study, &config, err);
         dse_strbuf_free(&config);
-        if (st != DSE_OK || !load(s, r->study))
+        if (st != DSE_OK || (st = load(s, r->study, &found, err)) != DSE_OK || !found)
             return st;
     }
     if (s->shared.len == n_study + 1 && !memcmp(s->shared.data, r->config, n_study)) {

@@ -266,7 +266,6 @@ static dse_status put_origin(store *s, dse_error *err)
 
 static dse_status make(store *s, dse_error *err)
 {
-    static const store_filter all = {.no_config = true};
     maker *m = dse_calloc(1, sizeof *m);
     uint64_t *values;
     char sql[400];
@@ -287,7 +286,7 @@ static dse_status make(store *s, dse_error *err)
              " row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
              s->figures);
     if (st == DSE_OK && (st = prepare(s, sql, &m->study, err)) == DSE_OK &&
-        (st = store_each(s, &all, take_row, m, err)) == DSE_OK && (st = put_block(m, err)) == DSE_OK &&
+        (st = store_each_checked(s, take_row, m, err)) == DSE_OK && (st = put_block(m, err)) == DSE_OK &&
         (st = put_study(m, err)) == DSE_OK)
         st = put_origin(s, err);
     sqlite3_finalize(m->block);
@@ -346,7 +345,7 @@ bool store_figures_unlisted(store *s, bool asked, store_unlisted *out)
     return found;
 }
 
-void store_make_figures(store *s)
+bool store_make_figures(store *s)
 {
     static const char begin[] =
         "BEGIN IMMEDIATE;DELETE FROM figures;DELETE FROM figure;DELETE FROM figure_study";
@@ -355,10 +354,12 @@ void store_make_figures(store *s)
 
     s->figures = "main";
     if (is_usable(s, column, n))
-        return;
-    if (store_execute(s, begin, "write the figures", &ignored) != DSE_OK || make(s, &ignored) != DSE_OK ||
-        store_execute(s, "COMMIT", "write the figures", &ignored) != DSE_OK)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* a reader makes them, or tells what is wrong */
+        return false;
+    if (store_execute(s, begin, "write the figures", &ignored) == DSE_OK && make(s, &ignored) == DSE_OK &&
+        store_execute(s, "COMMIT", "write the figures", &ignored) == DSE_OK)
+        return true;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* a reader makes them, or tells what is wrong */
+    return false;
 }
 
 /* Of the file, if they are usable, or of a file of one's own, which is not kept: nothing says when what the
@@ -455,18 +456,6 @@ static dse_status visit_study(scan *c, const store_filter *which, int64_t first,
     return st;
 }
 
-static const char *text_at(sqlite3_stmt *q, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(q, i);
-
-    return text ? text : "";
-}
-
-static double real_at(sqlite3_stmt *q, int i)
-{
-    return sqlite3_column_type(q, i) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i);
-}
-
 static dse_status visit_studies(scan *c, const store_filter *which, store_row_visit *visit, void *user,
                                 dse_error *err)
 {
@@ -486,16 +475,16 @@ static dse_status visit_studies(scan *c, const store_filter *which, store_row_vi
 
         n = sqlite3_column_int64(q, 5);
         r->study = (uint64_t)sqlite3_column_int64(q, 0);
-        r->model = text_at(q, 1);
-        r->system = text_at(q, 2);
-        r->engine = text_at(q, 3);
-        r->settings = text_at(q, 4);
+        r->model = store_text_at(q, 1);
+        r->system = store_text_at(q, 2);
+        r->engine = store_text_at(q, 3);
+        r->settings = store_text_at(q, 4);
         r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, 6);
         r->metrics.cost_per_step = r->metrics.cost_per_trillion_tokens = NAN;
         r->metrics.energy_per_step = r->metrics.energy_per_trillion_tokens = NAN;
         if ((!which->model || !strcmp(which->model, r->model)) &&
             (!which->system || !strcmp(which->system, r->system)))
-            st = visit_study(c, which, first, n, real_at(q, 7), real_at(q, 8), visit, user, err);
+            st = visit_study(c, which, first, n, store_real_at(q, 7), store_real_at(q, 8), visit, user, err);
     }
     if (st == DSE_OK && code != SQLITE_DONE)
         st = store_fail(c->s, err, "read the figures");

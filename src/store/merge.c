@@ -78,24 +78,9 @@ static dse_status take_row(void *user, const store_row *row, dse_error *err)
     return store_put(m->into, row, err);
 }
 
-static dse_status merge_all(merging *m, dse_error *err)
-{
-    const store_filter all = {0};
-    dse_status st = store_begin(m->into, err);
-
-    if (st != DSE_OK)
-        return st;
-    if ((st = store_each(m->from, &all, take_row, m, err)) == DSE_OK &&
-        (st = each(m, "SELECT study, per_device_hour, power FROM price", take_price, NULL, err)) == DSE_OK &&
-        (st = each(m, "SELECT hash, study FROM skipped", take_skipped, NULL, err)) == DSE_OK)
-        st = store_commit(m->into, err);
-    if (st != DSE_OK)
-        sqlite3_exec(m->into->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
-    return st;
-}
-
-/* What the last sweep of the source asked for; where none is noted, all that is there. */
-static dse_status ask(const merging *m, bool was_empty, dse_error *err)
+/* What the last sweep of the source asked for; where none is noted, all that is there. Before the rows, as what
+ * is there already stays asked for where nothing is noted of it. */
+static dse_status ask(const merging *m, dse_error *err)
 {
     hash_list asked = {0};
     dse_status st = each(m, "SELECT hash FROM asked", take_asked, &asked, err);
@@ -103,23 +88,25 @@ static dse_status ask(const merging *m, bool was_empty, dse_error *err)
     if (st == DSE_OK && !asked.n)
         st = each(m, "SELECT hash FROM result", take_asked, &asked, err);
     if (st == DSE_OK)
-        st = store_ask(m->into, asked.hash, asked.n, !was_empty, err);
+        st = store_add_asked(m->into, asked.hash, asked.n, err);
     dse_free(asked.hash);
     return st;
 }
 
 dse_status store_merge(store *into, store *from, store_merged *out, dse_error *err)
 {
+    const store_filter all = {0};
     merging m = {into, from, out};
-    int64_t was_empty = 0;
-    dse_status st;
+    dse_status st = store_begin(into, err);
 
     *out = (store_merged){0};
-    st = store_get_numbers(into, "SELECT NOT EXISTS (SELECT 1 FROM result)", 1, &was_empty, err);
-    /* Where nothing is noted of what is there, that is noted before there is more. */
-    if (st == DSE_OK && !was_empty)
-        st = store_ask(into, NULL, 0, true, err);
-    if (st == DSE_OK)
-        st = merge_all(&m, err);
-    return st == DSE_OK ? ask(&m, was_empty != 0, err) : st;
+    if (st != DSE_OK)
+        return st;
+    if ((st = ask(&m, err)) == DSE_OK && (st = store_each(from, &all, take_row, &m, err)) == DSE_OK &&
+        (st = each(&m, "SELECT study, per_device_hour, power FROM price", take_price, NULL, err)) == DSE_OK &&
+        (st = each(&m, "SELECT hash, study FROM skipped", take_skipped, NULL, err)) == DSE_OK)
+        st = store_commit(into, err);
+    if (st != DSE_OK)
+        sqlite3_exec(into->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    return st;
 }

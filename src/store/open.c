@@ -1,4 +1,5 @@
 /* Opening and closing: paths, locks, SQLite's errors. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "store/parts.h"
 
@@ -12,6 +13,10 @@
 #include <unistd.h>
 
 #define BUSY_MS 5000
+
+/* A store belongs to one thread at a time: the locks that SQLite else takes at every value that is bound or
+ * read were a tenth of what a sweep does. */
+#define ONE_THREAD SQLITE_OPEN_NOMUTEX
 
 /* `words` are SQLite's for the code. */
 static dse_status fail_code(const store *s, int code, const char *words, const char *doing, dse_error *err)
@@ -160,7 +165,7 @@ static dse_status copy_database(store *s, dse_error *err)
 {
     sqlite3 *copy = NULL, *file = s->db;
     sqlite3_backup *b = NULL;
-    int code = sqlite3_open("", &copy);
+    int code = sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | ONE_THREAD, NULL);
 
     if (!copy)
         dse_out_of_memory();
@@ -194,6 +199,34 @@ static dse_status is_old(store *s, int version, bool *out, dse_error *err)
     return st;
 }
 
+/* That the tables have their columns: a flipped bit in what the file says of a table would be found by the
+ * first who asks for the column, which after a sweep is a reader. Figures are left out: what is wrong with
+ * them makes them not count. */
+static dse_status check_columns(store *s, dse_error *err)
+{
+    dse_strbuf sql;
+    sqlite3_stmt *q = NULL;
+    dse_status st = DSE_OK;
+    int code;
+
+    dse_strbuf_init(&sql);
+    dse_strbuf_adds(
+        &sql, "SELECT p.study, per_device_hour, power, s.id, s.config, k.hash, k.study, a.hash, t.id, t.n,"
+              " t.checksum, r.* FROM price p, study s, skipped k, asked a, total t, (SELECT id, checksum, ");
+    store_add_columns(&sql);
+    dse_strbuf_adds(&sql, " FROM result) r");
+    code = sqlite3_prepare_v2(s->db, sql.data, -1, &q, NULL);
+    if (code == SQLITE_ERROR) /* there is no such column */
+        st = dse_fail_at(err, DSE_E_STORE, s->path,
+                         "the database is damaged (%.200s); move it away, and the same sweep makes a new one",
+                         sqlite3_errmsg(s->db));
+    else if (code != SQLITE_OK)
+        st = store_fail(s, err, "read the database");
+    sqlite3_finalize(q);
+    dse_strbuf_free(&sql);
+    return st;
+}
+
 /* A reader leaves an old file as it is, which it may not be allowed to write, and migrates a copy. What the
  * copy says of itself counts: since the first look at the file a writer may have brought it forward. */
 static dse_status prepare_reading(store *s, int version, dse_error *err)
@@ -206,7 +239,9 @@ static dse_status prepare_reading(store *s, int version, dse_error *err)
         st = is_old(s, version, &old, err);
     if (st == DSE_OK && version == STORE_NEW)
         return dse_fail_at(err, DSE_E_STORE, s->path, "the database is empty; run 'ccldse sweep' first");
-    return st == DSE_OK && old ? store_schema_migrate(s, version, err) : st;
+    if (st == DSE_OK && old)
+        st = store_schema_migrate(s, version, err);
+    return st == DSE_OK ? check_columns(s, err) : st;
 }
 
 static dse_status make_folder(const char *path, dse_error *err)
@@ -237,16 +272,36 @@ static dse_status check_structure(store *s, dse_error *err)
     return st;
 }
 
-/* By which the rows of one point are found. It says nothing of its own: a reader of a file without it takes
- * longer, and a program that does not know it keeps it all the same. So no version of the schema counts
- * it. */
-#define POINT_INDEX "CREATE INDEX IF NOT EXISTS result_point ON result (dp, tp, sp, pp, micro_batch)"
+/* By which the row of a configuration and the rows of one point are found. They say nothing of their own: a
+ * reader of a file without them takes longer, and a program that does not know the second keeps it all the
+ * same. So no version of the schema counts it. */
+#define INDEXES                                                                                              \
+    "CREATE INDEX IF NOT EXISTS result_hash ON result (hash);"                                               \
+    "CREATE INDEX IF NOT EXISTS result_point ON result (dp, tp, sp, pp, micro_batch)"
+
+dse_status store_defer_indexes(store *s, dse_error *err)
+{
+    static const char drop[] = "BEGIN IMMEDIATE;DROP INDEX result_hash;DROP INDEX result_point;COMMIT";
+    dse_status st;
+
+    if (s->n_rows)
+        return DSE_OK;
+    st = store_execute(s, drop, "write a result", err);
+    if (st != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */
+    s->has_no_indexes = st == DSE_OK;
+    return st;
+}
+
+/* Pages that a sweep writes again and again, of indexes and totals, are taken from the log into the file when it
+ * has 16 MB, and not at 4; so much of the file is held as a batch of rows touches. */
+#define LOG_AND_CACHE ";PRAGMA wal_autocheckpoint=4000;PRAGMA cache_size=-8000"
 
 /* A commit waits neither for readers nor for the disk; what is committed survives the death of the
  * process. */
 static dse_status prepare_writing(store *s, int version, dse_error *err)
 {
-    dse_status st = store_execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL",
+    dse_status st = store_execute(s, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL" LOG_AND_CACHE,
                                   "open the database for writing", err);
     bool old = false;
 
@@ -260,11 +315,13 @@ static dse_status prepare_writing(store *s, int version, dse_error *err)
         sqlite3_exec(s->db, "VACUUM", NULL, NULL,
                      NULL); /* else it stays as large as it was, which is right, too */
     if (st == DSE_OK)
-        st = store_execute(s, POINT_INDEX, "open the database for writing", err);
-    if (st == DSE_OK)
         st = check_structure(s, err);
     if (st == DSE_OK)
+        st = check_columns(s, err);
+    if (st == DSE_OK)
         st = store_repair(s, err);
+    if (st == DSE_OK) /* a sweep that was killed may have left none */
+        st = store_execute(s, INDEXES, "open the database for writing", err);
     return st == DSE_OK ? prepare(s, err) : st;
 }
 
@@ -317,6 +374,16 @@ static dse_status explain_log(const store *s, dse_error *err)
         s->path);
 }
 
+static dse_status open_connection(store *s, int flags, dse_error *err)
+{
+    if (sqlite3_open_v2(s->file, &s->db, flags | ONE_THREAD, NULL) != SQLITE_OK)
+        return store_fail(s, err, "open the database");
+    store_add_functions(s->db);
+    store_add_config_functions(s);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    return DSE_OK;
+}
+
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err)
 {
     store *s = dse_calloc(1, sizeof *s);
@@ -332,17 +399,11 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
     else if ((st = find_file(s, path, &why)) == DSE_OK && !dse_is_file(path))
         st = dse_fail(&why, DSE_E_IO, "there is no database '%s'; run 'ccldse sweep' first, or give --db",
                       path);
-    if (st == DSE_OK && sqlite3_open_v2(s->file, &s->db,
-                                        mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                                            : SQLITE_OPEN_READONLY,
-                                        NULL) != SQLITE_OK)
-        st = store_fail(s, &why, "open the database");
-    if (st == DSE_OK) {
-        store_add_functions(s->db);
-        store_add_config_functions(s);
-        sqlite3_busy_timeout(s->db, BUSY_MS);
+    if (st == DSE_OK)
+        st = open_connection(
+            s, mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY, &why);
+    if (st == DSE_OK)
         st = store_schema_check(s, &version, &why);
-    }
     if (st == DSE_OK)
         st = (mode == STORE_READ ? prepare_reading : prepare_writing)(s, version, &why);
     if (st == DSE_E_IO && s->db && mode == STORE_READ)
@@ -358,28 +419,30 @@ dse_status store_open(const char *path, store_mode mode, store **out, dse_error 
 
 void store_leave_figures(store *s) { s->leaves_figures = true; }
 
-void store_close(store *s)
+static void finalize(store *s)
 {
-    bool ours = s && s->put; /* it was opened for writing, and not refused */
+    sqlite3_stmt **const statements[] = {&s->find,   &s->drop,  &s->put,         &s->skip,       &s->asking,
+                                         &s->unskip, &s->study, &s->read_one[0], &s->read_one[1]};
 
-    if (!s)
-        return;
-    if (ours && !s->leaves_figures && store_check_place(s, NULL) == DSE_OK)
-        store_make_figures(s);
-    sqlite3_finalize(s->find);
-    sqlite3_finalize(s->drop);
-    sqlite3_finalize(s->put);
-    sqlite3_finalize(s->skip);
-    sqlite3_finalize(s->asking);
-    sqlite3_finalize(s->unskip);
-    sqlite3_finalize(s->study);
+    for (size_t i = 0; i < DSE_COUNT(statements); i++) {
+        sqlite3_finalize(*statements[i]); /* accepts NULL */
+        *statements[i] = NULL;
+    }
+}
+
+/* What is left to do for a writer who was not refused; what of it fails is left to the next one. */
+static void make_indexes(store *s)
+{
+    if (s->has_no_indexes)
+        sqlite3_exec(s->db, INDEXES, NULL, NULL, NULL);
+    s->has_no_indexes = false;
+}
+
+static void close_files(store *s)
+{
+    finalize(s);
     dse_strbuf_free(&s->shared);
     dse_strbuf_free(&s->whole);
-    if (ours) {
-        /* One file again, which those who may not write here can read; left as it is while somebody reads. */
-        sqlite3_busy_timeout(s->db, 0);
-        sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-    }
     sqlite3_close(s->db);
     if (s->file_lock >= 0)
         close(s->file_lock);
@@ -388,20 +451,56 @@ void store_close(store *s)
     dse_free(s);
 }
 
+/* One file again, which those who may not write here can read; left as it is while somebody reads. */
+static void close_written(store *s)
+{
+    finalize(s);
+    if (s->db) { /* else it could not be opened again */
+        sqlite3_busy_timeout(s->db, 0);
+        sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    }
+    close_files(s);
+}
+
+void store_close(store *s)
+{
+    if (!s)
+        return;
+    if (!s->put) { /* it was opened for reading, or refused */
+        close_files(s);
+        return;
+    }
+    if (store_check_place(s, NULL) == DSE_OK) {
+        make_indexes(s);
+        if (!s->leaves_figures)
+            store_make_figures(s);
+    }
+    close_written(s);
+}
+
+/* Through a connection that has read nothing yet; the locks stay. */
+static dse_status open_again(store *s, dse_error *err)
+{
+    finalize(s);
+    store_forget_shared(s);
+    sqlite3_close(s->db);
+    s->db = NULL;
+    return open_connection(s, SQLITE_OPEN_READWRITE, err);
+}
+
 dse_status store_finish(store *s, dse_error *err)
 {
-    const int64_t rows = s->n_rows, skipped = s->n_skipped;
-    char path[sizeof s->path];
-    store *fresh;
     dse_status st = store_check_place(s, err);
+    bool is_checked;
 
-    strcpy(path, s->path);
-    store_close(s);
     if (st == DSE_OK)
-        st = store_open(path, STORE_READ, &fresh, err);
-    if (st != DSE_OK)
-        return st;
-    st = store_check_counts(fresh, rows, skipped, err);
-    store_close(fresh);
+        make_indexes(s);
+    if (st == DSE_OK && (st = open_again(s, err)) == DSE_OK) {
+        is_checked = !s->leaves_figures && store_make_figures(s);
+        st = store_check_counts(s, s->n_rows, s->n_skipped, is_checked, err);
+    }
+    if (st == DSE_OK)
+        st = store_check_place(s, err);
+    close_written(s);
     return st;
 }

@@ -15,12 +15,14 @@ struct store {
     sqlite3_stmt *find, *drop, *put; /* a writer's, */
     sqlite3_stmt *skip, *unskip;     /* too */
     sqlite3_stmt *asking;            /* between store_asking_begin and _end; else NULL */
+    bool has_no_indexes;             /* until it is closed: store_defer_indexes */
     bool may_have_skipped;           /* else no row that is put need be looked up among the skipped points */
     int lock;                        /* the file beside the database that says which process writes; or -1 */
     int file_lock;                   /* the database file itself, open for nothing but its lock; or -1 */
     sqlite3_stmt *study;             /* reads the configuration of one, */
     bool has_shared;                 /* the last that was read, if any was: */
     uint64_t shared_study;
+    sqlite3_stmt *read_one[2]; /* one row, without and with its configuration; NULL: not prepared yet */
     bool leaves_figures;
     const char *figures;       /* the schema of those that are read or made */
     dse_strbuf shared, whole;  /* its configuration; one of a row, while it is put together */
@@ -41,6 +43,8 @@ void store_add_whole_columns(bool config, dse_strbuf *sql);
 /* All of them but `shared`. */
 void store_bind_row(sqlite3_stmt *q, const store_row *r);
 uint64_t store_count_at(sqlite3_stmt *q, int i);
+double store_real_at(sqlite3_stmt *q, int i);      /* NaN for NULL */
+const char *store_text_at(sqlite3_stmt *q, int i); /* "" for NULL; as sqlite3_column_text lives */
 
 /* " AND dp IS ?3 AND ..." of all parameters, from the number `first` on; and their values. */
 void store_add_point(int first, dse_strbuf *sql);
@@ -79,11 +83,25 @@ dse_status store_check_whole(store *s, dse_error *err);
 /* The same of the rows that the temporary table `listed` has. */
 dse_status store_check_listed(store *s, dse_error *err);
 
+/* The checksum of the values that a query yields first, as row_checksum of them. */
+int64_t store_column_checksum(sqlite3_stmt *q, int n);
+
+/* store_check_whole, which fails: what it does not find is there no more. */
+dse_status store_fail_whole(store *s, dse_error *err);
+
+/* So many rows, of which each is what was written, and the exclusive or of their checksums, are what the totals
+ * say, and so is what was skipped. */
+dse_status store_check_totals(store *s, int64_t rows, int64_t sum, dse_error *err);
+
+/* list.c: store_each of all rows without their configurations, of which each is checked as it comes: what fails
+ * has visited some before. In a transaction. */
+dse_status store_each_checked(store *s, store_row_visit *visit, void *user, dse_error *err);
+
 /* Removes the rows that are not what was written, sets the totals anew, and counts what there is. */
 dse_status store_repair(store *s, dse_error *err);
 
-/* store_check_whole, and the counts are these. */
-dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, dse_error *err);
+/* store_check_whole, unless that was just done, and the counts are these. */
+dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, bool is_checked, dse_error *err);
 
 /* The exclusive or of all that result and skipped hold, which triggers keep from then on. */
 #define STORE_SET_TOTALS                                                                                     \
@@ -107,12 +125,16 @@ dse_status store_check_counts(store *s, int64_t rows, int64_t skipped, dse_error
     " (SELECT count(*) FROM %s.figure WHERE name = 'id') blocks FROM total a, total b"                       \
     " WHERE a.id = 1 AND b.id = 2"
 
-/* Makes the figures of the file, unless they are right. What fails is left to readers. */
-void store_make_figures(store *s);
+/* Makes the figures of the file, unless they are right. What fails is left to readers. Whether they were made:
+ * then all rows were checked. */
+bool store_make_figures(store *s);
 
 /* Skipped points of studies without rows, by the figures of the file; false: these are not right. */
 bool store_figures_unlisted(store *s, bool asked, store_unlisted *out);
 dse_status store_count_unlisted_rows(store *s, bool asked, store_unlisted *out, dse_error *err);
+
+/* store.c: store_ask within a transaction. */
+dse_status store_add_asked(store *s, const uint64_t *hashes, size_t n, dse_error *err);
 
 /* open.c: the file that was opened is still the one at its path. */
 dse_status store_check_place(const store *s, dse_error *err);

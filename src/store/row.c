@@ -2,8 +2,13 @@
 #include "base/names.h"
 #include "store/parts.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#define REMEDY_BYTES 560 /* with 300 of a path */
 
 /* Columns stand in the order in which they came, and are NULL where a row lacks them, so that older rows
  * and their checksums stay right: parameters that every configuration says among the keys, the metrics,
@@ -13,6 +18,8 @@
  * computed (store_set_prices). */
 enum { AT_FIRST, OMITTED, OF_TRAINING, NOT_STORED };
 
+#define MOST_METRICS 256 /* columns */
+
 static int generation(uint32_t parameter)
 {
     if (!strategy_has_profile(parameter, STRATEGY_PROFILE_STAGE))
@@ -20,11 +27,24 @@ static int generation(uint32_t parameter)
     return strategy_parameters[parameter].omit_default ? OMITTED : AT_FIRST;
 }
 
-static int metric_generation(const store_column *c)
+static int look_up_generation(const store_column *c)
 {
     if (store_column_is_cost(c))
         return NOT_STORED;
     return store_column_has_profile(c, STRATEGY_PROFILE_STAGE) ? AT_FIRST : OF_TRAINING;
+}
+
+/* Looked up once: it is asked twice for each value of each row. */
+static int metric_generation(const store_column *c)
+{
+    static unsigned char known[MOST_METRICS]; /* and 1; 0: not yet */
+    size_t n;
+    unsigned char *of = &known[c - store_columns(&n)];
+
+    assert(n <= MOST_METRICS);
+    if (!*of)
+        *of = (unsigned char)(look_up_generation(c) + 1);
+    return *of - 1;
 }
 
 /* The strategy's columns in their places, then the metrics; in the order of store_bind_row and
@@ -136,8 +156,8 @@ static bool read_strategy(sqlite3_stmt *q, int of, strategy *s, int *at)
             whole &= p->kind == STRATEGY_DEGREE ? v >= p->min && v <= UINT32_MAX : v == 0 || v == 1;
             value = (uint32_t)v;
         } else if (!is_null) {
-            whole &= strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) ==
-                     DSE_OK;
+            whole &=
+                strategy_parse(p, p->name, (const char *)sqlite3_column_text(q, *at), &value, NULL) == DSE_OK;
         }
         strategy_set(s, i, value);
         (*at)++;
@@ -202,16 +222,24 @@ void store_bind_row(sqlite3_stmt *q, const store_row *r)
     bind_strategy(q, OF_TRAINING, &r->strategy, &at);
 }
 
-static double real_column(sqlite3_stmt *q, int i)
+double store_real_at(sqlite3_stmt *q, int i)
 {
     return sqlite3_column_type(q, i) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i);
 }
 
-static char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
+const char *store_text_at(sqlite3_stmt *q, int i)
 {
+    const bool is_text = sqlite3_column_type(q, i) == SQLITE_TEXT;
     const char *text = (const char *)sqlite3_column_text(q, i);
 
-    return dse_arena_strdup(a, text ? text : "");
+    if (is_text && !text)
+        dse_out_of_memory(); /* for the byte behind it */
+    return text ? text : "";
+}
+
+static char *text_column(sqlite3_stmt *q, int i, dse_arena *a)
+{
+    return dse_arena_strdup(a, store_text_at(q, i));
 }
 
 /* What a terminal would take for a command is not printed by anything that prints a row. */
@@ -228,6 +256,19 @@ static bool is_plain_name(const char *text)
            strcmp(text, "..") != 0;
 }
 
+/* What to do about a row of the file that no sweep has written: "" of one that is to be written. The
+ * statement needs none of our functions; triggers keep the totals. */
+static const char *remedy(const store *s, const store_row *r, char out[REMEDY_BYTES])
+{
+    *out = '\0';
+    if (r->id)
+        snprintf(out, REMEDY_BYTES,
+                 ", so no sweep has written it; remove it (sqlite3 '%.300s' 'DELETE FROM result WHERE id = "
+                 "%" PRId64 "'), or move the database away, and the same sweep simulates its point",
+                 s->path, r->id);
+    return out;
+}
+
 dse_status store_check_texts(const store *s, const store_row *r, dse_error *err)
 {
     const struct {
@@ -238,12 +279,13 @@ dse_status store_check_texts(const store *s, const store_row *r, dse_error *err)
                  {"engine", r->engine, true},
                  {"settings", r->settings, false},
                  {"configuration", r->config, false}};
+    char what_to_do[REMEDY_BYTES];
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].text && !(texts[i].plain ? is_plain_name : dse_is_printable)(texts[i].text))
-            return dse_fail_at(err, DSE_E_STORE, s->path, "a row has the %s '%.80s', which is no %s",
-                               texts[i].what, texts[i].text,
-                               texts[i].plain ? "plain name" : "printable text");
+            return dse_fail_at(err, DSE_E_STORE, s->path, "a row has the %s '%.80s', which is no %s%s",
+                               texts[i].what, texts[i].text, texts[i].plain ? "plain name" : "printable text",
+                               remedy(s, r, what_to_do));
     return DSE_OK;
 }
 
@@ -259,7 +301,7 @@ static void read_metrics(sqlite3_stmt *q, int of, dse_arena *a, store_metrics *m
         if (metric_generation(&c[i]) != of)
             continue;
         if (c[i].type == STORE_REAL)
-            *(double *)field = real_column(q, *at);
+            *(double *)field = store_real_at(q, *at);
         else if (c[i].type == STORE_TEXT)
             *(const char **)field = absent ? NULL : masked(text_column(q, *at, a), DSE_ONE_LINE);
         else
@@ -270,6 +312,7 @@ static void read_metrics(sqlite3_stmt *q, int of, dse_arena *a, store_metrics *m
 
 dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_row *r, dse_error *err)
 {
+    char what_to_do[REMEDY_BYTES];
     bool whole = true;
     int at = 0;
 
@@ -285,7 +328,7 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     r->done = sqlite3_column_int(q, at++) != 0;
     r->memory_rounded = sqlite3_column_int(q, at++) != 0;
     r->error = masked(text_column(q, at++, a), DSE_LINES);
-    r->seconds = real_column(q, at++);
+    r->seconds = store_real_at(q, at++);
     read_metrics(q, AT_FIRST, a, &r->metrics, &at);
     whole &= read_strategy(q, OMITTED, &r->strategy, &at);
     read_metrics(q, OF_TRAINING, a, &r->metrics, &at);
@@ -293,10 +336,11 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     at++;                                                          /* shared */
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
     r->asked = sqlite3_column_int(q, at++) != 0;
-    store_add_costs(strategy_ranks(&r->strategy), real_column(q, at), real_column(q, at + 1), &r->metrics);
+    store_add_costs(strategy_ranks(&r->strategy), store_real_at(q, at), store_real_at(q, at + 1), &r->metrics);
     r->id = sqlite3_column_int64(q, at + 2);
     if (!whole)
-        return dse_fail_at(err, DSE_E_STORE, s->path, "the row of %.60s on %.60s has a strategy that is none",
-                           r->model, r->system);
+        return dse_fail_at(err, DSE_E_STORE, s->path,
+                           "the row of %.60s on %.60s has a strategy that is none%s", r->model, r->system,
+                           remedy(s, r, what_to_do));
     return store_check_texts(s, r, err);
 }

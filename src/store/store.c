@@ -57,6 +57,12 @@ dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err)
 
 bool store_is_native(const char *engine) { return !strncmp(engine, "native-", 7); }
 
+dse_status store_begin_finding(store *s, dse_error *err)
+{
+    store_forget_shared(s);
+    return store_execute(s, "BEGIN IMMEDIATE", "write a result", err);
+}
+
 dse_status store_begin(store *s, dse_error *err)
 {
     store_forget_shared(s);
@@ -107,9 +113,11 @@ static dse_status replace_row(store *s, const store_row *row, dse_error *err)
     sqlite3_bind_int64(s->drop, 1, (int64_t)row->hash);
     sqlite3_bind_text(s->drop, 2, row->config, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s->unskip, 1, (int64_t)row->hash);
-    if ((st = write_now(s, s->drop, err)) != DSE_OK)
-        return st;
-    s->n_rows -= sqlite3_changes(s->db);
+    if (!s->has_no_indexes) {
+        if ((st = write_now(s, s->drop, err)) != DSE_OK)
+            return st;
+        s->n_rows -= sqlite3_changes(s->db);
+    }
     if ((st = write_now(s, s->put, err)) != DSE_OK)
         return st;
     s->n_rows++;
@@ -210,18 +218,23 @@ static dse_status insert_asked(store *s, const uint64_t *hashes, size_t n, dse_e
     return st;
 }
 
-dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err)
+dse_status store_add_asked(store *s, const uint64_t *hashes, size_t n, dse_error *err)
 {
     /* Beside nothing that is noted, all that is there stays asked for. */
-    const char *before = more ? "INSERT OR IGNORE INTO asked SELECT hash FROM result"
-                                " WHERE NOT EXISTS (SELECT 1 FROM asked)"
-                              : "DELETE FROM asked";
+    static const char before[] =
+        "INSERT OR IGNORE INTO asked SELECT hash FROM result WHERE NOT EXISTS (SELECT 1 FROM asked)";
+    dse_status st = store_execute(s, before, "write a result", err);
+
+    return st == DSE_OK ? insert_asked(s, hashes, n, err) : st;
+}
+
+dse_status store_ask(store *s, const uint64_t *hashes, size_t n, dse_error *err)
+{
     dse_status st = store_begin(s, err);
 
     if (st != DSE_OK)
         return st;
-    if ((st = store_execute(s, before, "write a result", err)) == DSE_OK &&
-        (st = insert_asked(s, hashes, n, err)) == DSE_OK)
+    if ((st = store_add_asked(s, hashes, n, err)) == DSE_OK)
         st = store_commit(s, err);
     if (st != DSE_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* the failure is already told */

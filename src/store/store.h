@@ -162,7 +162,8 @@ typedef enum { STORE_READ, STORE_WRITE } store_mode;
 dse_status store_open(const char *path, store_mode mode, store **out, dse_error *err);
 void store_close(store *s); /* accepts NULL */
 
-/* Closing will not make the figures that store_each_figures reads, as another writer follows soon, who will. */
+/* Closing will not make the figures that store_each_figures reads, as another writer follows soon, who
+ * will. */
 void store_leave_figures(store *s);
 
 /* Closes what was written to and looks, through another connection, whether the rows are there: a file may
@@ -215,11 +216,21 @@ dse_status store_times(store *s, store_visit *visit, void *user, dse_error *err)
  * store_commit. */
 dse_status store_put(store *s, const store_row *row, dse_error *err);
 
+/* Says that no two rows that will be put have one configuration, and that none is looked for or skipped before the
+ * store is closed: where it has no row yet, its indexes are then made once, at the end, and not kept right at
+ * every row, which would be in another place of them each time. Whoever opens a database for writing makes
+ * those that a killed run left out. */
+dse_status store_defer_indexes(store *s, dse_error *err);
+
 /* What is found and put from here until store_commit is one transaction: that is much cheaper, and who reads
  * the database, also after this program was killed, sees all of it or nothing. After a store_put that failed
  * it may be that the rows before it are gone, too. */
 dse_status store_begin(store *s, dse_error *err);
 dse_status store_commit(store *s, dse_error *err);
+
+/* The same where rows are only found, and nothing but prices is set: what a ranking reads (store_each_figures) stays
+ * as it is. */
+dse_status store_begin_finding(store *s, dse_error *err);
 
 /* store_put of n rows, in one transaction of their own: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
@@ -232,19 +243,39 @@ dse_status store_skip(store *s, uint64_t hash, uint64_t study, dse_error *err);
 /* Whether that was noted. */
 dse_status store_is_skipped(store *s, uint64_t hash, bool *out, dse_error *err);
 
-/* Notes which points a sweep asks for, by the hashes of their rows, whether they are stored already or
- * not: in the place of those of the sweep before, or with `more` beside them, as of results that came
- * otherwise. In a transaction of its own. Nothing is noted in a database of a version before 8 until its
- * next sweep. */
-dse_status store_ask(store *s, const uint64_t *hashes, size_t n, bool more, dse_error *err);
+/* Notes points as asked for, by the hashes of their rows, whether they are stored already or not, beside those
+ * of the last sweep: of results that came otherwise. In a transaction of its own. Nothing is noted in a
+ * database of a version before 8 until its next sweep. */
+dse_status store_ask(store *s, const uint64_t *hashes, size_t n, dse_error *err);
 
-/* The same of any number of points, one after the other, and without `more`: begun, each of them added, and
- * noted at the end, unless two have one hash. Then nothing is noted, and twice[] is the number of the earliest
+/* The points of a sweep, in the place of those of the sweep before: begun, any number of them added, and noted
+ * at the end, unless two have one hash. Then nothing is noted, and twice[] is the number of the earliest
  * that another one precedes, and before it of that one, counted from 1; else 0. Meanwhile they are in a
  * temporary file. The end is a transaction of its own, the rest may be in one. */
 dse_status store_asking_begin(store *s, dse_error *err);
 dse_status store_asking_add(store *s, uint64_t hash, dse_error *err);
 dse_status store_asking_end(store *s, uint64_t twice[2], dse_error *err);
+
+/* What a search (driver/search.h) knows of a model on a system besides the points that it found. */
+typedef struct {
+    const char *model, *system;
+    uint64_t n;          /* best points that were found: those that the last sweep asked for */
+    bool is_finished;    /* no point of the space would change them; else: */
+    double gap;          /* how much faster than the best another one may be, as a part of it, 0 to 1 */
+    uint64_t least_step; /* ns: its step, of the best's tokens, would take so long; n 0: not known */
+    double points;       /* of the space, before its constraints; */
+    bool has_all;        /* it has no more than these */
+    uint64_t boxes;      /* that were split */
+    double hbm_bytes;    /* the limit on memory; NaN: that of the system, if it has one */
+} store_searched;
+
+/* Notes that the points that are asked for are those of a search, and what it knows, in the place of what
+ * was noted before. In a transaction of its own. */
+dse_status store_put_searched(store *s, const store_searched *searched, size_t n, dse_error *err);
+
+/* What was noted, in the arena; *n 0: the points that are asked for are not those of a search, or what it
+ * noted is damaged. */
+dse_status store_get_searched(store *s, dse_arena *a, store_searched **out, size_t *n, dse_error *err);
 
 /* Sets what an NPU of a study's system costs an hour and its power in W (NaN: not known), in the place of
  * what was set before: for all rows of the study, stored before or not. By itself, or between store_begin

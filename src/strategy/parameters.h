@@ -171,6 +171,12 @@ STRATEGY_PARAMETER(recompute_modules, .kind = STRATEGY_SET, .fallback = 1, .orde
                    .help = "what recompute_granularity selective makes again of a layer (Megatron's "
                            "recompute-modules), joined by +",
                    .help_of_list = "what recompute_granularity selective makes again of a layer, joined by +")
+STRATEGY_PARAMETER(recompute_end, .kind = STRATEGY_CHOICE, .order = 36, TRAIN_ONLY,
+                   .choices = (const char *const[]){"default", "early", NULL},
+                   .help = "early: layers of TorchTitan, or their networks (recompute_modules mlp), are made "
+                           "again as far as the backward pass reads them, without their last product, as by "
+                           "its activation_checkpoint.early_stop, and by XLA",
+                   .help_of_list = "how far TorchTitan makes layers again")
 #undef OF_EXPERTS
 #undef TRAIN_ONLY
 #undef TRAIN_AND_MAIN

@@ -8,7 +8,8 @@
  * Source: PyTorch's torch/csrc/profiler/standalone/execution_trace_observer.cpp and the arguments that
  * torch/csrc/distributed/c10d/ParamCommsUtils.hpp gives record_param_comms:
  *
- *     tensors, sequence number, group, rank, "allreduce", input splits, output splits [, start, stride] [, ranks]
+ *     tensors, sequence number, group, rank, "allreduce", input splits, output splits [, start, stride]
+ *     [, ranks]
  *
  * The group is a number in older versions, and a pair of texts, name and description, in newer ones. Without
  * tensors (wait, barrier) the list begins with the sequence number. The newest versions repeat all this in

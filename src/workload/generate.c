@@ -4,6 +4,7 @@
 #include "strategy/strategy.h"
 #include "workload/generator.h"
 #include "workload/pass.h"
+#include "workload/paths_shape.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -81,7 +82,8 @@ struct kept {
     kept *older;
     gen_key key;
     gen_shape shape;
-    dse_arena arena; /* what the two consist of */
+    gen_paths paths;
+    dse_arena arena; /* what these consist of */
 };
 
 typedef struct {
@@ -188,6 +190,13 @@ static void drop_oldest(wl_generator *g)
     }
 }
 
+/* Of a giant: the next is likely none. */
+static void drop_scratch(wl_generator *g)
+{
+    if (g->scratch.total_bytes > WL_KEPT_BYTES)
+        dse_arena_free(&g->scratch);
+}
+
 static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
 {
     kept *k = dse_calloc(1, sizeof *k);
@@ -198,8 +207,7 @@ static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
     k->key = *key;
     k->key.is_free = dse_arena_copy(&k->arena, key->is_free, key->variant->n_sizes, sizeof *key->is_free);
     st = gen_shape_build(&k->key, &k->arena, &g->scratch, &k->shape, err);
-    if (g->scratch.total_bytes > WL_KEPT_BYTES) /* of a giant: the next is likely none */
-        dse_arena_free(&g->scratch);
+    drop_scratch(g);
     if (st != DSE_OK) {
         free_kept(k);
         return st;
@@ -211,24 +219,89 @@ static dse_status keep_new(wl_generator *g, const gen_key *key, dse_error *err)
     return DSE_OK;
 }
 
+/* Makes the shape of a request the newest. */
+static dse_status find_shape(wl_generator *g, const wl_symbols *symbols, uint32_t layers,
+                             const wl_strategy *s, const mesh *m, dse_arena *a, gen_sizes *sizes,
+                             dse_error *err)
+{
+    const gen_variant *variant;
+    gen_key key;
+    dse_status st;
+
+    if ((st = check_mesh(m, s->pp, layers, err)) != DSE_OK ||
+        (st = find_variant(g, wl_passes_of(&s->strategy), &variant, err)) != DSE_OK ||
+        (st = gen_sizes_evaluate(variant, symbols, m, &s->precision, a, sizes, err)) != DSE_OK)
+        return st;
+    key = key_of(variant, layers, s, m, sizes);
+    return find_kept(g, &key) ? DSE_OK : keep_new(g, &key, err);
+}
+
 dse_status wl_generator_make(wl_generator *g, const wl_symbols *symbols, uint32_t layers,
                              const wl_strategy *s, dse_arena *a, wl_workload *out, dse_error *err)
 {
     const mesh m = strategy_mesh(&s->strategy, a);
-    const gen_variant *variant;
     gen_sizes sizes;
-    gen_key key;
     dse_status st;
 
     *out = (wl_workload){0};
-    if ((st = check_mesh(&m, s->pp, layers, err)) != DSE_OK ||
-        (st = find_variant(g, wl_passes_of(&s->strategy), &variant, err)) != DSE_OK ||
-        (st = gen_sizes_evaluate(variant, symbols, &m, &s->precision, a, &sizes, err)) != DSE_OK)
-        return st;
-    key = key_of(variant, layers, s, &m, &sizes);
-    if ((!find_kept(g, &key) && (st = keep_new(g, &key, err)) != DSE_OK) ||
+    if ((st = find_shape(g, symbols, layers, s, &m, a, &sizes, err)) != DSE_OK ||
         (st = gen_workload_fill(&g->newest->key, &g->newest->shape, &sizes, false, a, out, err)) != DSE_OK)
         return st;
     gen_workload_bind(&g->newest->key, &g->newest->shape, &m, s->tag_base, a, out);
+    return DSE_OK;
+}
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+static dse_status fill_kinds(const gen_shape *shape, const gen_paths *paths, const gen_sizes *sizes,
+                             wl_path_kind *out, dse_error *err)
+{
+    for (uint32_t i = 0; i < paths->n_kinds; i++) {
+        const gen_path_kind *of = &paths->kind[i];
+        const gen_figures *f = &shape->figures[of->figures];
+        wl_total *total = &out[i].total;
+
+        out[i] =
+            (wl_path_kind){.total = {.type = (uint8_t)of->type, .coll = (uint8_t)of->coll, .axes = of->axes},
+                           .stage = of->stage,
+                           .to = of->to};
+        if (!(of->type == WL_NODE_COMP ? gen_kernel_of(sizes, &f->work, &total->kernel)
+                                       : gen_count(gen_message(sizes, f->communicated), &total->comm_size)))
+            return dse_fail(err, DSE_E_RANGE, "the size of '%.80s' does not fit in 63 bits",
+                            shape->user[of->figures]);
+    }
+    return DSE_OK;
+}
+
+dse_status wl_generator_paths(wl_generator *g, const wl_symbols *symbols, uint32_t layers,
+                              const wl_strategy *s, dse_arena *a, wl_paths *out, dse_error *err)
+{
+    const mesh m = strategy_mesh(&s->strategy, a);
+    wl_path_kind *kind;
+    gen_sizes sizes;
+    gen_paths *paths;
+    dse_status st;
+
+    *out = (wl_paths){0};
+    if ((st = find_shape(g, symbols, layers, s, &m, a, &sizes, err)) != DSE_OK)
+        return st;
+    paths = &g->newest->paths;
+    if (!paths->is_known) {
+        dse_arena_reset(&g->scratch);
+        gen_paths_find(&g->newest->shape, &g->newest->arena, &g->scratch, paths);
+        drop_scratch(g);
+        drop_oldest(g);
+    }
+    kind = DSE_ARENA_RAW(a, wl_path_kind, paths->n_kinds);
+    if ((st = fill_kinds(&g->newest->shape, paths, &sizes, kind, err)) != DSE_OK)
+        return st;
+    *out = (wl_paths){.n_nodes = paths->n_nodes,
+                      .kind_of = paths->kind_of,
+                      .before = paths->before,
+                      .first_jump = paths->first_jump,
+                      .jump = paths->jump,
+                      .work = paths->work,
+                      .n_kinds = paths->n_kinds,
+                      .kind = kind};
     return DSE_OK;
 }

@@ -1,11 +1,12 @@
 /* Random spaces, searched and enumerated: the same best points, equal ones in the same order; and random boxes, no point
  * of which takes less than their bound.
  *
- * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-l] [-o OPEN] [-f FILE] CCLDSE
+ * usage: run_search [-s SEED] [-i FIRST] [-n SPACES] [-m POINTS] [-b BOXES] [-l|-r] [-o OPEN] [-f FILE] CCLDSE
  *
  * Models and systems of both profiles; over them one to three axes of rates, networks and shapes, in any order of their
  * values and with values that change nothing; strategies; constraints over all of these. Spaces of more than POINTS are
- * passed over. With -o boxes go depth-first where so many are open. With -l of profile train with any layouts of pipelines, which the enumeration gets as a list. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
+ * passed over. With -o boxes go depth-first where so many are open. With -l of profile train with any layouts of pipelines, which the enumeration gets as a list; with -r of
+ * layers that are made again by stage. A space depends on the seed and its number alone; one that differs is printed. With a FILE the one space of
  * that file instead, its ten best and at most 1 % of its points simulated. */
 #include "base/array.h"
 #include "base/fs.h"
@@ -14,6 +15,7 @@
 #include "driver/search.h"
 #include "driver/space_file.h"
 #include "shortcuts/random.h"
+#include "step/buckets.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -76,7 +78,7 @@ typedef struct {
     drv_space_file any_file; /* and searched: the same with any layouts */
     drv_space any;
     drv_points points;
-    bool with_layouts;
+    enum { NO_LAYOUTS, OF_LAYERS, OF_RECOMPUTED } layouts;
     uint64_t most_open;
     uint64_t passed_over, compared, simulated, enumerated, boxes;
     double tightness;
@@ -174,17 +176,37 @@ static void draw_layouts(rng *r, dse_strbuf *out)
         dse_strbuf_addf(out, "  like: [%s]\n", rng_percent(r, 50) ? "megatron" : "torchtitan");
 }
 
-static const world *draw_space(rng *r, bool with_layouts, dse_strbuf *out)
+/* A pipeline whose stages may make any of their layers again, and not have room for all that they keep. */
+static void draw_recomputed(rng *r, dse_strbuf *out)
+{
+    static const char *const schedules[] = {"1f1b", "1f1b", "gpipe", "zero-bubble", "looped-bfs", "zbv", "dualpipev", "dualpipe"};
+    const uint32_t least = rng_below(r, 2), vp = rng_range(r, 1, 2);
+
+    if (rng_percent(r, 70))
+        dse_strbuf_adds(out, "  recompute_layout: any\n");
+    else
+        dse_strbuf_addf(out, "  recompute_layout: {from: %u, to: %u}\n", least, least + rng_range(r, 1, 2));
+    dse_strbuf_addf(out, "  pp: [%s]\n  vp: [%s]\n", rng_percent(r, 50) ? "2, 1" : vp == 1 && rng_percent(r, 50) ? "4" : "2",
+                    vp == 1 ? "1" : rng_percent(r, 50) ? "2" : "1, 2");
+    dse_strbuf_addf(out, "  schedule: [%s]\n  zero: [%s]\n", RNG_PICK(r, schedules),
+                    rng_percent(r, 50) ? "1" : rng_percent(r, 50) ? "3" : "0, 2");
+    if (rng_percent(r, 30))
+        dse_strbuf_adds(out, "  recompute_granularity: [full, none]\n");
+    if (rng_percent(r, 40))
+        dse_strbuf_addf(out, "  like: [%s]\n", rng_percent(r, 50) ? "megatron" : "torchtitan");
+}
+
+static const world *draw_space(rng *r, int layouts, dse_strbuf *out)
 {
     const world *w = &RNG_PICK(r, worlds);
 
-    while (with_layouts && !w->trains)
+    while (layouts && !w->trains)
         w = &RNG_PICK(r, worlds);
-    if (with_layouts) {
+    if (layouts) {
         dse_strbuf_addf(out, "models: [%s]\nsystems: [%s]\nset:\n  %s\n  layers: %u\naxes:\n  tp: [%s]\n  micro_batch: [%s]\n",
                         w->model, w->system, w->set, rng_range(r, 3, 8), rng_percent(r, 50) ? "1, 4" : "2",
                         rng_percent(r, 50) ? "2, 1" : "1");
-        draw_layouts(r, out);
+        (layouts == OF_LAYERS ? draw_layouts : draw_recomputed)(r, out);
         draw_axes(r, w, out);
         return w;
     }
@@ -241,6 +263,34 @@ static void list_layouts(const char *text, dse_strbuf *out)
     dse_strbuf_free(&list);
 }
 
+static void list_recomputed_of(const step_model *m, uint32_t least, uint32_t most, uint32_t n, uint32_t at, uint32_t *again, dse_strbuf *out)
+{
+    if (at == n) {
+        list_layout(again, n, out);
+        return;
+    }
+    for (again[at] = least; again[at] <= most && again[at] <= step_stage_of(m, at, n).n_layers; again[at]++)
+        list_recomputed_of(m, least, most, n, at + 1, again, out);
+}
+
+/* The text with the list of the layers that are made again. */
+static void list_recomputed(const tester *t, const char *text, dse_strbuf *out)
+{
+    const char *at = strstr(text, "recompute_layout: ");
+    const step_model *m = &t->any.study[0].training->model;
+    uint32_t least = 0, most = 100, again[16];
+    dse_strbuf list;
+
+    dse_strbuf_init(&list);
+    sscanf(at, "recompute_layout: {from: %u, to: %u}", &least, &most);
+    dse_strbuf_adds(&list, "");
+    for (uint32_t n = 1; n <= m->n_layers + 2; n++)
+        if (step_stages_fit(m, n, true) || step_stages_fit(m, n, false))
+            list_recomputed_of(m, least, most, n, 0, again, &list);
+    dse_strbuf_addf(out, "%.*srecompute_layout: [%s]%s", (int)(at - text), text, list.data, strchr(at, '\n'));
+    dse_strbuf_free(&list);
+}
+
 /* False: it is no space, has no points, or too many. */
 static bool load_text(tester *t, const char *text, drv_space_file *file, drv_space *space)
 {
@@ -264,10 +314,12 @@ static bool load(tester *t, const char *text, uint64_t most)
 
     dse_arena_reset(&t->arena);
     dse_strbuf_init(&listed);
-    if (t->with_layouts)
+    ok = load_text(t, text, &t->any_file, &t->any) && drv_space_check(&t->any, NULL) == DSE_OK;
+    if (ok && t->layouts == OF_LAYERS)
         list_layouts(text, &listed);
-    ok = load_text(t, text, &t->any_file, &t->any) && drv_space_check(&t->any, NULL) == DSE_OK &&
-         load_text(t, t->with_layouts ? listed.data : text, &t->file, &t->space);
+    else if (ok && t->layouts == OF_RECOMPUTED)
+        list_recomputed(t, text, &listed);
+    ok = ok && load_text(t, t->layouts ? listed.data : text, &t->file, &t->space);
     dse_strbuf_free(&listed);
     return ok && drv_space_count(&t->space, &n, &err) == DSE_OK && n <= most &&
            drv_space_points(&t->space, &t->arena, &t->points, &err) == DSE_OK;
@@ -430,12 +482,12 @@ static drv_box *draw_box(tester *t, rng *r, drv_boxes *b, const drv_space_point 
     return box;
 }
 
-static bool check_boxes(tester *t, rng *r, uint32_t n)
+static bool check_boxes(tester *t, rng *r, uint32_t n, double hbm)
 {
     bool ok = true;
     drv_boxes b;
 
-    drv_boxes_init(&b, &t->any, 0, INFINITY);
+    drv_boxes_init(&b, &t->any, 0, hbm);
     for (uint32_t i = 0; ok && i < n; i++) {
         const drv_space_point *p = &t->points.point[rng_below(r, (uint32_t)t->points.n)];
         drv_box *box = draw_box(t, r, &b, p);
@@ -445,7 +497,7 @@ static bool check_boxes(tester *t, rng *r, uint32_t n)
         drv_study s;
 
         dse_arena_init(&a);
-        if (drv_points_study(&t->points, p->variant, &a, &s, NULL) == DSE_OK && run_point(t, &s, &p->point, INFINITY, &made)) {
+        if (drv_points_study(&t->points, p->variant, &a, &s, NULL) == DSE_OK && run_point(t, &s, &p->point, hbm, &made)) {
             ok = drv_boxes_bound(&b, box, &is_empty, NULL) == DSE_OK && !is_empty && box->bound <= made.cost;
             t->boxes++;
             t->tightness += box->bound / made.cost;
@@ -469,11 +521,16 @@ static bool run_case(tester *t, uint64_t seed, uint64_t i, uint64_t most, uint32
     bool ok = true;
 
     dse_strbuf_init(&text);
-    draw_space(&r, t->with_layouts, &text);
-    if (load(t, text.data, most))
-        ok = check_boxes(t, &r, boxes) && compare(t, rng_range(&r, 1, 12), rng_percent(&r, 20) ? 30e9 : NAN);
-    else
+    draw_space(&r, (int)t->layouts, &text);
+    if (load(t, text.data, most)) {
+        const bool recomputes = t->layouts == OF_RECOMPUTED;
+        const double hbm = recomputes && rng_percent(&r, 70) ? 1e8 * rng_range(&r, 8, 120) : NAN; /* some have room */
+
+        ok = check_boxes(t, &r, boxes, isnan(hbm) ? INFINITY : hbm) &&
+             compare(t, rng_range(&r, 1, 12), recomputes ? hbm : rng_percent(&r, 20) ? 30e9 : NAN);
+    } else {
         t->passed_over++;
+    }
     if (!ok)
         printf("space %" PRIu64 " of seed %" PRIu64 ":\n%s", i, seed, text.data);
     dse_strbuf_free(&text);
@@ -500,11 +557,11 @@ int main(int argc, char **argv)
     tester t = {.program = program};
     bool ok = true;
 
-    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:lo:")) != -1;) {
+    for (int opt; (opt = getopt(argc, argv, "s:i:n:m:b:f:lro:")) != -1;) {
         if (opt == '?')
             return 2;
-        if (opt == 'l') {
-            t.with_layouts = true;
+        if (opt == 'l' || opt == 'r') {
+            t.layouts = opt == 'l' ? OF_LAYERS : OF_RECOMPUTED;
             continue;
         }
         if (opt == 'f') {

@@ -104,7 +104,8 @@ CLAIM(all_points_are_a_sample_too)
     for (size_t i = 0; i < 56; i++) {
         size_t k = 0;
 
-        while (k < 56 && memcmp(&all.point[k], &s.points.point[i], sizeof all.point[k]) != 0)
+        while (k < 56 && (all.point[k].variant != s.points.point[i].variant ||
+                          strategy_compare(&all.point[k].point, &s.points.point[i].point) != 0))
             k++;
         assert_true(k < 56 && !seen[k]);
         seen[k] = true;

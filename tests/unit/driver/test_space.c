@@ -189,6 +189,53 @@ CLAIM(points_of_profile_train_are_counted_as_many_as_are_made)
     }
 }
 
+/* Also where the variant before had the same. */
+CLAIM(a_variant_has_the_points_that_it_has_alone)
+{
+    static const char *const texts[] = {
+        SMALL_ON_RING8 "axes: {batch: [8, 16], 'network.latency[0]': [1us, 2us, 3us]}\n",
+        SMALL_ON_RING8 "axes: {stages: [turns, neighbours], 'network.bandwidth[0]': [20, 30], pp: [1, 2]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {'network.latency[0]': [1us, 2us], batch: [1, 16]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {batch: [1, 16], 'network.latency[0]': [1us, 2us]}\n",
+        SMALL_ON_RING8 "axes: {'network.npus_count[0]': [4, 8], 'network.latency[0]': [1us, 2us]}\n",
+        "models: [small, deep]\nsystems: [ring8, boxes8]\naxes: {'network.latency[0]': [1us, 2us]}\n",
+        SMALL_ON_RING8 "set: {operators: gpt}\naxes: {fp8_recipe: [none, delayed], compute.peak_fp8: [1, 2]}\n",
+    };
+
+    for (size_t i = 0; i < DSE_COUNT(texts); i++) {
+        drv_walk_variant v;
+        drv_walk *w;
+        bool more;
+
+        assert_ok(spaces_load(&s, texts[i]), &s.err);
+        w = drv_walk_new(&s.space);
+        while (assert_ok(drv_walk_next(w, &v, &more, &s.err), &s.err), more) {
+            strategy *alone;
+            size_t n;
+
+            assert_ok(drv_space_strategies(&s.space, v.varied, &s.arena, &alone, &n, &s.err), &s.err);
+            assert_u64(v.n, n);
+            for (size_t k = 0; k < n; k++)
+                assert_int_equal(strategy_compare(&v.point[k], &alone[k]), 0);
+        }
+        drv_walk_free(w);
+    }
+}
+
+/* Points that rules refuse are counted for each variant. */
+CLAIM(each_value_of_a_rate_refuses_as_many_points)
+{
+    uint64_t alone;
+
+    assert_ok(spaces_make(&s, SMALL_ON_RING8 "set: {operators: gpt}\naxes: {batch: [1]}\n"), &s.err);
+    alone = s.points.n_refused;
+    assert_true(alone > 0);
+    assert_ok(spaces_make(&s, SMALL_ON_RING8 "set: {operators: gpt}\n"
+                                             "axes: {batch: [1], 'network.latency[0]': [1us, 2us, 3us]}\n"),
+              &s.err);
+    assert_u64(s.points.n_refused, 3 * alone);
+}
+
 /* An axis that does not matter is looked at once: its other values need not even be there. */
 CLAIM(a_count_too_large_for_64_bits_says_so)
 {
@@ -441,6 +488,8 @@ int main(void)
         cmocka_unit_test(points_that_are_made_again_are_those_of_the_list),
         cmocka_unit_test(what_points_try_is_known_of_a_list_and_of_a_stream),
         cmocka_unit_test(points_of_profile_train_are_counted_as_many_as_are_made),
+        cmocka_unit_test(a_variant_has_the_points_that_it_has_alone),
+        cmocka_unit_test(each_value_of_a_rate_refuses_as_many_points),
         cmocka_unit_test(a_count_too_large_for_64_bits_says_so),
         cmocka_unit_test(the_first_axis_is_the_slowest_and_models_come_before_systems),
         cmocka_unit_test(a_variant_has_its_values_and_says_so_in_one_order),

@@ -100,7 +100,7 @@ CLAIM(nothing_is_ranked_by_what_nobody_knows)
     report_ranking_print(&study, 0, false, &out);
     assert_printed("0 of 1 points dropped: they need more than 50 B.\n1 of 1 points not ranked");
     dse_strbuf_clear(&out);
-    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    report_ranking_json(&study, 1, NULL, 0, 0, NULL, NULL, &out);
     assert_printed("\"not_ranked\":1,\"failed\":0,\"ranking\":[],\"best_without_limit\":null");
     end();
 }
@@ -112,7 +112,7 @@ CLAIM(a_slowdown_is_against_a_step_that_takes_time)
     add(1, 3, 1);
     add(2, 9, 1);
     rank();
-    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    report_ranking_json(&study, 1, NULL, 0, 0, NULL, NULL, &out);
     assert_printed("\"rank\":2,\"slowdown\":3.000000");
     end();
 
@@ -120,7 +120,7 @@ CLAIM(a_slowdown_is_against_a_step_that_takes_time)
     add(1, 0, 1);
     add(2, 9, 1);
     rank();
-    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    report_ranking_json(&study, 1, NULL, 0, 0, NULL, NULL, &out);
     assert_printed("\"rank\":1,\"slowdown\":null");
     assert_printed("\"rank\":2,\"slowdown\":null");
     report_ranking_print(&study, 0, false, &out);
@@ -195,7 +195,7 @@ CLAIM(of_points_that_were_skipped_nothing_is_claimed)
     assert_printed("1 of 3 points dropped: they need more than 30 B.\n7 more points");
     assert_printed(skipped);
     dse_strbuf_clear(&out);
-    report_ranking_json(&study, 1, 0, NULL, NULL, &out);
+    report_ranking_json(&study, 1, NULL, 0, 0, NULL, NULL, &out);
     assert_printed("\"points\":3,\"skipped\":7,\"dropped_for_memory\":1,");
     dse_strbuf_clear(&out);
     rows[0].skipped_of_study = 0;

@@ -82,6 +82,17 @@ static inline store_row row(const char *config, uint64_t hash, const char *model
 
 static inline void put(store *s, store_row r) { assert_ok(store_put(s, &r, &err), &err); }
 
+/* As a sweep does: in the place of what the one before asked for. */
+static inline void sweep_asks(store *s, const uint64_t *hashes, size_t n)
+{
+    uint64_t twice[2];
+
+    assert_ok(store_asking_begin(s, &err), &err);
+    for (size_t i = 0; i < n; i++)
+        assert_ok(store_asking_add(s, hashes[i], &err), &err);
+    assert_ok(store_asking_end(s, twice, &err), &err);
+}
+
 static inline size_t list(store *s, const char *model, const char *system, store_row **rows)
 {
     size_t n = 99;

@@ -345,6 +345,33 @@ CLAIM(damage_of_an_older_version_is_told_after_its_migration)
     end();
 }
 
+/* What the file says of its tables is text, too: nothing of it shows before somebody asks for the column. */
+CLAIM(a_column_whose_name_is_damaged_is_told_before_a_sweep)
+{
+    static const char *const names[][2] = {{"price", "study"},   {"price", "power"},  {"asked", "hash"},
+                                           {"skipped", "hash"},  {"study", "config"}, {"result", "engine"},
+                                           {"total", "checksum"}};
+    static const store_mode modes[] = {STORE_READ, STORE_WRITE};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (int m = 0; m < 2; m++) {
+            char sql[300];
+            store *s;
+
+            begin();
+            make_database();
+            snprintf(
+                sql, sizeof sql,
+                "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '%s', 'damaged')"
+                " WHERE name = '%s'",
+                names[i][1], names[i][0]);
+            run_sql(sql);
+            assert_says(store_open(path, modes[m], &s, &err), &err, DSE_E_STORE,
+                        "move it away, and the same sweep makes a new one");
+            end();
+        }
+}
+
 /* ---- names that would leave a folder, or command a terminal -------------------------------------------------- */
 
 static void refuse_row(store_row r, const char *text)
@@ -412,6 +439,7 @@ CLAIM(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read)
         {"tp", "4294967297", "the row of m on s has a strategy that is none"}};
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char says[600];
         store_row *rows;
         size_t n;
         store *s;
@@ -419,8 +447,17 @@ CLAIM(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read)
         begin();
         make_old_database_with(refused[i][0], refused[i][1]);
         s = open_for(STORE_READ);
-        assert_failure(store_list(s, NULL, NULL, &arena, &rows, &n, &err), &err, DSE_E_STORE, path,
-                       refused[i][2]);
+        snprintf(
+            says, sizeof says,
+            "%s, so no sweep has written it; remove it (sqlite3 '%s' 'DELETE FROM result WHERE id = 1'), or "
+            "move the database away, and the same sweep simulates its point",
+            refused[i][2], path);
+        assert_failure(store_list(s, NULL, NULL, &arena, &rows, &n, &err), &err, DSE_E_STORE, path, says);
+        store_close(s);
+        err = (dse_error)DSE_ERROR_INIT;
+        run_sql("DELETE FROM result WHERE id = 1");
+        s = open_for(STORE_WRITE);
+        assert_int_equal(list(s, NULL, NULL, &rows), 6);
         store_close(s);
         end();
     }
@@ -537,6 +574,81 @@ CLAIM(a_writer_whose_log_is_cut_says_so)
     end();
 }
 
+/* ---- certificates of a search ---------------------------------------------------------------------------- */
+
+/* How many there are, the first into *out. */
+static size_t get_searched(store_searched *out)
+{
+    store *s = open_for(STORE_READ);
+    store_searched *all;
+    size_t n;
+
+    assert_ok(store_get_searched(s, &arena, &all, &n, &err), &err);
+    store_close(s);
+    if (n)
+        *out = all[0];
+    return n;
+}
+
+static void ask_and_note(void)
+{
+    const store_searched notes[] = {
+        {"m", "s", 3, false, 0.0625, 16000000000000000000u, 5.2e40, true, 99, NAN},
+        {"n", "s", 0, true, 0, 0, 7, false, 1, 80e9}};
+    const uint64_t hashes[] = {1, (uint64_t)1 << 63, 5};
+    store *s = open_for(STORE_WRITE);
+
+    sweep_asks(s, hashes, 3);
+    assert_ok(store_put_searched(s, notes, 2, &err), &err);
+    assert_ok(store_finish(s, &err), &err);
+}
+
+CLAIM(a_certificate_lasts_as_long_as_its_points_are_asked_for)
+{
+    const uint64_t other = 6;
+    store_searched c;
+    store *s;
+
+    begin();
+    store_close(open_for(STORE_WRITE));
+    assert_int_equal(get_searched(&c), 0); /* there was no search */
+    ask_and_note();
+    ask_and_note(); /* in the place of the first */
+    assert_int_equal(get_searched(&c), 2);
+    assert_string_equal(c.model, "m");
+    assert_string_equal(c.system, "s");
+    assert_u64(c.n, 3);
+    assert_false(c.is_finished);
+    assert_double(c.gap, 0.0625);
+    assert_u64(c.least_step, 16000000000000000000u);
+    assert_double(c.points, 5.2e40);
+    assert_true(c.has_all);
+    assert_u64(c.boxes, 99);
+    assert_true(isnan(c.hbm_bytes));
+    s = open_for(STORE_WRITE);
+    assert_ok(store_ask(s, &other, 1, &err), &err); /* as an import does */
+    assert_ok(store_finish(s, &err), &err);
+    assert_int_equal(get_searched(&c), 0);
+    end();
+}
+
+CLAIM(a_certificate_that_is_not_what_was_written_is_none)
+{
+    store_searched c;
+    sqlite3 *db;
+
+    begin();
+    ask_and_note();
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE searched SET gap = 0 WHERE place = 0", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(get_searched(&c), 1);
+    assert_string_equal(c.model, "n");
+    assert_double(c.hbm_bytes, 80e9);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +660,7 @@ int main(void)
         cmocka_unit_test(of_one_point_its_rows_alone_are_checked),
         cmocka_unit_test(rows_may_be_removed_but_not_lost),
         cmocka_unit_test(damage_of_an_older_version_is_told_after_its_migration),
+        cmocka_unit_test(a_column_whose_name_is_damaged_is_told_before_a_sweep),
         cmocka_unit_test(names_of_a_row_are_plain),
         cmocka_unit_test(a_row_with_such_a_name_or_degree_is_refused_when_it_is_read),
         cmocka_unit_test(commands_to_a_terminal_are_masked_in_what_is_read),
@@ -556,6 +669,8 @@ int main(void)
         cmocka_unit_test(a_symbolic_link_is_the_file_that_it_leads_to),
         cmocka_unit_test(a_writer_whose_file_is_gone_says_so),
         cmocka_unit_test(a_writer_whose_log_is_cut_says_so),
+        cmocka_unit_test(a_certificate_lasts_as_long_as_its_points_are_asked_for),
+        cmocka_unit_test(a_certificate_that_is_not_what_was_written_is_none),
     };
 
     return RUN_TESTS(tests);

@@ -4,6 +4,8 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void run_sql(const char *sql)
 {
@@ -118,7 +120,7 @@ static void make_database(uint32_t n)
     assert_ok(store_skip(s, 1000000, 0xfedcba9876543210u, &err), &err);
     assert_ok(store_set_prices(s, 0xfedcba9876543210u, 2.5, (double)NAN, &err), &err);
     assert_ok(store_commit(s, &err), &err);
-    assert_ok(store_ask(s, asked, 3, false, &err), &err);
+    sweep_asks(s, asked, 3);
     assert_ok(store_finish(s, &err), &err);
 }
 
@@ -156,6 +158,59 @@ CLAIM(figures_of_many_rows_are_those_of_the_rows)
     end();
 }
 
+static int count_figures(void)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    int n;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM figures", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+/* Asks for those of four hashes whose bits are set. */
+static void ask_for(store *s, unsigned bits)
+{
+    static const uint64_t hashes[] = {5, 0xffffffffffffffffu, 1, 2};
+    uint64_t twice[2];
+
+    assert_ok(store_asking_begin(s, &err), &err);
+    for (size_t i = 0; i < 4; i++)
+        if (bits >> i & 1)
+            assert_ok(store_asking_add(s, hashes[i], &err), &err);
+    assert_ok(store_asking_end(s, twice, &err), &err);
+    assert_u64(twice[1], 0);
+}
+
+/* A sweep that has nothing to do need not make them again. */
+CLAIM(figures_stay_where_the_same_points_are_asked_for_and_nothing_is_put)
+{
+    begin();
+    make_database(9);
+    for (unsigned before = 0; before < 16; before++)
+        for (unsigned after = 0; after < 16; after++) {
+            store *s = open_for(STORE_WRITE);
+
+            ask_for(s, before);
+            assert_ok(store_finish(s, &err), &err);
+            s = open_for(STORE_WRITE);
+            assert_ok(store_begin_finding(s, &err), &err);
+            assert_ok(store_set_prices(s, 0xfedcba9876543210u, 2.5 + before, 7, &err), &err);
+            assert_ok(store_commit(s, &err), &err);
+            ask_for(s, after);
+            assert_int_equal(count_figures(), before == after);
+            if (before % 5 == after % 5)
+                check_same_as_rows(s);
+            store_close(s);
+        }
+    end();
+}
+
 /* What was committed since the figures were made counts: of a writer, of another program, of a sweep that asked
  * for other points; rows that were put again have other numbers. */
 CLAIM(figures_that_are_out_of_date_are_not_used)
@@ -174,7 +229,7 @@ CLAIM(figures_that_are_out_of_date_are_not_used)
     r = row("{\"more\":1}", 99, "m", 7, 5);
     put(s, r);
     check_same_as_rows(reader);
-    assert_ok(store_ask(s, &one, 1, false, &err), &err);
+    sweep_asks(s, &one, 1);
     check_same_as_rows(reader);
     store_close(reader);
     store_close(s);
@@ -280,16 +335,94 @@ CLAIM(a_row_that_is_not_what_its_figures_say_is_told)
     end();
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+/* SQLite's own, but that one allocation fails. */
+static sqlite3_mem_methods memory;
+static int64_t n_asked, fail_at; /* 0: none */
+static int64_t to_fail;          /* while the first row is read */
+
+static void *ask(int n) { return ++n_asked == fail_at ? NULL : memory.xMalloc(n); }
+
+static void *ask_again(void *at, int n) { return ++n_asked == fail_at ? NULL : memory.xRealloc(at, n); }
+
+static void count_allocations(void)
+{
+    sqlite3_mem_methods counted;
+
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory), SQLITE_OK);
+    counted = memory;
+    counted.xMalloc = ask;
+    counted.xRealloc = ask_again;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &counted), SQLITE_OK);
+}
+
+enum { WAS_READ, REFUSED, OUT_OF_MEMORY, FEWER };
+
+static void leave(void) { _exit(OUT_OF_MEMORY); }
+
+/* Of the first row, the allocation of this number fails. */
+static dse_status read_first(void *user, const store_row *r, dse_error *e)
+{
+    store *s = user;
+    store_row whole;
+    dse_arena a;
+
+    dse_arena_init(&a);
+    n_asked = 0;
+    fail_at = to_fail;
+    _exit(store_read(s, r, true, &a, &whole, e) != DSE_OK ? REFUSED : n_asked < fail_at ? FEWER : WAS_READ);
+}
+
+static int read_without(int64_t allocation)
+{
+    const store_filter all = {0};
+    pid_t child = fork();
+    int status;
+    store *s;
+
+    assert_true(child >= 0);
+    if (child) {
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        return WEXITSTATUS(status);
+    }
+    dse_on_out_of_memory(leave);
+    s = open_for(STORE_READ);
+    to_fail = allocation;
+    (void)store_each_figures(s, &all, store_column_find("wall_time"), read_first, s, &err);
+    _exit(REFUSED);
+}
+
+/* Wherever it fails: nobody is told that the file is damaged, or that another program has changed it. */
+CLAIM(want_of_memory_is_no_damage)
+{
+    unsigned n = 0;
+    int end_of;
+
+    begin();
+    make_database(3);
+    for (int64_t i = 1; (end_of = read_without(i)) != FEWER; i++) {
+        assert_int_not_equal(end_of, REFUSED);
+        n += end_of == OUT_OF_MEMORY;
+    }
+    assert_true(n > 100);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_those_of_the_rows),
         cmocka_unit_test(figures_of_many_rows_are_those_of_the_rows),
+        cmocka_unit_test(figures_stay_where_the_same_points_are_asked_for_and_nothing_is_put),
         cmocka_unit_test(figures_that_are_out_of_date_are_not_used),
         cmocka_unit_test(a_flipped_bit_changes_no_figure_or_is_told),
         cmocka_unit_test(damaged_figures_are_made_from_the_rows),
         cmocka_unit_test(a_row_that_is_not_what_its_figures_say_is_told),
+        cmocka_unit_test(want_of_memory_is_no_damage),
     };
 
+    count_allocations();
     return RUN_TESTS(tests);
 }

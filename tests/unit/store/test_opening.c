@@ -338,7 +338,7 @@ CLAIM(rows_of_version_7_were_all_asked_for)
     s = open_for(STORE_WRITE);
     assert_int_equal(list(s, NULL, NULL, &rows), 2);
     assert_true(rows[0].asked && rows[1].asked);
-    assert_ok(store_ask(s, &rows[1].hash, 1, false, &err), &err);
+    sweep_asks(s, &rows[1].hash, 1);
     assert_int_equal(list(s, NULL, NULL, &rows), 2);
     assert_false(rows[0].asked);
     assert_true(rows[1].asked);
@@ -664,6 +664,50 @@ CLAIM(a_result_survives_the_death_of_who_put_it)
     end();
 }
 
+static void put_without_indexes(bool close_it)
+{
+    store *s = open_for(STORE_WRITE);
+
+    assert_ok(store_defer_indexes(s, &err), &err);
+    put(s, row("{a}", 1, "m", 1, 10));
+    put(s, row("{b}", 2, "m", 2, 20));
+    if (close_it)
+        store_close(s);
+}
+
+/* Also those that whoever was killed before did not come to: a row that its index lacks would be put twice. */
+CLAIM(rows_that_were_put_without_indexes_are_found_and_replaced)
+{
+    for (int killed = 0; killed < 2; killed++) {
+        store_brief brief;
+        store_row *rows;
+        bool found;
+        pid_t child;
+        int status;
+        store *s;
+
+        begin();
+        child = fork();
+        if (!child) {
+            put_without_indexes(!killed);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        s = open_for(STORE_READ);
+        assert_int_equal(list(s, NULL, NULL, &rows), 2);
+        store_close(s);
+        s = open_for(STORE_WRITE);
+        assert_ok(store_defer_indexes(s, &err), &err); /* with rows there, this asks for nothing */
+        put(s, row("{b}", 2, "m", 2, 21));
+        assert_ok(store_find(s, 1, "{a}", &found, &brief, &err), &err);
+        assert_int_equal(list(s, NULL, NULL, &rows), 2);
+        assert_u64(rows[1].metrics.wall_time, 21);
+        assert_ok(store_finish(s, &err), &err);
+        end();
+    }
+}
+
 static int read_left_log(void)
 {
     dse_error e = DSE_ERROR_INIT;
@@ -726,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_second_writer_is_told_who_the_first_is),
         cmocka_unit_test(readers_may_read_while_another_process_writes),
         cmocka_unit_test(a_result_survives_the_death_of_who_put_it),
+        cmocka_unit_test(rows_that_were_put_without_indexes_are_found_and_replaced),
         cmocka_unit_test(what_a_killed_run_left_in_a_folder_that_may_not_be_written_is_explained),
     };
     return RUN_TESTS(tests);

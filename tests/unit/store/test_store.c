@@ -508,11 +508,11 @@ CLAIM(a_sweep_asks_for_its_points_in_place_of_the_one_before)
     for (uint64_t i = 1; i < 4; i++)
         put(s, row(i == 1 ? "{1}" : i == 2 ? "{2}" : "{3}", i, "m", (uint32_t)i, 5));
     assert_int_equal(asked(s), 7); /* nothing is noted */
-    assert_ok(store_ask(s, first, 2, false, &err), &err);
+    sweep_asks(s, first, 2);
     assert_int_equal(asked(s), 3);
-    assert_ok(store_ask(s, second, 2, false, &err), &err);
+    sweep_asks(s, second, 2);
     assert_int_equal(asked(s), 2);
-    assert_ok(store_ask(s, &third, 1, true, &err), &err);
+    assert_ok(store_ask(s, &third, 1, &err), &err);
     assert_int_equal(asked(s), 6);
     store_close(s);
     end();
@@ -559,7 +559,7 @@ CLAIM(what_comes_beside_no_sweep_leaves_all_asked_for)
     s = open_for(STORE_WRITE);
     for (uint64_t i = 1; i < 4; i++)
         put(s, row(i == 1 ? "{1}" : i == 2 ? "{2}" : "{3}", i, "m", (uint32_t)i, 5));
-    assert_ok(store_ask(s, &imported, 1, true, &err), &err);
+    assert_ok(store_ask(s, &imported, 1, &err), &err);
     assert_int_equal(asked(s), 7);
     store_close(s);
     end();
@@ -575,7 +575,7 @@ CLAIM(skipped_points_of_the_last_sweep_are_counted_alone)
     s = open_for(STORE_WRITE);
     note_skipped(s, 3, 17);
     note_skipped(s, 4, 18);
-    assert_ok(store_ask(s, of_last, 2, false, &err), &err);
+    sweep_asks(s, of_last, 2);
     assert_ok(store_count_unlisted(s, true, &u, &err), &err);
     assert_u64(u.points, 1);
     assert_unlisted(s, 2, 2);

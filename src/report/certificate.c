@@ -1,0 +1,49 @@
+#include "report/certificate.h"
+
+#include <math.h>
+#include <string.h>
+
+void report_certificate(const store_searched *s, dse_strbuf *out)
+{
+    if (s->is_finished && !s->n)
+        dse_strbuf_adds(out, "no point can be run, satisfies the constraints and fits");
+    else if (s->is_finished)
+        dse_strbuf_addf(out, "no other point is among the best %" PRIu64, s->n);
+    else if (!s->n)
+        dse_strbuf_adds(out, "no point is known yet");
+    else if (!(s->gap > 0))
+        dse_strbuf_adds(out, "no point is faster than the best");
+    else
+        dse_strbuf_addf(out, "no point is faster than %s, %.3g %% less than the best",
+                        report_time(s->least_step).text, 100 * s->gap);
+}
+
+void report_certificate_print(const store_searched *s, const store_column *by, double hbm_bytes,
+                              dse_strbuf *out)
+{
+    const bool is_limit =
+        isnan(hbm_bytes) ? isnan(s->hbm_bytes) : hbm_bytes <= s->hbm_bytes && hbm_bytes >= s->hbm_bytes;
+    const bool is_time = !strcmp(by->name, "wall_time") || !strcmp(by->name, "tokens_per_s");
+
+    if (is_time && is_limit) {
+        dse_strbuf_adds(out, "Certificate of the search: ");
+        report_certificate(s, out);
+        dse_strbuf_addf(out, "; %s%.6g points before constraints.\n", s->has_all ? "" : "at least ",
+                        s->points);
+        return;
+    }
+    dse_strbuf_addf(
+        out,
+        "The search was for the shortest steps that fit %s: by another metric or limit, other points "
+        "of its space may be better.\n",
+        isnan(s->hbm_bytes) ? "their system" : report_size(s->hbm_bytes).text);
+}
+
+void report_certificate_put(const store_searched *s, report_node *to)
+{
+    report_put(report_object(to, "certificate"), V_COUNT("best", s->n), V_BOOL("finished", s->is_finished),
+               V_REAL("gap_percent", 100 * s->gap),
+               V_GIVEN(s->n && !s->is_finished, V_COUNT("least_step", s->least_step)),
+               V_REAL("points", s->points), V_BOOL("all_points", s->has_all), V_COUNT("boxes", s->boxes),
+               V_GIVEN(!isnan(s->hbm_bytes), V_FIXED("hbm_bytes", s->hbm_bytes, 0)));
+}
