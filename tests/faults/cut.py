@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from trials import Wrong, run_trials
+
 DATA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "data")
 CONFIGS = os.path.join(DATA, "..", "..", "configs")
 POINTS = ["sweep", "--model", "small", "--system", "ring8", "--tp", "1,2", "--recompute", "no"]
@@ -23,10 +25,6 @@ BOARD = b'''{"metric_info": {"avg_step_time": {"unit": "s"}}, "rows": [{"trace":
 "nvidia_a100", "total_count": 8, "count_per_node": 4, "framework": "torchtitan", "dp_replicate": 1, "dp_shard": 2, "tp": 4,
 "pp": 1, "cp": 1}, "metrics": {"avg_step_time": 3.25}}]}
 '''
-
-
-class Wrong(Exception):
-    pass
 
 
 class Cutter:
@@ -115,7 +113,7 @@ SHIP = (board, measured)
 def ends_of_records(file, text):
     """Where a file may end without a sign that there was more: behind a line of CSV, behind a message of a protobuf."""
     if file.endswith(".csv"):
-        return {at + 1 for at, byte in enumerate(text) if byte == 10}
+        return {end for at, byte in enumerate(text) if byte == 10 for end in (at, at + 1)}  # with the newline or without
     ends, at = set(), 0
     while file.endswith(".pb") and at < len(text):
         at += 1  # the tag, of one byte
@@ -141,7 +139,9 @@ def check(c, what, done, whole, is_end):
     errors = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("ccldse: error")]
     if done.returncode < 0 or done.returncode not in (0, 1, 3):
         raise Wrong(f"{what}: it ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
-    if done.returncode == 3 and len(errors) != 1 or done.returncode == 1 and not done.stderr and whole.returncode != 1:
+    # A report of its heading alone has no value of any metric, each with the reason on standard output.
+    silent = done.returncode == 1 and whole.returncode != 1 and not done.stderr and not is_end
+    if done.returncode == 3 and len(errors) != 1 or silent:
         raise Wrong(f"{what}: exit code {done.returncode}, and not one line says why: {done.stderr.decode(errors='replace')}")
     if done.returncode and done.returncode != whole.returncode:
         return "refused"
@@ -158,7 +158,7 @@ def check(c, what, done, whole, is_end):
 def run_kind(c, name, n_cuts):
     kind = KINDS[name]
     file, text, command, writes = kind(c)
-    ends, bad = {}, 0
+    ends = ends_of_records(file, text)
     keep = c.read(c.path("r.db"))
     before = rows(c)
     c.write(file, text)
@@ -166,8 +166,8 @@ def run_kind(c, name, n_cuts):
     if whole.returncode not in (0, 1):
         raise Wrong(f"{name}: as it is it ends with {whole.returncode}: {whole.stderr.decode()}")
     after = rows(c)
-    cuts = range(len(text)) if not n_cuts or len(text) <= n_cuts else sorted({len(text) * i // n_cuts for i in range(n_cuts)})
-    for cut in cuts:
+
+    def cut_at(cut):
         for end in ("", "-wal", "-shm"):
             if os.path.exists(c.path("r.db" + end)):
                 os.remove(c.path("r.db" + end))
@@ -175,21 +175,18 @@ def run_kind(c, name, n_cuts):
                 os.remove(c.path(file + end))
         c.write("r.db", keep)
         c.write(file, text[:cut])
-        try:
-            what = f"{name}, cut at byte {cut} of {len(text)}"
-            done = c.run(command, kind in SHIP)
-            end = check(c, what, done, whole, cut in ends_of_records(file, text))
-            if writes and rows(c) != (before if done.returncode else after):
-                raise Wrong(f"{what}: {end}, and the database is neither as it was nor as it should be")
-            ends[end] = ends.get(end, 0) + 1
-        except Wrong as error:
-            print(error, file=sys.stderr, flush=True)
-            bad += 1
+        what = f"{name}, cut at byte {cut} of {len(text)}"
+        done = c.run(command, kind in SHIP)
+        end = check(c, what, done, whole, cut in ends)
+        if writes and rows(c) != (before if done.returncode else after):
+            raise Wrong(f"{what}: {end}, and the database is neither as it was nor as it should be")
+        return end
+
+    cuts = range(len(text)) if not n_cuts or len(text) <= n_cuts else sorted({len(text) * i // n_cuts for i in range(n_cuts)})
+    wrong = run_trials([name, f"{len(cuts)} of {len(text)}"], cuts, cut_at)
     os.remove(c.path(file))
     c.write("r.db", keep)
-    said = ", ".join(f"{end} {n}" for end, n in sorted(ends.items(), key=lambda item: -item[1]))
-    print(f"| {name} | {len(cuts)} of {len(text)} | {said} | {bad} |", flush=True)
-    return bad
+    return wrong
 
 
 def main():

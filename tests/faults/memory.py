@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""memory.py [-n TRIALS] [-s SEED] [-o LIBRARY] CCLDSE LIBRARY [WORD...] -- what becomes of commands when an allocation fails.
+"""memory.py [-n TRIALS] [-s SEED] [-j JOBS] [-o LIBRARY] CCLDSE LIBRARY [WORD...] -- what becomes of commands when an
+allocation fails. JOBS trials at a time.
 
 Runs each command with LIBRARY (no_memory.c) preloaded, by which the 1st, the 2nd, ... allocation fails, whoever asks: the
 program or a library that it is linked with. All of them, if there are no more than TRIALS, else the first, the last, and some
@@ -11,12 +12,17 @@ standard library alone."""
 
 import argparse
 import os
+import pathlib
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
+
+from trials import Wrong, run_trials
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 DATA = os.path.join(HERE, "..", "data")
@@ -110,10 +116,6 @@ WITH_WORKERS = ("sweep", "space", "search", "plan")
 A_WORKER = "requests to a worker"
 
 
-class Wrong(Exception):
-    pass
-
-
 def files_of(folder):
     found = {}
     for top, _, names in os.walk(folder):
@@ -134,25 +136,30 @@ class Command:
         self.environment = dict(os.environ, CCLDSE=options.program, DATA=os.path.realpath(DATA), LIB=LIB, LC_ALL="C",
                                 CCLDSE_CONFIGS=CONFIGS if ships else os.path.join(DATA, "cards"))
         self.environment.pop("TERM", None)
+        self.top = top
         self.before = os.path.join(top, "before")
-        self.folder = os.path.join(top, "folder")
-        self.say = os.path.join(top, "say")
         os.makedirs(self.before)
         done = subprocess.run(["sh", "-euc", prepare.removeprefix("ships").removeprefix(";") or ":"], cwd=self.before,
                               env=self.environment, capture_output=True)
         if done.returncode:
             raise Wrong(f"{name}: its files cannot be made: {done.stderr.decode()}")
         self.had = files_of(self.before)
-        for _ in range(5):  # a worker that is killed when all is done does not say
-            done = self.run(0)
-            if os.path.exists(self.say) and open(self.say).read().split():
-                break
+        done = self.run(0)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         if self.code not in (0, 1) or not os.path.exists(self.say):
             raise Wrong(f"{name}: undisturbed it ends with {self.code}: {self.err.decode()}")
-        self.count = max(int(word) for word in open(self.say).read().split())
+        self.count = struct.unpack("L", pathlib.Path(self.say).read_bytes())[0]
         self.has = files_of(self.folder)
         self.rows = {path: self.export(path)[1] for path in self.databases()}
+
+    @property
+    def folder(self):
+        """Of this thread; its own name is always the same, as commands say it."""
+        return os.path.join(self.top, str(threading.get_ident()), "folder")
+
+    @property
+    def say(self):
+        return self.folder + ".say"
 
     def databases(self):
         return sorted(name for name in os.listdir(self.folder) if name.endswith(".db"))
@@ -179,7 +186,8 @@ class Command:
             raise Wrong(f"{self.name}, elements in another order: it ended with {done.returncode}: {done.stderr.decode()}")
         self.check_files(f"{self.name}, elements in another order", True, done)
 
-    def trial(self, at, all_later):
+    def trial(self, which):
+        at, all_later = which
         done = self.run(at, all_later)
         what = f"{self.name} ({self.who}), allocation {at}{' and all later' if all_later else ''}"
         if not os.path.exists(self.say):
@@ -255,6 +263,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("-n", type=int, default=300)
     parser.add_argument("-s", type=int, default=1)
+    parser.add_argument("-j", type=int, default=1)
     parser.add_argument("-o", metavar="LIBRARY")
     parser.add_argument("program")
     parser.add_argument("library")
@@ -273,7 +282,6 @@ def main():
         if options.words and not any(word in name for word in options.words):
             continue
         generator = random.Random(f"{options.s} {name}")
-        ends, bad, command = {}, 0, None
         try:
             command = Command(options, os.path.join(top, f"{name} {who}".replace(" ", "_").replace("/", "_")), name, who)
             if options.o and who == "main":
@@ -284,16 +292,8 @@ def main():
             print(error, file=sys.stderr, flush=True)
             wrong += 1
             continue
-        for at, all_later in trials:
-            try:
-                end = command.trial(at, all_later)
-                ends[end] = ends.get(end, 0) + 1
-            except (Wrong, subprocess.TimeoutExpired) as error:
-                print(error, file=sys.stderr, flush=True)
-                bad += 1
-        said = ", ".join(f"{end} {n}" for end, n in sorted(ends.items(), key=lambda item: -item[1]))
-        print(f"| {name}{' (a worker)' if who == 'worker' else ''} | {len(trials)} | {command.count} | {said} | {bad} |", flush=True)
-        wrong += bad
+        wrong += run_trials([name + (" (a worker)" if who == "worker" else ""), len(trials), command.count], trials, command.trial,
+                            options.j)
     if not wrong:
         shutil.rmtree(top)
     sys.exit(1 if wrong else 0)

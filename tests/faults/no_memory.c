@@ -4,8 +4,9 @@
  *   CCLDSE_FAIL_IN    "main", or "worker" (the second word of the command line); other processes are left alone
  *   CCLDSE_FAIL_AT    the allocation that fails, from 1 on; 0: none, they are counted
  *   CCLDSE_FAIL_ALL   "1": those after it fail, too
- *   CCLDSE_FAIL_SAY   a file that gets the number of allocations at the end of the process, or a line when one has failed.
- *                     If it is there already, none fails: of several workers one is disturbed
+ *   CCLDSE_FAIL_SAY   a file that gets a line when one has failed. If it is there already, none fails: of several
+ *                     workers one is disturbed. With CCLDSE_FAIL_AT 0 it has the number of allocations, of the process
+ *                     that has most, as an unsigned long: at any time, as a worker may be killed at any
  *
  * Threads count together. A child that was forked has no failures before it runs a program. */
 #define _GNU_SOURCE
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void *(*real_malloc)(size_t);
@@ -27,7 +29,7 @@ static void (*real_free)(void *);
 static int (*real_memalign)(void **, size_t, size_t);
 static void *(*real_aligned)(size_t, size_t);
 
-static atomic_ulong n_asked;
+static atomic_ulong n_asked, *most_asked; /* the second: shared by processes */
 static unsigned long fail_at;
 static bool active, all_later;
 static atomic_bool has_failed;
@@ -74,6 +76,27 @@ static void say(const char *text, size_t n)
     close(fd);
 }
 
+static void map_most(void)
+{
+    int fd = open(say_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    void *p = MAP_FAILED;
+
+    if (fd >= 0 && !ftruncate(fd, sizeof *most_asked))
+        p = mmap(NULL, sizeof *most_asked, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        _exit(99);
+    close(fd);
+    most_asked = p;
+}
+
+static void note_most(unsigned long n)
+{
+    unsigned long most = atomic_load(most_asked);
+
+    while (n > most && !atomic_compare_exchange_weak(most_asked, &most, n))
+        ;
+}
+
 static bool fails(void)
 {
     unsigned long n;
@@ -81,6 +104,8 @@ static bool fails(void)
     if (!active)
         return false;
     n = atomic_fetch_add(&n_asked, 1) + 1;
+    if (!fail_at)
+        note_most(n);
     if (!fail_at || n < fail_at || (n > fail_at && !(all_later && has_failed)))
         return false;
     if (n == fail_at) {
@@ -118,17 +143,10 @@ __attribute__((constructor)) static void begin(void)
     snprintf(say_path, sizeof say_path, "%s", path);
     fail_at = strtoul(at, NULL, 10);
     all_later = all && *all == '1';
+    if (!fail_at)
+        map_most();
     pthread_atfork(NULL, NULL, stop_in_child);
     active = true;
-}
-
-__attribute__((destructor)) static void end(void)
-{
-    char text[32];
-    unsigned long n = n_asked;
-
-    if (active && !fail_at && access(say_path, F_OK))
-        say(text, (size_t)snprintf(text, sizeof text, "%lu\n", n));
 }
 
 void *malloc(size_t n)

@@ -19,14 +19,12 @@ import sys
 import tempfile
 import time
 
+from trials import Wrong, run_trials
+
 SWEEP = ["--model", "./slow.yaml,small", "--system", "ring8", "--no-symmetry", "--no-memo", "--jobs", "2"]
 CARDS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "data", "cards")
 ENDS = {-9: "killed", -2: "ended by the signal", -15: "ended by the signal", 0: "done", 1: "some points failed", 3: "refused",
         4: "no worker", 70: "out of memory", 127: "cannot be loaded", 130: "interrupted"}
-
-
-class Wrong(Exception):
-    pass
 
 
 class Trials:
@@ -240,6 +238,9 @@ def database_flipped(t, folder, what):
     code, text = t.read(folder, "export")
     if code == 0 and text != t.whole:
         raise Wrong(f"{what}: other results, and nothing said")
+    best_code, best = t.read(folder, "best")  # reads the figures instead of the rows
+    if best_code in (0, 1) and best != t.best:
+        raise Wrong(f"{what}: another ranking, and nothing said")
     again = t.start(folder)
     end = end_of(again, (0, 3), what)
     if end == "refused":
@@ -326,6 +327,15 @@ def may_mount(folder):
     return shutil.which("unshare") and subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
 
 
+def trial(t, kind, i, seed):
+    folder = t.folder(kind.__name__)
+    what = f"{kind.__name__}, trial {i} of seed {seed}"
+    end = kind(t, folder, what)
+    t.check_meanwhile(folder, what)
+    t.finish(folder, what)
+    return end
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("-n", type=int, default=20)
@@ -346,21 +356,7 @@ def main():
             continue
         if kind is clock_jumps and not t.clock:
             continue  # clock_jumps.c as a library
-        ends, bad = {}, 0
-        for i in range(options.n):
-            folder = t.folder(kind.__name__)
-            what = f"{kind.__name__}, trial {i} of seed {options.s}"
-            try:
-                end = kind(t, folder, what)
-                t.check_meanwhile(folder, what)
-                t.finish(folder, what)
-                ends[end] = ends.get(end, 0) + 1
-            except (Wrong, subprocess.TimeoutExpired) as error:
-                print(error, file=sys.stderr, flush=True)
-                bad += 1
-        said = ", ".join(f"{end} {n}" for end, n in sorted(ends.items(), key=lambda item: -item[1]))
-        print(f"| {kind.__doc__} | {options.n} | {said} | {bad} |", flush=True)
-        wrong += bad
+        wrong += run_trials([kind.__doc__, options.n], range(options.n), lambda i: trial(t, kind, i, options.s))
     if not wrong:
         shutil.rmtree(t.top)
     sys.exit(1 if wrong else 0)

@@ -87,8 +87,9 @@ static const small_system systems[] = {
      .queues_per_dim = 1},
 };
 
-static void make_system(const small_system *s, net_network *net, sim_settings *set)
+void fuzz_make_system(size_t which, net_network *net, sim_settings *set)
 {
+    const small_system *s = &systems[which];
     dse_error err = DSE_ERROR_INIT;
 
     *net = (net_network){.n_dims = s->n_dims, .congestion = s->congestion};
@@ -158,7 +159,7 @@ void fuzz_simulate(const wl_trace *t, dse_arena *a)
         trace_ticks record;
         dse_strbuf csv;
 
-        make_system(&systems[i], &net, &settings);
+        fuzz_make_system(i, &net, &settings);
         w.n_ranks = net.n_npus;
         bind(t, &w, a);
         if (!fuzz_ok(sim_run(&settings, &net, &w, SIM_ALL_SHORTCUTS, a, &result, &record, &err), &err))

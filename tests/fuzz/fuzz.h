@@ -8,6 +8,8 @@
 #define CCLDSE_FUZZ_H
 
 #include "base/alloc.h"
+#include "network/network.h"
+#include "sim/settings.h"
 #include "workload/chakra.h"
 
 #include <stddef.h>
@@ -30,6 +32,13 @@ char *fuzz_string(const uint8_t *data, size_t size);
 /* A file with these bytes, for readers that take a path; the path, which lasts until the next call with this
  * number (0 or 1), and is of this process alone. */
 const char *fuzz_file(unsigned number, const uint8_t *data, size_t size);
+
+/* Gives SQLite blocks that were freed before again, from now on, instead of new ones of AddressSanitizer, which cost more
+ * than what SQLite does with them; what is freed is poisoned until then. Call it before SQLite is used. */
+void fuzz_use_sqlite_pool(void);
+
+/* A small system: 0 is a ring of two NPUs, the others those of fuzz_simulate. */
+void fuzz_make_system(size_t which, net_network *net, sim_settings *set);
 
 /* Runs a trace of rank 0, with copies of it as the other ranks, on a ring of two NPUs, on two dimensions of two,
  * where a named group is half of the NPUs, and, with congestion, on a mesh and on two dimensions. The copies send to

@@ -3,17 +3,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    dse_arena arena;
-    const char *path;
-
     if (size > FUZZ_MAX_BYTES)
         return 0;
-    path = fuzz_file(0, data, size);
-    dse_arena_init(&arena);
-    fuzz_read_database(path, false, &arena);
-    if (fuzz_write_database(path))
-        fuzz_read_database(path, true, &arena);
-    fuzz_remove_database(path);
-    dse_arena_free(&arena);
+    fuzz_use_sqlite_pool();
+    fuzz_use_database(fuzz_file(0, data, size), data, size);
     return 0;
 }

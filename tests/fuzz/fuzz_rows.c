@@ -30,7 +30,8 @@ static const uint8_t *template(size_t *size)
         ENSURE(store_put(s, &row, &err) == DSE_OK);
     }
     ENSURE(store_skip(s, 50, 7, &err) == DSE_OK && store_set_prices(s, 7, 2, 700, &err) == DSE_OK &&
-           store_ask(s, (const uint64_t[]){1, 50}, 2, false, &err) == DSE_OK);
+           store_asking_begin(s, &err) == DSE_OK && store_asking_add(s, 1, &err) == DSE_OK &&
+           store_asking_add(s, 50, &err) == DSE_OK && store_asking_end(s, (uint64_t[2]){0}, &err) == DSE_OK);
     ENSURE(fuzz_ok(store_finish(s, &err), &err));
     f = fopen(path, "rb");
     bytes = malloc(FUZZ_MAX_BYTES * 4);
@@ -115,19 +116,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *bytes;
     const char *path;
-    dse_arena arena;
     size_t n;
 
     if (size > FUZZ_MAX_BYTES)
         return 0;
+    fuzz_use_sqlite_pool();
     bytes = template(&n);
     path = fuzz_file(0, bytes, n);
     edit_all(path, data, size);
-    dse_arena_init(&arena);
-    fuzz_read_database(path, false, &arena);
-    if (fuzz_write_database(path))
-        fuzz_read_database(path, true, &arena);
-    fuzz_remove_database(path);
-    dse_arena_free(&arena);
+    fuzz_use_database(path, data, size);
     return 0;
 }

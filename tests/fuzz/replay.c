@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_INPUT_BYTES 8192u /* of a mutation; a seed may be larger */
+#define MAX_INPUT_BYTES 16384u /* of a mutation; a seed may be larger */
 #define HEX_BYTES       64u
 
 typedef struct {

@@ -403,7 +403,7 @@ static dse_status check_bound(run *r, const sim_settings *set, const net_network
                               o.layers, r->arena, &outline, err)) == DSE_OK &&
         (st = wl_totals_of(outline, &o.symbols, &o.strategy, r->arena, &totals, err)) == DSE_OK &&
         (st = sim_bounds_make(set, net, r->arena, &bounds, err)) == DSE_OK)
-        sim_bounds_of(bounds, &totals, &bound);
+        sim_bounds_of(bounds, &totals, NULL, &bound);
     sim_bounds_free(bounds);
     for (uint32_t i = 0; st == DSE_OK && i < result->n_ranks; i++) {
         const sim_rank_stats *s = &result->rank[i];
