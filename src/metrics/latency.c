@@ -190,7 +190,7 @@ static dse_status compat_latency_of(const metric_context *x, metric_latency *out
 static dse_status latency(const metric_context *x, metric_value *out, dse_error *err)
 {
     const latency_rule *rule = x->row->rule;
-    metric_latency l;
+    metric_latency l = {0};
     dse_status st;
     double v;
 
