@@ -229,7 +229,8 @@ grep -q 'would never start job [0-9]* (PartitionTimeLimit)' refused.txt
 [ ! -e refused.db.slurm ]
 
 echo "-- a worker needs more memory than its task has"
-sed 's/^layers:.*/layers: 1000/' slow.yaml >big.yaml
+# So large that it lasts for several of the samples that Slurm takes, one a second.
+sed 's/^layers:.*/layers: 4000/' slow.yaml >big.yaml
 big="--model ./big.yaml,small --system ring8 --dp 1 --tp 8 --recompute no"
 "$CCLDSE" sweep $big --db memory_local.db >memory_local.txt 2>&1
 code=0
