@@ -158,7 +158,7 @@ metric_comm_type metric_comm_type_of_kernel(const char *name)
 #define MEMORY_WORDS "copy|memcpy|memset|fillbuffer|transpose|permute|contiguous"
 #define GEMM_WORDS                                                                                           \
     "gemm|gemv|matmul|cutlass|cublas|mma_|wgmma|xmma|nvjet|cijk_|triton_mm|triton_tem_fused*mm|"             \
-    "^fused_moe_kernel"
+    "^fused_moe_kernel|fmoe_|marlin::marlin|marlin_moe"
 
 /* What a function is called: its name without template arguments and parameters, unless it begins with such
  * ("std::enable_if<...>::type f"). */
@@ -202,7 +202,7 @@ metric_work metric_work_by_words(const char *name)
         {METRIC_WORK_REDUCTION, "^triton_red_|^triton_per_"}}; /* Inductor says so before what it fused */
     static const metric_name_class works[] = {
         {METRIC_WORK_MEMORY, MEMORY_WORDS},
-        {METRIC_WORK_ATTENTION, "softmax|fused_attn"},
+        {METRIC_WORK_ATTENTION, "softmax|attn|aiter*pa_|aiter*mla_|^_fwd_kernel|^_fwd_grouped_kernel"},
         {METRIC_WORK_OTHER, "pooling"},
         {METRIC_WORK_GEMM, GEMM_WORDS},
         {METRIC_WORK_ELEMENTWISE, "elementwise|ewise|vectorized|relu|gelu|silu|sigmoid"},
@@ -216,29 +216,43 @@ metric_work metric_work_by_words(const char *name)
                             : (metric_work)METRIC_CLASS_OF_NAME(works, name, METRIC_WORK_OTHER);
 }
 
-/* A name in which FBGEMM, a library that is mostly of embeddings, does not count as a matrix product: its
- * products say so elsewhere ("cutlass::gemm"). */
+/* A name without two libraries that are called after one kind of work and do others, too: FBGEMM, which is
+ * mostly of embeddings, and FlashInfer. Their products and attention say so elsewhere. */
 static const char *without_library(const char *name, char *plain, size_t size)
 {
+    static const char *const libraries[] = {"fbgemm", "flashinfer"};
     size_t n = 0;
 
-    if (!metric_says(name, "fbgemm"))
+    if (!metric_says(name, "fbgemm|flashinfer"))
         return name;
-    for (const char *c = name; *c && n + 1 < size;)
-        if (is_here(c, "fbgemm", 6, false))
-            c += 6;
+    while (*name && n + 1 < size) {
+        size_t skipped = 0;
+
+        for (size_t i = 0; i < DSE_COUNT(libraries); i++)
+            if (is_here(name, libraries[i], strlen(libraries[i]), false))
+                skipped = strlen(libraries[i]);
+        if (skipped)
+            name += skipped;
         else
-            plain[n++] = *c++;
+            plain[n++] = *name++;
+    }
     plain[n] = '\0';
     return plain;
 }
 
-/* FBGEMM's lookups are bound by memory, forward and backward, whatever their arguments are called. */
+/* What the words of the definition, whose recorded values stand, take for another kind. FBGEMM's lookups are
+ * bound by memory, forward and backward, whatever their arguments are called. */
 metric_work metric_work_of(const char *name)
 {
+    static const metric_name_class known[] = {
+        {METRIC_WORK_EMBEDDING, "split_embedding|dense_embedding_codegen|ssd_embedding_codegen"},
+        {METRIC_WORK_MEMORY, "_and_cache|appendpagedkvcache|nchwtonhwc|nhwctonchw"},
+        {METRIC_WORK_ATTENTION, "flashinfer*prefillwith|flashinfer*decodewith|flashinfer*mergestates"},
+        {METRIC_WORK_REDUCTION, "vectorized_layer_norm|cudnn::bn_"},
+        {METRIC_WORK_GEMM, "=^bmm_|cudnn*wgrad_alg|cudnn*dgrad_engine"}};
     char plain[4096];
+    uint8_t work = METRIC_CLASS_OF_NAME(known, name, METRIC_WORKS);
 
-    if (metric_says(name, "split_embedding|dense_embedding_codegen|ssd_embedding_codegen"))
-        return METRIC_WORK_EMBEDDING;
-    return metric_work_by_words(without_library(name, plain, sizeof plain));
+    return work == METRIC_WORKS ? metric_work_by_words(without_library(name, plain, sizeof plain))
+                                : (metric_work)work;
 }

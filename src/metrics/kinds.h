@@ -76,8 +76,8 @@ bool metric_begins(const char *text, const char *prefix);
 /* These take a kernel's name. */
 metric_comm_type metric_comm_type_of_kernel(const char *name); /* up to _RING, _TREE, _LL, ... */
 metric_work metric_work_of(const char *name);
-/* The same by the words of section 5.8 alone, in which FBGEMM's name is one of a matrix product, even of its
- * lookups in embeddings: for the metric of that section, whose recorded values have it so. */
+/* The same by the words of section 5.8 alone, in which FBGEMM's name is one of a matrix product, FlashInfer's
+ * one of attention, whatever the kernel: for the metric of that section, whose recorded values have it so. */
 metric_work metric_work_by_words(const char *name);
 
 /* Takes args["Collective name"] ("_allgather_base"), or an annotation without its "nccl:" ("all_reduce"). */

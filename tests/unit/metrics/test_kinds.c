@@ -29,6 +29,10 @@ static const seen names[] = {
     {"triton_tem_fused_addmm_3", "Inductor's template", METRIC_WORK_GEMM},
     {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32", "cuDNN",
      METRIC_WORK_GEMM},
+    {"_ZN5aiter51fmoe_bf16_pertokenFp8_g1u1_vs_silu_1tg_ps_32x512E", "AITER's grouped product on MI300X",
+     METRIC_WORK_GEMM},
+    {"void marlin::Marlin<__nv_bfloat16, 1125899906909960l, 256, 4, 16, 4>", "vLLM, weights of 4 bits",
+     METRIC_WORK_GEMM},
     /* None. */
     {"sm80_xmma_pooling_coalescedC_NHWC_kMax_3_False_execute_kernel_cudnn", "cuDNN", METRIC_WORK_OTHER},
     {"void deep_gemm::transpose_fp32<256u, 16u, 18u>(float const*, float*, unsigned int)", "DeepGEMM",
@@ -45,6 +49,15 @@ static const seen names[] = {
     {"_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillWithPagedKVCacheKernelI", "AITER, SGLang on MI300X",
      METRIC_WORK_ATTENTION},
     {"void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16>", "vLLM on MI300X",
+     METRIC_WORK_ATTENTION},
+    {"_attn_fwd", "Triton's tutorial", METRIC_WORK_ATTENTION},
+    {"attn_fwd", "FlashAttention in Triton on MI300X", METRIC_WORK_ATTENTION},
+    {"_attn_bwd_dkdv", "Triton's tutorial", METRIC_WORK_ATTENTION},
+    {"_fwd_grouped_kernel_stage1", "SGLang's decoding in Triton", METRIC_WORK_ATTENTION},
+    {"_fwd_kernel", "SGLang's and vLLM's prefill in Triton", METRIC_WORK_ATTENTION},
+    {"_chunk_scan_fwd_kernel", "Mamba 2: no attention", METRIC_WORK_OTHER},
+    {"_ZN5aiter31pa_bf16_pertokenFp8_gqa10_2tg_4wE", "AITER's paged attention", METRIC_WORK_ATTENTION},
+    {"_ZN5aiter36mla_dec_stage1_bf16_a16w16_subQ16_mqa16E", "AITER's decoding of DeepSeek",
      METRIC_WORK_ATTENTION},
     /* Communication. */
     {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "RCCL", METRIC_WORK_COMM},
@@ -99,13 +112,43 @@ CLAIM(kernels_are_known_by_their_names)
                      metric_work_name[metric_work_of(names[i].name)], metric_work_name[names[i].work]);
 }
 
-/* Its recorded values have FBGEMM's kernels among the products, by the words of its section. */
+/* What the words of the definition take for another kind, and its recorded values with them. */
+static const struct {
+    const char *name, *source;
+    metric_work work, by_words;
+} apart[] = {
+    {"void split_embedding_backward_codegen_kernel<float>(fbgemm_gpu::FixedDivisor)", "FBGEMM",
+     METRIC_WORK_EMBEDDING, METRIC_WORK_GEMM},
+    {"bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_swiGlu_dynBatch_sm100f", "TensorRT-LLM, vLLM on B200",
+     METRIC_WORK_GEMM, METRIC_WORK_OTHER},
+    {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char>", "vLLM on B200",
+     METRIC_WORK_MEMORY, METRIC_WORK_ATTENTION},
+    {"void tensorrt_llm::kernels::quantize_with_block_size<32>(flashinfer::QuantizationSFLayout)",
+     "vLLM on B200", METRIC_WORK_OTHER, METRIC_WORK_ATTENTION},
+    {"void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>", "FlashInfer", METRIC_WORK_REDUCTION,
+     METRIC_WORK_ATTENTION},
+    {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits>", "FlashInfer",
+     METRIC_WORK_ATTENTION, METRIC_WORK_ATTENTION},
+    {"void flashinfer::AppendPagedKVCacheKernel<128u, 8u>", "FlashInfer", METRIC_WORK_MEMORY,
+     METRIC_WORK_ATTENTION},
+    {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>", "PyTorch",
+     METRIC_WORK_REDUCTION, METRIC_WORK_ELEMENTWISE},
+    {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>", "cuDNN, ResNet-50",
+     METRIC_WORK_REDUCTION, METRIC_WORK_OTHER},
+    {"void cudnn::cnn::wgrad_alg0_engine<float, 128, 5, 5, 3, 3, 3, false, 512>", "cuDNN, ResNet-50",
+     METRIC_WORK_GEMM, METRIC_WORK_OTHER},
+    {"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>", "cuDNN, ResNet-50",
+     METRIC_WORK_MEMORY, METRIC_WORK_OTHER},
+};
+
 CLAIM(the_metric_of_kinds_goes_by_the_words_of_its_definition)
 {
-    static const char fbgemm[] =
-        "void split_embedding_backward_codegen_kernel<float>(fbgemm_gpu::FixedDivisor)";
-
-    assert_int_equal(metric_work_by_words(fbgemm), METRIC_WORK_GEMM);
+    for (size_t i = 0; i < DSE_COUNT(apart); i++)
+        if (metric_work_of(apart[i].name) != apart[i].work ||
+            metric_work_by_words(apart[i].name) != apart[i].by_words)
+            fail_msg("%s (%s) is taken for %s, by the words for %s", apart[i].name, apart[i].source,
+                     metric_work_name[metric_work_of(apart[i].name)],
+                     metric_work_name[metric_work_by_words(apart[i].name)]);
     for (size_t i = 0; i < DSE_COUNT(names); i++)
         if (!metric_says(names[i].name, "fbgemm"))
             assert_int_equal(metric_work_by_words(names[i].name), names[i].work);
