@@ -122,6 +122,16 @@ static dse_status check_steps(const metric_context *x, dse_error *err)
     return DSE_OK;
 }
 
+/* The first plane of a device that is neither a TPU nor a GPU, whose lines mean nothing known. */
+static const char *other_plane(const trace_rank *r)
+{
+    for (uint32_t i = 0; i < r->n_lanes; i++)
+        if (metric_begins(tpu_process_of(r, i), "/device:") &&
+            !metric_begins(tpu_process_of(r, i), TPU_PLANE))
+            return tpu_process_of(r, i);
+    return "";
+}
+
 static dse_status fail_no_gpu(const trace_rank *r, dse_error *err)
 {
     const trace_accelerator *a = trace_accelerator_of(r);
@@ -131,6 +141,10 @@ static dse_status fail_no_gpu(const trace_rank *r, dse_error *err)
                              "rank %" PRIu32 " ran on %s, and has no events of the device; record with "
                              "ProfilerActivity.%s",
                              r->rank, a->name, a->activity);
+    if (r->kind == TRACE_XLA)
+        return metric_absent(err,
+                             "'%.300s' has no operations of a TPU or a GPU%s%.100s; record while one works",
+                             r->path, *other_plane(r) ? ", but of " : "", other_plane(r));
     if (r->kind == TRACE_XLA_GPU)
         return metric_absent(err,
                              "GPU %" PRIu32 " of '%.300s' has no events on a stream; record while it works",

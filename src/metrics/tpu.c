@@ -377,24 +377,18 @@ static dse_status put_upstream(const metric_context *x, metric_value *out, dse_e
     return DSE_OK;
 }
 
-/* A trace without device events is measured as upstream does, and says so. */
 static dse_status put_defined(const metric_context *x, metric_value *out, dse_error *err)
 {
     const tpu_rule *rule = x->row->rule;
     tpu_run run = tpu_run_of(x);
-    dse_status st;
 
-    if (!run.n) {
-        st = put_upstream(x, out, err);
-        if (st == DSE_OK)
-            metric_put_text(out, "confidence", "low");
-        return st;
-    }
+    if (!run.n)
+        return metric_absent(err, "the trace has no device events");
     return (rule->define ? rule->define : put_quantity)(&run, out, err);
 }
 
 #define ROW(id, of_unit, of_needs, text)                                                                     \
-    METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), of_needs, text),                                   \
+    METRIC_ROW(#id, "tpu", of_unit, METRIC_ON(TRACE_XLA), (of_needs) | METRIC_NEEDS_EVIDENCE, text),         \
         .compute = put_defined, .compat = put_upstream, .compat_kinds = TPU_ON_CHROME, .headline = #id
 #define RULE(...) METRIC_RULE(tpu_rule, __VA_ARGS__)
 

@@ -348,7 +348,8 @@ static void keep_metadata(chrome_reader *r, const chrome_event *e)
         return;
     }
     *trace_pairs_at(&r->processes, 0, e->pid, &is_new) = e->meta_name;
-    r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0;
+    r->is_xla = r->is_xla || strncmp(text, "/device:", strlen("/device:")) == 0 ||
+                strncmp(text, "/host:", strlen("/host:")) == 0;
 }
 
 void chrome_name_lanes(chrome_reader *r)

@@ -245,6 +245,22 @@ CLAIM(a_count_of_nothing_needs_a_device_that_was_recorded)
     HOLDS(&w, METRIC_NEEDS_EVIDENCE);
 }
 
+/* Planes whose lines mean nothing known are named; what the host says is no device's work. */
+CLAIM(xla_s_operations_are_of_tpus_and_gpus)
+{
+    world w;
+
+    begin(&w, 1, TRACE_XLA);
+    w.rank[0].path = (char[]){"run.json"};
+    add_lane(&w, &w.rank[0], "/host:CPU");
+    LACKS(&w, METRIC_NEEDS_EVIDENCE,
+          "'run.json' has no operations of a TPU or a GPU; record while one works");
+    w.rank[0].names.text[0] = "/device:MTIA:0";
+    LACKS(&w, METRIC_NEEDS_EVIDENCE,
+          "'run.json' has no operations of a TPU or a GPU, but of /device:MTIA:0; record while one works");
+    dse_arena_free(&w.arena);
+}
+
 CLAIM(training_is_what_is_not_said_to_be_inference)
 {
     world w;
@@ -431,6 +447,7 @@ int main(void)
         cmocka_unit_test(tokens_are_a_batch_of_sequences),
         cmocka_unit_test(a_pipeline_has_two_stages_unless_it_is_forced),
         cmocka_unit_test(a_count_of_nothing_needs_a_device_that_was_recorded),
+        cmocka_unit_test(xla_s_operations_are_of_tpus_and_gpus),
         cmocka_unit_test(training_is_what_is_not_said_to_be_inference),
         cmocka_unit_test(a_model_has_its_size_and_its_devices),
         cmocka_unit_test(inference_is_what_the_option_or_the_card_says),

@@ -303,6 +303,19 @@ CLAIM(gpus_of_xla_are_ranks_with_kernels_on_their_streams)
     trace_record_free(&t);
 }
 
+/* XLA's profiler names the host's process so, with a device or without. */
+CLAIM(a_trace_of_xla_s_host_alone_is_not_kineto_s)
+{
+    trace_record t;
+
+    read_trace("{\"traceEvents\":["
+               "{\"ph\":\"M\",\"pid\":7,\"name\":\"process_name\",\"args\":{\"name\":\"/host:CPU\"}},"
+               "{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"name\":\"PjitFunction(f)\",\"ts\":1,\"dur\":1}]}",
+               &t);
+    assert_int_equal(t.rank[0].kind, TRACE_XLA);
+    trace_record_free(&t);
+}
+
 /* Kineto's words of MTIA: what the device did, and the calls of the host. */
 CLAIM(events_of_an_accelerator_that_is_no_gpu_are_its_kernels)
 {
@@ -453,6 +466,7 @@ int main(void)
         cmocka_unit_test(devices_groups_and_the_base_time_are_read),
         cmocka_unit_test(a_tpu_says_when_and_how_long_itself),
         cmocka_unit_test(gpus_of_xla_are_ranks_with_kernels_on_their_streams),
+        cmocka_unit_test(a_trace_of_xla_s_host_alone_is_not_kineto_s),
         cmocka_unit_test(events_of_an_accelerator_that_is_no_gpu_are_its_kernels),
         cmocka_unit_test(a_count_of_a_tpu_is_a_number_or_digits),
         cmocka_unit_test(each_pid_of_a_simulated_run_is_a_rank),
