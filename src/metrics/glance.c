@@ -312,6 +312,8 @@ glance glance_of(const metric_context *x)
             g.of_tpu = true;
         }
         tally_add_totals(&kernels, v->rank);
+        if (!g.gpu && !v->rank->n_devices && trace_accelerator_of(v->rank))
+            g.gpu = trace_accelerator_of(v->rank)->name;
         if (!v->kernels.n && !v->memory_ops.n)
             continue;
         if (v->rank->n_devices && !g.gpu)

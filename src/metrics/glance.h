@@ -58,7 +58,7 @@ typedef struct {
     glance_rows blocking; /* calls in which the host waited for a GPU */
     bool of_tpu;
     const char *program; /* "Megatron-LM", by names in the trace; NULL */
-    const char *gpu;     /* "NVIDIA A100-SXM4-40GB"; NULL: not said */
+    const char *gpu;     /* "NVIDIA A100-SXM4-40GB"; "MTIA"; NULL: not said */
 } glance;
 
 /* In the context's arena. _kinds: those kernels by their kind of work. */

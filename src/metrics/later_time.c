@@ -12,6 +12,7 @@ typedef struct {
     dse_arena *arena;
     size_t n, cap;
     double *s;
+    size_t marked; /* with the first and the last of each rank, which are left out */
 } step_times;
 
 static void add_steps(const metric_steps *all, const trace_rank *rank, step_times *t, later_result *r)
@@ -19,6 +20,7 @@ static void add_steps(const metric_steps *all, const trace_rank *rank, step_time
     metric_steps s = metric_steps_inner(all);
     double sum = 0;
 
+    t->marked += all->n;
     for (uint32_t i = 0; i < s.n; i++) {
         double seconds = metric_seconds(s.step[i].span.end - s.step[i].span.start);
 
@@ -117,6 +119,7 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
     if (t.n && !x->options->compat) {
         s = metric_summarise(t.s, t.n);
         metric_put_count(out, "num_steps", t.n);
+        metric_put_count(out, "num_marked_steps", t.marked);
         metric_put_number(out, "min_step_time", s.min);
         metric_put_number(out, "max_step_time", s.max);
         metric_put_number(out, "std_step_time", s.deviation);

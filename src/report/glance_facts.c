@@ -46,7 +46,7 @@ static const char *say_run(const report_glance *g, dse_arena *a)
     if (first->world_size > rec->n_ranks)
         dse_strbuf_addf(&s, " of %u", first->world_size);
     if (g->run.gpu || (c && c->xpu_model))
-        dse_strbuf_addf(&s, ", %s", g->run.gpu ? g->run.gpu : c->xpu_model);
+        dse_strbuf_addf(&s, ", %.60s", g->run.gpu ? g->run.gpu : c->xpu_model);
     for (size_t i = 0; i < g->run.n_devices; i++)
         longest = recorded_of(&g->run.device[i]) > longest ? recorded_of(&g->run.device[i]) : longest;
     if (longest)
@@ -58,9 +58,11 @@ static const char *say_run(const report_glance *g, dse_arena *a)
 static const char *say_steps(const report_glance *g, dse_arena *a)
 {
     const glance_device *all = &g->run.all;
-    double n = all->n_steps, mean = all->step_ps, low = all->least_ps, high = all->most_ps;
+    double n = all->n_steps, mean = all->step_ps, low = all->least_ps, high = all->most_ps, marked = n;
+    const char *of;
 
     if (!(n > 0)) {
+        marked = metric_number(metric_get(g->steps, "num_marked_steps"));
         n = metric_number(metric_get(g->steps, "num_steps"));
         mean = metric_number(metric_get(g->steps, "avg_step_time")) * TRACE_PS_PER_S;
         low = metric_number(metric_get(g->steps, "min_step_time")) * TRACE_PS_PER_S;
@@ -68,9 +70,10 @@ static const char *say_steps(const report_glance *g, dse_arena *a)
     }
     if (!(n * mean > 0))
         return g->run.n_devices ? "none are marked: shares are of the whole recording" : NULL;
+    of = marked > n ? dse_arena_printf(a, " of %.0f", marked) : "";
     if (!(n > 1))
-        return dse_arena_printf(a, "%s, of one step", glance_seconds(mean, a));
-    return dse_arena_printf(a, "%s, mean of %.0f%s, from %s to %s", glance_seconds(mean, a), n,
+        return dse_arena_printf(a, "%s, of one step%s", glance_seconds(mean, a), of);
+    return dse_arena_printf(a, "%s, mean of %.0f%s%s, from %s to %s", glance_seconds(mean, a), n, of,
                             g->run.n_devices > 1 && !g->run.of_tpu ? " over all ranks" : " steps",
                             glance_seconds(low, a), glance_seconds(high, a));
 }

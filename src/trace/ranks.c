@@ -393,7 +393,8 @@ static dse_status check_numbers(const trace_record *r, dse_error *err)
         if (b && a->kind == b->kind && a->rank == b->rank)
             return dse_fail(err, DSE_E_CONFIG,
                             "'%.200s' and '%.200s' both are rank %" PRIu32
-                            "; give one of them, or a directory without the other",
+                            ": of several jobs, or recorded twice; give one of them, or a directory "
+                            "without the other",
                             a->path, base_name(b->path), a->rank);
     }
     return DSE_OK;

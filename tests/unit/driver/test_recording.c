@@ -166,7 +166,7 @@ CLAIM(two_files_of_one_rank_are_refused)
     write_rank(&p, "a.json", 1, 2);
     write_rank(&p, "b.json", 1, 2);
     load(&p);
-    assert_says(p.st, &p.err, DSE_E_CONFIG, "/a.json' and 'b.json' both are rank 1;");
+    assert_says(p.st, &p.err, DSE_E_CONFIG, "/a.json' and 'b.json' both are rank 1: of several jobs");
     finish(&p);
 }
 

@@ -238,7 +238,7 @@ CLAIM(two_files_of_one_rank_are_refused)
     add(&r, TRACE_KINETO, "t/rank1.json.gz")->world_size = 4;
     refused(
         &r,
-        "'t/b.json' and 'rank1.json.gz' both are rank 1; give one of them, or a directory without the other");
+        "'t/b.json' and 'rank1.json.gz' both are rank 1: of several jobs, or recorded twice; give one of them, or a directory without the other");
 }
 
 CLAIM(a_number_of_one_name_alone_is_no_rank)
