@@ -62,6 +62,16 @@ static void follow_graph(whatif_builder *b, const whatif_rank *r, uint32_t op, u
                     DSE_NONE);
 }
 
+/* Whether an operation waited for something that was not recorded, as what ran before the recording began:
+ * long after the call that launched it, and nothing on its GPU came to an end meanwhile. */
+static bool waits_for_unrecorded(const whatif_builder *b, const whatif_rank *r, uint32_t op)
+{
+    const whatif_graph *g = b->graph;
+
+    return found_idle(b, r, op) && g->op[op].start - g->op[g->op[op].launch].end > WHATIF_IDLE_PS &&
+           whatif_last_ended(b, r, launched_at(g, op), g->op[op].start) == DSE_NONE;
+}
+
 /* A launch takes as long as recorded where that can be seen, else as long as is usual; a gap between two
  * operations of a stream is theirs if it is small, else the usual, as something else made it longer. */
 void whatif_build_streams(whatif_builder *b, const whatif_rank *r)
@@ -102,6 +112,9 @@ void whatif_build_streams(whatif_builder *b, const whatif_rank *r)
             else /* behind what was launched before the step */
                 whatif_link(b, whatif_step_begin(g, r->rank), whatif_begin(op),
                             r->busy_until[o->lane] - r->window.start, WHATIF_ORDER, DSE_NONE);
+            if (waits_for_unrecorded(b, r, op))
+                whatif_link(b, whatif_begin(o->launch), whatif_begin(op), o->start - launched_at(g, op),
+                            WHATIF_ORDER, DSE_NONE);
             if (is_graph(b, r, op))
                 follow_graph(b, r, op, prev);
         }

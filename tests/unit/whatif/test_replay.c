@@ -157,6 +157,35 @@ static void add(dse_strbuf *to, const char *cat, const char *name, int64_t tid, 
                     (long long)at, (long long)dur, (long long)correlation, args);
 }
 
+/* A kernel begins 1.4 ms after its launch on an idle GPU, behind what ran before the recording began; the
+ * host waits for it in a copy, whose end the step's end follows. */
+CLAIM(what_waits_for_something_unrecorded_waits_as_long)
+{
+    dse_strbuf text;
+    const char *events[1];
+    replay p = {0};
+    whatif_question q = whatif_no_change();
+
+    dse_strbuf_init(&text);
+    add(&text, "user_annotation", "ProfilerStep#1", 0, 1000, 1900, 0, "");
+    for (int64_t i = 0; i < 3; i++) { /* how long launches take */
+        add(&text, "cuda_runtime", "hipLaunchKernel", 0, 1010 + 20 * i, 5, 10 + i, "");
+        add(&text, "kernel", "fill", 101, 1016 + 20 * i, 1, 10 + i, "");
+    }
+    add(&text, "cuda_runtime", "hipLaunchKernel", 0, 1100, 5, 1, "");
+    add(&text, "kernel", "gemm", 100, 2505, 100, 1, "");
+    add(&text, "cuda_runtime", "hipMemcpyWithStream", 0, 1200, 1416, 2, "");
+    add(&text, "gpu_memcpy", "Memcpy DtoH", 100, 2605, 11, 2, "");
+    events[0] = text.data;
+    run_of(&p.run, events, 1);
+    build(&p);
+    assert_int_equal(ask(&p, &q).step, 1900 * US);
+    q = scale("gemm=0");
+    assert_int_equal(ask(&p, &q).step, 1800 * US);
+    run_free(&p.run);
+    dse_strbuf_free(&text);
+}
+
 /* A rank that launches kernels of three streams from two threads, synchronises, and takes part in n_comm
  * collectives. */
 static void random_rank(uint64_t *s, unsigned n_comm, dse_strbuf *out)
@@ -277,6 +306,7 @@ int main(void)
         cmocka_unit_test(the_longest_path_says_where_the_time_goes),
         cmocka_unit_test(ranks_that_are_not_there_are_replicated_only_if_asked_for),
         cmocka_unit_test(what_cannot_be_scaled_is_refused),
+        cmocka_unit_test(what_waits_for_something_unrecorded_waits_as_long),
         cmocka_unit_test(what_is_faster_never_lengthens_the_step),
     };
 
