@@ -15,6 +15,13 @@
 #define PAGE_COLUMNS 114 /* of the first page in HTML */
 #define LABEL        12  /* of a fact */
 
+/* The table of operators: characters of its names at most, and of its numbers with the spaces between. */
+#define LONG_OPERATOR 48
+#define LONG_MODULE   40
+#define NUMBERS       31
+
+#define COPIES_WIDTH 90 /* of the table of copies, with the longest call of each */
+
 /* ---- the tree ------------------------------------------------------------------------------- */
 
 static size_t width_of(const report_glance *g)
@@ -32,6 +39,15 @@ static void put_kernels(const report_glance *g, size_t most, report_node *root)
                        : g->columns > LONG_WIDTH ? LONG_NAME + g->columns - LONG_WIDTH
                                                  : LONG_NAME,
                        root);
+}
+
+/* The names share what the numbers leave of a narrow terminal. */
+static void put_operators(const report_glance *g, size_t most, report_node *root)
+{
+    const size_t room = g->columns ? width_of(g) - NUMBERS : LONG_OPERATOR + LONG_MODULE, own = 3 * room / 5;
+
+    glance_put_operators(g, most, own < LONG_OPERATOR ? own : LONG_OPERATOR,
+                         room - own < LONG_MODULE ? room - own : LONG_MODULE, root);
 }
 
 static void put_page(const report_glance *g, report_node *root)
@@ -54,13 +70,13 @@ static void put_all(const report_glance *g, size_t most, report_node *root)
     if (g->parts & REPORT_GLANCE_KERNELS) {
         put_kernels(g, most, root);
         glance_put_kinds(g, root);
-        glance_put_copies(g, root);
+        glance_put_copies(g, g->columns && width_of(g) < COPIES_WIDTH, root);
         glance_put_shapes(g, most, root);
     }
     if (g->parts & REPORT_GLANCE_COLLECTIVES)
         glance_put_collectives(g, most, root);
     if (g->parts & REPORT_GLANCE_OPERATORS)
-        glance_put_operators(g, most, root);
+        put_operators(g, most, root);
 }
 
 void report_glance_tree(const report_glance *g, report_node *root) { put_all(g, SIZE_MAX, root); }
@@ -78,8 +94,7 @@ static const struct {
     {"copies", "Copies and fills of memory", NULL},
     {"shapes", "Shapes of operators, and what they achieve", NULL},
     {"collectives", "Collectives, by group and size", "no collective is recorded on a device"},
-    {"operators", "Operators of the host, and the modules around them, by the time of their kernels",
-     "no kernel is recorded"},
+    {"operators", "Operators and their modules, by the time of their kernels", "no kernel is recorded"},
 };
 
 static size_t section_of(const report_node *list)

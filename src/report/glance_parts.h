@@ -40,10 +40,11 @@ void glance_put_devices(const report_glance *g, size_t most, report_node *root);
 void glance_put_idle(const report_glance *g, report_node *root);
 void glance_put_kernels(const report_glance *g, size_t most, bool brief, size_t room, report_node *root);
 void glance_put_kinds(const report_glance *g, report_node *root);
-void glance_put_copies(const report_glance *g, report_node *root);
+void glance_put_copies(const report_glance *g, bool brief, report_node *root);
 void glance_put_shapes(const report_glance *g, size_t most, report_node *root);
 void glance_put_collectives(const report_glance *g, size_t most, report_node *root);
-void glance_put_operators(const report_glance *g, size_t most, report_node *root);
+void glance_put_operators(const report_glance *g, size_t most, size_t room, size_t of_module,
+                          report_node *root);
 
 /* ---- glance_facts.c ------------------------------------------------------------------------- */
 

@@ -247,7 +247,7 @@ void glance_put_kinds(const report_glance *g, report_node *root)
     }
 }
 
-void glance_put_copies(const report_glance *g, report_node *root)
+void glance_put_copies(const report_glance *g, bool brief, report_node *root)
 {
     dse_arena *a = g->x->arena;
     report_node *list = report_lines(root, "copies");
@@ -256,12 +256,15 @@ void glance_put_copies(const report_glance *g, report_node *root)
         const glance_row *r = &g->run.copies.row[i];
         const bool sized = r->bytes > 0;
 
-        report_row(list, V_AS("copy", V_TEXT("name", r->name)), V_REAL("time_s", metric_seconds(r->ps)),
-                   V_CELL("time", glance_seconds((double)r->ps, a)), V_AS("calls", V_COUNT("calls", r->n)),
-                   V_CELL("mean", glance_seconds((double)r->ps / (double)r->n, a)),
-                   V_REAL("longest_s", metric_seconds(r->most_ps)),
-                   V_CELL("longest", glance_seconds((double)r->most_ps, a)),
-                   V_AS("size", V_KNOWN(sized, "bytes", V_BYTES("bytes", (uint64_t)r->bytes))),
+        report_node *row = report_row(
+            list, V_AS("copy", V_TEXT("name", r->name)), V_REAL("time_s", metric_seconds(r->ps)),
+            V_CELL("time", glance_seconds((double)r->ps, a)), V_AS("calls", V_COUNT("calls", r->n)),
+            V_CELL("mean", glance_seconds((double)r->ps / (double)r->n, a)),
+            V_REAL("longest_s", metric_seconds(r->most_ps)));
+
+        if (!brief)
+            report_put(row, V_CELL("longest", glance_seconds((double)r->most_ps, a)));
+        report_put(row, V_AS("size", V_KNOWN(sized, "bytes", V_BYTES("bytes", (uint64_t)r->bytes))),
                    V_CELL("GB/s", rate_of(sized ? r->bytes / metric_seconds(r->ps) : (double)NAN, a)));
     }
 }
@@ -373,7 +376,8 @@ void glance_put_collectives(const report_glance *g, size_t most, report_node *ro
     }
 }
 
-void glance_put_operators(const report_glance *g, size_t most, report_node *root)
+void glance_put_operators(const report_glance *g, size_t most, size_t room, size_t of_module,
+                          report_node *root)
 {
     dse_arena *a = g->x->arena;
     report_node *list = report_lines(root, "operators");
@@ -384,7 +388,7 @@ void glance_put_operators(const report_glance *g, size_t most, report_node *root
         report_row(list, V_CELL("of all", glance_percent((double)r->ps, (double)g->operators.ps, a)),
                    V_REAL("time_s", metric_seconds(r->ps)), V_CELL("time", glance_seconds((double)r->ps, a)),
                    V_AS("kernels", V_COUNT("kernels", r->n)), V_TEXT("operator", r->name),
-                   V_NOTE("operator", glance_cut(r->name, 48, a)), V_TEXT("module", *r->of ? r->of : NULL),
-                   V_NOTE("module", *r->of ? glance_cut(r->of, 40, a) : NULL));
+                   V_NOTE("operator", glance_cut(r->name, room, a)), V_TEXT("module", *r->of ? r->of : NULL),
+                   V_NOTE("module", *r->of ? glance_cut(r->of, of_module, a) : NULL));
     }
 }

@@ -8,6 +8,7 @@
 
 #define NAME_COLUMNS 40
 #define SHOWN_ITEMS  8 /* of a list of numbers, in text */
+#define ABSENT       "absent: "
 
 /* Of a table. */
 #define MAX_COLUMNS 6
@@ -194,8 +195,6 @@ static void add_readable(const metric_value *v, dse_strbuf *out)
         return;
     }
     report_measured_scalar(v, "absent", out);
-    if (v->kind == METRIC_ABSENT && v->text)
-        dse_strbuf_addf(out, ": %s", v->text);
 }
 
 static void add_list(const metric_value *v, dse_strbuf *out)
@@ -283,6 +282,9 @@ static void add_leaf(const metric_value *v, const metric_value *before, dse_strb
     } else if (v->kind == METRIC_ABSENT && v->text && before && before->kind == METRIC_ABSENT &&
                before->text && strcmp(v->text, before->text) == 0) {
         dse_strbuf_adds(out, "absent, as above");
+    } else if (v->kind == METRIC_ABSENT && v->text) {
+        dse_strbuf_adds(out, ABSENT);
+        dse_strbuf_add_wrapped(out, v->text, NAME_COLUMNS + 2 + strlen(ABSENT), WIDTH);
     } else {
         add_readable(v, out);
     }
@@ -343,7 +345,7 @@ static void add_entries(const metric *row, const metric_value *object, const cha
         }
         add_label(key, depth, out);
         add_leaf(i, before, out);
-        if (row)
+        if (row && i->kind != METRIC_ABSENT)
             add_sum(row, object, key, out);
         dse_strbuf_addc(out, '\n');
     }
