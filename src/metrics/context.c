@@ -7,6 +7,13 @@ trace_phase metric_phase_of(const metric_context *x)
                                                     : TRACE_PHASE_UNKNOWN;
 }
 
+dse_status metric_original_batch(const metric_context *x, dse_error *err)
+{
+    return x->card && x->card->batch_is_listed
+               ? metric_absent(err, "the card's batch_size is a list, on which the original tool fails")
+               : DSE_OK;
+}
+
 /* Whether the card puts the ranks on more than one node. */
 static bool on_nodes(const metric_context *x)
 {

@@ -49,6 +49,10 @@ static inline dse_arena *metric_scratch(const metric_context *x)
 /* The phase of the workload: --phase, or else the card's. */
 trace_phase metric_phase_of(const metric_context *x);
 
+/* Whether the original tools can compute with the card's batch_size: DSE_E_ABSENT of a list, on which they
+ * fail. */
+dse_status metric_original_batch(const metric_context *x, dse_error *err);
+
 /* Whether clocks are aligned by the ends of collectives: as --align says, or else if the card puts the ranks
  * on more than one node. */
 bool metric_aligns_clocks(const metric_context *x);

@@ -325,7 +325,7 @@ static dse_status mfu_compat(const metric_context *x, metric_value *out, dse_err
         c->num_heads == TRACE_CARD_NONE)
         return metric_absent(
             err, "the workload card's model_arch lacks num_params, num_layers, head_dim or num_heads");
-    if ((st = compat_seconds(x, &step, err)) != DSE_OK)
+    if ((st = metric_original_batch(x, err)) != DSE_OK || (st = compat_seconds(x, &step, err)) != DSE_OK)
         return st;
     flops = token_flops(c, c->phase != TRACE_PHASE_INFERENCE, (double)or_one(c->seq_len), false);
     v = flops * ((double)or_one(c->batch_size) * (double)or_one(c->seq_len) / step);

@@ -165,9 +165,11 @@ static dse_status throughput_tokens_compat(const metric_context *x, metric_value
                    seq = or_else(c, c ? c->seq_len : 0, DEFAULT_SEQ);
     double seconds = duration_of(x, &steps);
     int64_t iterations = or_else(c, c ? c->iteration : 0, steps > 0 ? steps : 1);
-
     int64_t tokens;
+    dse_status st = metric_original_batch(x, err);
 
+    if (st != DSE_OK)
+        return st;
     if (__builtin_mul_overflow(batch, seq, &tokens) || __builtin_mul_overflow(tokens, iterations, &tokens))
         return metric_absent(err,
                              "the card's batch_size, seq_len and iteration make more tokens than can be");
@@ -258,7 +260,10 @@ static dse_status throughput_compat(const metric_context *x, metric_value *out, 
                           (double)or_else(x->card, x->card ? x->card->seq_len : 0, 1024);
     metric_value *rates, *times;
     metric_summary all;
+    dse_status st = metric_original_batch(x, err);
 
+    if (st != DSE_OK)
+        return st;
     if (!ranks.n)
         return metric_absent(err, "no trace here lasts any time");
     all = metric_summarise(s, ranks.n);

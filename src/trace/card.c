@@ -185,6 +185,7 @@ static dse_status set_sweep(card_reading *r, const card_row *row, const cfg_node
 
     if (v->kind != CFG_LIST)
         return set_int(r, row, v, at, err);
+    r->card->batch_is_listed = true;
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++)
         st = set_int(r, row, v->item[i], v->n == 1 ? at : &unused, err);
     if (st == DSE_OK && v->n > 1)

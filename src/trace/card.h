@@ -33,6 +33,7 @@ typedef struct {
     int64_t num_layers, num_heads, head_dim;
     /* workload.data; batch_size counts sequences of a step over all ranks */
     int64_t batch_size, seq_len, input_len, output_len;
+    bool batch_is_listed; /* as a list, even of one */
     /* workload.hardware */
     double bandwidth_gbps[2]; /* scale-out, scale-up; Gbit/s, > 0 */
     const char *xpu_model;

@@ -112,6 +112,10 @@ CLAIM(the_original_trims_steps_and_knows_three_devices)
     run_step(&r.rec.rank[0], 1, 100, 300);
     run_step(&r.rec.rank[0], 2, 300, 310);
     assert_value(run_compat(&r, "mfu"), "mfu", 144230.7694);
+    r.card.batch_is_listed = true; /* a list times a length is a longer list, which has no rate */
+    for (size_t i = 0; i < 3; i++)
+        assert_null(run_compat(&r, (const char *const[]){"mfu", "throughput_tokens", "throughput"}[i]));
+    r.card.batch_is_listed = false;
     r.card.xpu_model = "nvidia_h200";
     assert_null(run_compat(&r, "mfu"));
     assert_int_equal(r.err.status, DSE_E_ABSENT);

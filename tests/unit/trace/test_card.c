@@ -229,6 +229,7 @@ CLAIM(a_list_of_batches_is_read_and_warned_of)
     assert_ok(r.st, &r.err);
     assert_int_equal(r.notes.n_warnings, 0);
     assert_int_equal(r.card.batch_size, 4);
+    assert_true(r.card.batch_is_listed);
     done(&r);
     warns("workload: {data: {batch_size: [4, 8]}}\n",
           "card.yaml:1:31: workload.data.batch_size is a list of 2: the card does not say which of them a "
