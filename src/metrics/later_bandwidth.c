@@ -126,7 +126,8 @@ static void add_utilization(const metric_context *x, const later_kernels *k, lat
 /* ---- collective_vol_*_gb ------------------------------------------------------------------- */
 
 /* Bytes by type, in GB of 1e9; calls whose size is unknown count 0, as upstream. Upstream takes the first rank; the
- * definition is the mean over ranks, or over the devices of TPUs. */
+ * definition is the mean over ranks, or over the devices of TPUs, and a call that does not say which
+ * collective it is (RCCL's ncclDevKernel_Generic) may be any. */
 static dse_status volume(const metric_context *x, metric_value *out, dse_error *err)
 {
     const char *name = x->row->name;
@@ -145,11 +146,11 @@ static dse_status volume(const metric_context *x, metric_value *out, dse_error *
         double bytes = 0;
 
         for (const comm_call *call = c[i].call; call < c[i].call + c[i].n; call++) {
-            const bool counts = types >> call->type & 1;
+            const bool counts = types >> call->type & 1, may = counts || call->type == METRIC_OTHER_COMM;
 
             bytes += counts ? call->bytes : 0;
             sized += counts && call->bytes > 0;
-            unknown += counts && !(call->bytes > 0);
+            unknown += may && !(call->bytes > 0);
         }
         sum += bytes / 1e9;
         holders += !compat && x->view[i].tpu.n ? x->view[i].tpu.n : 1;

@@ -29,7 +29,8 @@ typedef struct {
     static double name(const tpu_device *d) { return (expression); }                                         \
     static const quantity q_##name = {(under), (name), (reason)};
 
-#define NO_TIME "its operations last no time"
+#define NO_TIME  "its operations last no time"
+#define NO_FLOPS "no operation has model_flops"
 
 QUANTITY(span, "span_s", metric_seconds(d->span.end - d->span.start), "")
 QUANTITY(busy, "busy_s", length_s(&d->busy), "")
@@ -38,11 +39,10 @@ QUANTITY(comm, "comm_s", length_s(&d->comm), "")
 QUANTITY(memory, "memory_or_async_s", length_s(&d->memory), "")
 QUANTITY(all_reduce, "all_reduce_s", length_s(&d->of_comm[TPU_ALL_REDUCE]), "")
 QUANTITY(num_comm, "num_comm", (double)d->n_comms, "")
-QUANTITY(flops, "model_flops", d->flops, "")
+QUANTITY(flops, "model_flops", d->with_flops.n ? d->flops : NAN, NO_FLOPS)
 QUANTITY(compute_share, "compute_utilization", compute(d) / span(d), NO_TIME)
 QUANTITY(comm_share, "communication_fraction", comm(d) / span(d), NO_TIME)
-QUANTITY(flops_per_s, "achieved_flops_per_s", d->flops / length_s(&d->with_flops),
-         "no operation has model_flops")
+QUANTITY(flops_per_s, "achieved_flops_per_s", d->flops / length_s(&d->with_flops), NO_FLOPS)
 
 /* The object of the i-th device in an object of devices: "<number>", "<rank>:<number>" if there are several
  * ranks. */
@@ -353,7 +353,7 @@ static dse_status put_tokens(const tpu_run *run, metric_value *out, dse_error *e
            per = rule->per_second ? device_wall_s(run) : 1;
 
     if (!(all > 0))
-        return metric_absent(err, "no operation has model_flops");
+        return metric_absent(err, NO_FLOPS);
     if (!(per_token > 0) || !(per > 0))
         return metric_absent(err, "it needs --model_params above 0 and operations that take time");
     metric_put_number(out, "total_model_flops_all_devices", all);

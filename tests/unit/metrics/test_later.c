@@ -99,6 +99,21 @@ WITH(bandwidths_and_volumes)
     assert_metric(t, "collective_vol_alltoall_gb", "collective_vol_alltoall_gb", 0);
 }
 
+CLAIM(a_collective_without_a_name_may_be_any)
+{
+    static const char *const names[] = {"collective_vol_total_gb", "collective_vol_allreduce_gb"};
+    run r;
+
+    run_init(&r);
+    run_kernel(run_rank(&r, 0), "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", 0, 10);
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(run_metric(&r, names[i]));
+        assert_non_null(strstr(r.err.text, "none of the 1 calls says how much it moves"));
+        assert_value(run_compat(&r, names[i]), names[i], 0);
+    }
+    run_free(&r);
+}
+
 static void check_list(run *t, double first, double second)
 {
     dse_error err = DSE_ERROR_INIT;
@@ -207,6 +222,7 @@ int main(void)
         ON(upstream_takes_the_first_rank_and_its_own_units),
         ON(what_the_trace_lacks_is_refused),
         cmocka_unit_test_setup_teardown(one_rank_cannot_be_compared, load_one, unload),
+        cmocka_unit_test(a_collective_without_a_name_may_be_any),
         cmocka_unit_test(words_may_be_bound_to_a_place),
         cmocka_unit_test(words_have_signs_for_case_and_place),
     };

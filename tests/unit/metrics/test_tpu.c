@@ -122,6 +122,7 @@ CLAIM(without_names_operations_are_what_has_a_device_duration)
     load_text(&t, text, sizeof text - 1);
     assert_metric(&t, "wall_time_s", "wall_time_s", 4 * US);
     assert_metric(&t, "total_compute_time_s", "total_compute_time_s", 4 * US);
+    assert_null(run_metric(&t, "total_model_flops_from_args")); /* none says any, which is not 0 */
     run_free(&t);
 }
 
