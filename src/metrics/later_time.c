@@ -33,7 +33,7 @@ static void add_steps(const metric_steps *all, const trace_rank *rank, step_time
 
 /* ---- avg_step_time ------------------------------------------------------------------------- */
 
-/* The kind of marks that any rank has decides for all. */
+/* The kind of marks that any rank has decides for all; XLA's GPUs have the modules that they ran. */
 static void add_gpu_steps(const metric_context *x, step_times *t, later_result *r)
 {
     for (metric_mark mark = 0; mark < LATER_MARKS && r->whole == 0; mark++)
@@ -43,6 +43,12 @@ static void add_gpu_steps(const metric_context *x, step_times *t, later_result *
             if (s.n)
                 add_steps(&s, x->view[i].rank, t, r);
         }
+    for (uint32_t i = 0; i < x->n_views && later_kind(x) == TRACE_XLA_GPU && !x->options->compat; i++) {
+        metric_steps s = metric_marked_steps(x->view[i].rank, METRIC_MARK_TRAIN, x->arena);
+
+        if (s.n)
+            add_steps(&s, x->view[i].rank, t, r);
+    }
 }
 
 /* The number of a step's process; INT64_MAX: it has none. */

@@ -126,6 +126,27 @@ CLAIM(without_names_operations_are_what_has_a_device_duration)
     run_free(&t);
 }
 
+/* Four modules of 10, 20, 40 and 80 us: the inner two count. */
+CLAIM(steps_of_xla_s_gpus_are_their_modules)
+{
+    static const char text[] =
+        "[{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Modules\"}},"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream #1\"}},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"name\":\"gemm\",\"ts\":0,\"dur\":9},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"jit_train_step(7)\",\"ts\":0,\"dur\":10},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"jit_train_step(7)\",\"ts\":10,\"dur\":20},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"jit_train_step(7)\",\"ts\":30,\"dur\":40},"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"jit_train_step(7)\",\"ts\":70,\"dur\":80}]";
+    run t;
+
+    load_text(&t, text, sizeof text - 1);
+    assert_metric(&t, "avg_step_time", "avg_step_time", 30 * US);
+    assert_metric(&t, "avg_step_time", "num_steps", 2);
+    assert_metric(&t, "avg_step_time", "num_marked_steps", 4);
+    run_free(&t);
+}
+
 /* Time and memory are in proportion to the events, also where each has a process of its own: devices times
  * events would take minutes here. */
 CLAIM(processes_may_be_as_many_as_events)
@@ -304,6 +325,7 @@ int main(void)
         ON(leaves, start_and_done_are_one_communication),
         ON(leaves, shares_are_means_over_devices),
         cmocka_unit_test(without_names_operations_are_what_has_a_device_duration),
+        cmocka_unit_test(steps_of_xla_s_gpus_are_their_modules),
         cmocka_unit_test(processes_may_be_as_many_as_events),
         cmocka_unit_test(the_original_tools_take_events_that_lack_a_time),
         cmocka_unit_test(an_operation_without_an_offset_puts_its_device_on_the_trace_s_clock),
