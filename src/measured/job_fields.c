@@ -113,11 +113,25 @@ static dse_status read_text(row_reading *r, const found *f, dse_error *err)
     return put_text(r, f, f->value->text, err);
 }
 
-static dse_status read_int(row_reading *r, const found *f, dse_error *err)
+/* A list of batches is of what was tried: it says which one the row has only if there is one. */
+static bool is_untold(found *f)
 {
+    if (f->field != F_BATCH || f->value->kind != CFG_LIST)
+        return false;
+    if (f->value->n != 1)
+        return true;
+    f->value = f->value->item[0];
+    return false;
+}
+
+static dse_status read_int(row_reading *r, const found *given, dse_error *err)
+{
+    found own = *given, *f = &own;
     char must[64];
     int64_t v;
 
+    if (is_untold(f))
+        return DSE_OK;
     snprintf(must, sizeof must, "a whole number of at least %" PRId64, msr_fields[f->field].min);
     if (!is_plain(f->value) || dse_parse_int(f->value->text, &v, NULL) != DSE_OK ||
         v < msr_fields[f->field].min)
