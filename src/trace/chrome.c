@@ -131,6 +131,8 @@ static void warn(chrome_reader *r, const char *path)
         const char *what;
     } faults[] = {
         {r->backwards.n, r->backwards.first, "events left out because their duration is negative"},
+        {r->open.n, r->open.first,
+         "events left out because they say their begin alone (\"ph\": \"B\", and \"E\" for the end)"},
         {r->out_of_range.n, r->out_of_range.first,
          "events left out because their times are no numbers, or more than 53 days from the first"},
         {r->device_times.n, r->device_times.first,

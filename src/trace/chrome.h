@@ -39,7 +39,7 @@ typedef struct {
     bool in_bytes;        /* simulated run: sizes are bytes, else elements */
     size_t n_peaks, cap_peaks;
     uint64_t *peak; /* simulated run: peak memory by rank; TRACE_UNKNOWN */
-    chrome_count backwards, out_of_range, correlations, device_times;
+    chrome_count backwards, open, out_of_range, correlations, device_times;
     trace_json_guess event_keys, args_keys;
     trace_args args, no_args; /* of the current event; args without any value */
     trace_memory_change change;

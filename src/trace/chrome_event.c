@@ -539,6 +539,8 @@ void chrome_read_events(chrome_reader *r)
         r->n_read++;
         if (e.ph == 'M')
             keep_metadata(r, &e);
+        else if (e.ph == 'B')
+            count(&r->open, e.at);
         if (e.ph && timed(r, &e, &start_ps, &dur_ps) && (e.ph == 'X' || e.ph == 'i' || e.ph == 'I'))
             add_event(r, &e, start_ps, dur_ps);
     }

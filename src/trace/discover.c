@@ -94,8 +94,11 @@ static dse_status fail_several(const char *dir, const char *const *place, size_t
     for (size_t i = 0; i < n && i < 6; i++)
         name[i] = place[i] + strlen(dir) + 1;
     dse_join(list, sizeof list, name, n < 6 ? n : 6);
-    return dse_fail(err, DSE_E_CONFIG, "'%.200s' has traces in %zu directories: %s%s; give one of them", dir,
-                    n, list, n > 6 ? ", ..." : "");
+    return dse_fail(
+        err, DSE_E_CONFIG,
+        "'%.200s' has traces in %zu directories: %s%s; give one of them, or one with the files of "
+        "all ranks",
+        dir, n, list, n > 6 ? ", ..." : "");
 }
 
 /* Takes the traces of the only one of these directories that has some; several are an error. */

@@ -104,6 +104,14 @@ CLAIM(events_of_negative_duration_are_left_out)
         "t.json: byte 69: events left out because their duration is negative: 2 (this is the first)");
 }
 
+CLAIM(events_that_end_elsewhere_are_left_out)
+{
+    expect_warning(
+        "[" EVENT("a", "1", "2") ",{\"ph\":\"B\",\"name\":\"b\",\"ts\":5},{\"ph\":\"E\",\"ts\":7}]", 1,
+        "t.json: byte 69: events left out because they say their begin alone (\"ph\": \"B\", and \"E\" "
+        "for the end): 1 (this is the first)");
+}
+
 CLAIM(clocks_may_run_backwards)
 {
     trace_record t;
@@ -285,6 +293,7 @@ int main(void)
         cmocka_unit_test(what_is_no_trace_is_refused),
         cmocka_unit_test(a_nesting_bomb_is_defused),
         cmocka_unit_test(events_of_negative_duration_are_left_out),
+        cmocka_unit_test(events_that_end_elsewhere_are_left_out),
         cmocka_unit_test(clocks_may_run_backwards),
         cmocka_unit_test(times_out_of_range_are_left_out),
         cmocka_unit_test(times_that_are_no_numbers_are_not_there),

@@ -250,7 +250,7 @@ CLAIM(an_iteration_of_the_guides_layout_is_taken_if_it_is_the_only_one)
     says(&p, DSE_E_CONFIG, "'",
          "' has traces in 2 directories: traces/profile_traces/iteration_10, "
          "traces/profile_traces/iteration_5; give one "
-         "of them");
+         "of them, or one with the files of all ranks");
     finish(&p);
 }
 
@@ -264,7 +264,8 @@ CLAIM(several_runs_are_refused)
     add(&p, "b/rank0.json", TIMELINE);
     add(&p, "a/rank0.json", TIMELINE);
     look(&p, "", TRACE_PROFILES_AUTO);
-    says(&p, DSE_E_CONFIG, "'", "' has traces in 2 directories: a, b; give one of them");
+    says(&p, DSE_E_CONFIG, "'",
+         "' has traces in 2 directories: a, b; give one of them, or one with the files of all ranks");
     finish(&p);
 }
 
