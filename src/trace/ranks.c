@@ -437,6 +437,29 @@ static dse_status check_groups(const trace_record *r, dse_error *err)
     return DSE_OK;
 }
 
+#define SINCE_1970_NS (1000000000 * (int64_t)1000000000) /* below it a clock counts from something else */
+#define HOUR_NS       (3600 * (int64_t)1000000000)
+
+/* Says it where clocks that tell the date put files of one profiler hours apart. */
+static void warn_if_apart(trace_record *r)
+{
+    const trace_rank *first = NULL, *last = NULL;
+
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const trace_rank *a = &r->rank[i];
+
+        if (a->kind == TRACE_SNAPSHOT || a->base_ns < SINCE_1970_NS)
+            continue;
+        first = !first || a->base_ns < first->base_ns ? a : first;
+        last = !last || a->base_ns > last->base_ns ? a : last;
+    }
+    if (first && last->base_ns - first->base_ns > HOUR_NS)
+        trace_warn(r, first->path,
+                   "was recorded %" PRId64
+                   " hours before '%.200s': if they are of two jobs, give one at a time",
+                   (last->base_ns - first->base_ns) / HOUR_NS, base_name(last->path));
+}
+
 dse_status trace_settle_ranks(trace_record *r, dse_error *err)
 {
     dse_status st;
@@ -452,5 +475,7 @@ dse_status trace_settle_ranks(trace_record *r, dse_error *err)
         st = check_numbers(r, err);
     if (st == DSE_OK)
         st = check_groups(r, err);
+    if (st == DSE_OK)
+        warn_if_apart(r);
     return st;
 }

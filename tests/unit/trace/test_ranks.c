@@ -236,9 +236,32 @@ CLAIM(two_files_of_one_rank_are_refused)
     add_rank(&r, TRACE_KINETO, "t/b.json", 1, 4);
     add_rank(&r, TRACE_KINETO, "t/a.json", 0, 4);
     add(&r, TRACE_KINETO, "t/rank1.json.gz")->world_size = 4;
-    refused(
-        &r,
-        "'t/b.json' and 'rank1.json.gz' both are rank 1: of several jobs, or recorded twice; give one of them, or a directory without the other");
+    refused(&r, "'t/b.json' and 'rank1.json.gz' both are rank 1: of several jobs, or recorded twice; give "
+                "one of them, "
+                "or a directory without the other");
+}
+
+/* Two clocks that tell the date, and one that counts from the start of its machine. */
+CLAIM(files_of_other_hours_are_warned_of)
+{
+    trace_record r = {0};
+    dse_error err = DSE_ERROR_INIT;
+    const int64_t hour = 3600 * INT64_C(1000000000), now = 1700000000 * INT64_C(1000000000);
+
+    add_rank(&r, TRACE_KINETO, "t/a.json", 0, 3);
+    add_rank(&r, TRACE_KINETO, "t/b.json", 1, 3);
+    add_rank(&r, TRACE_KINETO, "t/c.json", 2, 3);
+    r.rank[0].base_ns = now + hour;
+    r.rank[1].base_ns = now;
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    assert_int_equal(r.n_warnings, 0);
+    r.rank[0].base_ns = now + 5 * hour;
+    assert_ok(trace_settle_ranks(&r, &err), &err);
+    assert_int_equal(r.n_warnings, 1);
+    assert_string_equal(r.warning[0].text,
+                        "t/b.json: was recorded 5 hours before 'a.json': if they are of two "
+                        "jobs, give one at a time");
+    trace_record_free(&r);
 }
 
 CLAIM(a_number_of_one_name_alone_is_no_rank)
@@ -379,6 +402,7 @@ int main(void)
         cmocka_unit_test(other_members_of_the_group_of_all_are_refused),
         cmocka_unit_test(groups_of_some_ranks_may_be_others),
         cmocka_unit_test(timelines_of_two_profilers_are_refused),
+        cmocka_unit_test(files_of_other_hours_are_warned_of),
         cmocka_unit_test(nothing_is_one_job),
         cmocka_unit_test(a_rank_is_peeked_at),
     };
