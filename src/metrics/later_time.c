@@ -134,7 +134,9 @@ static dse_status avg_step_time(const metric_context *x, metric_value *out, dse_
                      unread ? "the original tool does not read databases of Nsight Systems"
                      : tpu  ? "no step markers ($core.py:<line> step, jit_train_step), and no iteration in a "
                               "workload card"
-                            : "no step markers (ProfilerStep#, execute_context_, run_batch)",
+                     : later_kind(x) == TRACE_XLA_GPU
+                         ? "no step markers (modules jit_train_step)"
+                         : "no step markers (ProfilerStep#, execute_context_, run_batch)",
                      err);
 }
 
