@@ -85,19 +85,23 @@ static uint32_t awaited(const host *h, uint32_t call, uint32_t n_launched)
     return g->op[g->op[w].launch].start < c->start ? w : DSE_NONE;
 }
 
-/* A call that synchronises, but found nothing to wait for, would wait if the GPU were slower: for what was
- * launched last before it, by this thread or, if it waits for the device, on each stream. */
-static void would_wait(const host *h, uint32_t call)
+static bool waits_for_all(const host *h, uint32_t call)
 {
-    const whatif_op *op = h->b->graph->op, *c = &op[call];
-    const trace_rank *rank = h->r->view->rank;
-    bool all = metric_says(name_of(h, call), "devicesynchronize|ctxsynchronize");
+    return metric_says(name_of(h, call), "devicesynchronize|ctxsynchronize");
+}
 
-    for (uint32_t l = 0; l < rank->n_lanes; l++) {
-        uint32_t w = all || l == c->lane ? h->last_launched[l] : DSE_NONE;
+/* A call that synchronises would wait, if the GPU were slower, also for what had ended by `until`: when the
+ * call began, or what it waited for ended. It is what was launched last before it, by this thread or, if it
+ * waits for the device, on each stream. */
+static void would_wait(const host *h, uint32_t call, int64_t until, int64_t rest)
+{
+    const whatif_op *op = h->b->graph->op;
 
-        if (w != DSE_NONE && op[w].end <= c->start + WHATIF_ROUND_PS)
-            whatif_link(h->b, whatif_end(w), whatif_end(call), c->end - c->start, WHATIF_HOST, DSE_NONE);
+    for (uint32_t l = 0; l < h->r->view->rank->n_lanes; l++) {
+        uint32_t w = waits_for_all(h, call) || l == op[call].lane ? h->last_launched[l] : DSE_NONE;
+
+        if (w != DSE_NONE && op[w].end <= until + WHATIF_ROUND_PS)
+            whatif_link(h->b, whatif_end(w), whatif_end(call), rest, WHATIF_HOST, DSE_NONE);
     }
 }
 
@@ -111,8 +115,8 @@ static void add_call(const host *h, uint32_t call, uint32_t n_launched)
                 rest < c->end - c->start ? rest : c->end - c->start, WHATIF_HOST, DSE_NONE);
     if (w != DSE_NONE)
         whatif_link(h->b, whatif_end(w), whatif_end(call), rest, WHATIF_HOST, DSE_NONE);
-    else if (whatif_is_blocking(name_of(h, call)))
-        would_wait(h, call);
+    if (whatif_is_blocking(name_of(h, call)) && (w == DSE_NONE || waits_for_all(h, call)))
+        would_wait(h, call, w == DSE_NONE ? c->start : op[w].end, rest);
 }
 
 void whatif_build_host(whatif_builder *b, const whatif_rank *r)

@@ -157,6 +157,32 @@ static void add(dse_strbuf *to, const char *cat, const char *name, int64_t tid, 
                     (long long)at, (long long)dur, (long long)correlation, args);
 }
 
+/* The host waits for the device, on which communication ends last, at 1140 us. Where that runs beside the
+ * computation, the host still waits for the latter: until 1120 us, and 5 + 55 us are its own. */
+CLAIM(a_call_that_waits_for_the_device_waits_for_each_stream)
+{
+    dse_strbuf text;
+    const char *events[1];
+    replay p = {0};
+    whatif_question q = whatif_no_change();
+
+    dse_strbuf_init(&text);
+    add(&text, "user_annotation", "ProfilerStep#1", 0, 990, 210, 0, "");
+    add(&text, "cuda_runtime", "cudaLaunchKernel", 0, 1010, 4, 1, "");
+    add(&text, "kernel", "gemm", 100, 1020, 100, 1, "");
+    add(&text, "cuda_runtime", "cudaLaunchKernel", 0, 1015, 4, 2, "");
+    add(&text, "kernel", "ncclDevKernel_AllReduce_Sum", 102, 1120, 20, 2, "");
+    add(&text, "cuda_runtime", "cudaDeviceSynchronize", 0, 1030, 115, 3, "");
+    events[0] = text.data;
+    run_of(&p.run, events, 1);
+    build(&p);
+    assert_int_equal(ask(&p, &q).step, 210 * US);
+    q.overlap = true;
+    assert_int_equal(ask(&p, &q).step, 190 * US);
+    run_free(&p.run);
+    dse_strbuf_free(&text);
+}
+
 /* A kernel begins 1.4 ms after its launch on an idle GPU, behind what ran before the recording began; the
  * host waits for it in a copy, whose end the step's end follows. */
 CLAIM(what_waits_for_something_unrecorded_waits_as_long)
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test(the_longest_path_says_where_the_time_goes),
         cmocka_unit_test(ranks_that_are_not_there_are_replicated_only_if_asked_for),
         cmocka_unit_test(what_cannot_be_scaled_is_refused),
+        cmocka_unit_test(a_call_that_waits_for_the_device_waits_for_each_stream),
         cmocka_unit_test(what_waits_for_something_unrecorded_waits_as_long),
         cmocka_unit_test(what_is_faster_never_lengthens_the_step),
     };
