@@ -632,6 +632,62 @@ CLAIM(a_certificate_lasts_as_long_as_its_points_are_asked_for)
     end();
 }
 
+static void sweep_of(const uint64_t *hashes, size_t n)
+{
+    store *s = open_for(STORE_WRITE);
+
+    sweep_asks(s, hashes, n);
+    assert_ok(store_finish(s, &err), &err);
+}
+
+/* Whoever asks for the points without a search wants them ranked as any others. */
+CLAIM(a_sweep_of_the_same_points_ends_a_certificate)
+{
+    const uint64_t same[] = {1, (uint64_t)1 << 63, 5};
+    store_searched c;
+
+    begin();
+    ask_and_note();
+    assert_int_equal(get_searched(&c), 2);
+    sweep_of(same, 3);
+    assert_int_equal(get_searched(&c), 0);
+    end();
+}
+
+/* No row is asked for then, and not all, as where nothing was noted ever; what is imported is. */
+CLAIM(a_search_that_finds_nothing_asks_for_nothing)
+{
+    const store_searched note = {"m", "s", 0, true, 0, 0, 7, true, 1, 80e9};
+    const uint64_t known = 7;
+    store_row r = row("{}", known, "m", 4, 5), *rows;
+    store_searched c;
+    store *s;
+    size_t n;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_ok(store_put(s, &r, &err), &err);
+    sweep_asks(s, &known, 1);
+    assert_ok(store_finish(s, &err), &err);
+    for (int asked = 0; asked < 2; asked++) {
+        s = open_for(STORE_WRITE);
+        if (asked) {
+            assert_ok(store_ask(s, &known, 1, &err), &err);
+        } else {
+            sweep_asks(s, NULL, 0);
+            assert_ok(store_put_searched(s, &note, 1, &err), &err);
+        }
+        assert_ok(store_finish(s, &err), &err);
+        assert_int_equal(get_searched(&c), asked ? 0 : 1);
+        s = open_for(STORE_READ);
+        assert_ok(store_list(s, NULL, NULL, &arena, &rows, &n, &err), &err);
+        store_close(s);
+        assert_int_equal(n, 1);
+        assert_int_equal(rows[0].asked, asked);
+    }
+    end();
+}
+
 CLAIM(a_certificate_that_is_not_what_was_written_is_none)
 {
     store_searched c;
@@ -670,6 +726,8 @@ int main(void)
         cmocka_unit_test(a_writer_whose_file_is_gone_says_so),
         cmocka_unit_test(a_writer_whose_log_is_cut_says_so),
         cmocka_unit_test(a_certificate_lasts_as_long_as_its_points_are_asked_for),
+        cmocka_unit_test(a_sweep_of_the_same_points_ends_a_certificate),
+        cmocka_unit_test(a_search_that_finds_nothing_asks_for_nothing),
         cmocka_unit_test(a_certificate_that_is_not_what_was_written_is_none),
     };
 
