@@ -97,8 +97,11 @@ dse_status store_get_searched(store *s, dse_arena *a, store_searched **out, size
     *n = 0;
     if (st != DSE_OK || !is_there)
         return st;
-    if (sqlite3_prepare_v2(s->db, GET, -1, &q, NULL) != SQLITE_OK)
+    code = sqlite3_prepare_v2(s->db, GET, -1, &q, NULL);
+    if (code == SQLITE_ERROR)
         return DSE_OK; /* another table of this name: nothing is known */
+    if (code != SQLITE_OK)
+        return store_fail(s, err, "read the database");
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         DSE_ARENA_GROW(a, *out, cap, *n + 1);
         get_row(q, a, &(*out)[(*n)++]);

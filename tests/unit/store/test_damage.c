@@ -557,6 +557,29 @@ CLAIM(a_writer_whose_file_is_gone_says_so)
 }
 
 /* What was committed lies in the log until the end. */
+/* What is put after that would else wait for a commit that nobody asks for. */
+CLAIM(a_transaction_that_cannot_begin_is_none)
+{
+    store_row r = row("{}", 1, "m", 8, 5), *rows;
+    sqlite3 *db;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE figures RENAME TO other", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(store_begin(s, &err), DSE_E_STORE);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE other RENAME TO figures", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(store_put(s, &r, &err), &err);
+    store_close(s);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    store_close(s);
+    end();
+}
+
 CLAIM(a_writer_whose_log_is_cut_says_so)
 {
     char log[120];
@@ -724,6 +747,7 @@ int main(void)
         cmocka_unit_test(a_writer_locks_the_file_and_not_its_name),
         cmocka_unit_test(a_symbolic_link_is_the_file_that_it_leads_to),
         cmocka_unit_test(a_writer_whose_file_is_gone_says_so),
+        cmocka_unit_test(a_transaction_that_cannot_begin_is_none),
         cmocka_unit_test(a_writer_whose_log_is_cut_says_so),
         cmocka_unit_test(a_certificate_lasts_as_long_as_its_points_are_asked_for),
         cmocka_unit_test(a_sweep_of_the_same_points_ends_a_certificate),
