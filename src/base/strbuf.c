@@ -225,3 +225,20 @@ void dse_strbuf_add_csv(dse_strbuf *b, const char *text)
     }
     dse_strbuf_addc(b, '"');
 }
+
+void dse_strbuf_add_shell(dse_strbuf *b, const char *word)
+{
+    if (*word &&
+        !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-")]) {
+        dse_strbuf_adds(b, word);
+        return;
+    }
+    dse_strbuf_addc(b, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            dse_strbuf_adds(b, "'\\''");
+        else
+            dse_strbuf_addc(b, *word);
+    }
+    dse_strbuf_addc(b, '\'');
+}

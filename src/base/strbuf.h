@@ -50,4 +50,7 @@ void dse_strbuf_add_wrapped(dse_strbuf *b, const char *text, size_t column, size
  * "CSV Injection"). */
 void dse_strbuf_add_csv(dse_strbuf *b, const char *text);
 
+/* A word of a shell's command, quoted where it must be. */
+void dse_strbuf_add_shell(dse_strbuf *b, const char *word);
+
 #endif

@@ -29,6 +29,7 @@ typedef struct {
 
 static const char *const tables[] = {"each", "one", NULL};
 
+#define DEFAULT_DB    "results/ccldse.db" /* as sweep and show have it */
 #define DEFAULT_DRAWS 256
 #define DEFAULT_SEED  1
 
@@ -44,7 +45,7 @@ static const option options[] = {
      "what to rank by: wall_time, peak_memory, exposed_comm, compute_util, cost, energy, ...; of profile "
      "train tokens (a second), mfu, ...",
      .complete = COMPLETE_METRIC, FIELD(by)},
-    {"--db", OPT_STRING, "FILE", "results/ccldse.db", "the results database", FIELD(db)},
+    {"--db", OPT_STRING, "FILE", DEFAULT_DB, "the results database", FIELD(db)},
     {"--all", OPT_FLAG, NULL, "false",
      "rank all of the database; without it the points of the last sweep, and what was imported since",
      FIELD(all)},
@@ -73,6 +74,8 @@ typedef struct {
     report_study *joined; /* NULL: a table for each configuration */
     size_t n_joined, n_searched;
     store_searched *searched; /* what a search knows of these points; none: they are not of one */
+    size_t n_searched_in_vain;
+    double hbm_bytes; /* as asked for */
 } remarks;
 
 /* Without --hbm, the limit is the capacity that the system card gave, if it gave one. */
@@ -85,6 +88,7 @@ static dse_status add_machine(const best_options *o, report_study *s, dse_arena 
         return st;
     s->hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
     s->laws = machine.laws;
+    s->db = strcmp(o->db, DEFAULT_DB) ? o->db : NULL;
     return DSE_OK;
 }
 
@@ -112,13 +116,33 @@ static const store_searched *searched_of(const remarks *m, const report_study *s
     return n_found == 1 && n_tables == 1 ? found : NULL;
 }
 
+static void put_searched_in_vain(const remarks *m, report_node *to)
+{
+    report_node *list = m->n_searched_in_vain ? report_list(to, "searched_in_vain") : NULL;
+
+    for (size_t i = 0; i < m->n_searched; i++)
+        if (!m->searched[i].n)
+            report_certificate_put_none(&m->searched[i], list);
+}
+
+static void print_searched_in_vain(const remarks *m, dse_strbuf *out)
+{
+    for (size_t i = 0; i < m->n_searched; i++)
+        if (!m->searched[i].n)
+            report_certificate_print_none(&m->searched[i], out);
+}
+
 static void put_remarks(const report_study *s, size_t index, void *user, report_node *to)
 {
     const remarks *m = user;
 
+    if (!s) {
+        put_searched_in_vain(m, to);
+        return;
+    }
     if (s->n_joined) {
         if (searched_of(m, s))
-            report_certificate_put(searched_of(m, s), to);
+            report_certificate_put(searched_of(m, s), s->by, m->hbm_bytes, to);
         return;
     }
 
@@ -187,9 +211,12 @@ static void print_band(const report_study *s, const drv_best_band *all, size_t i
     dse_strbuf_free(&text);
 }
 
-static void print_others(const remarks *m, const best_options *o, dse_strbuf *out)
+static void print_others(const remarks *m, size_t n, const best_options *o, dse_strbuf *out)
 {
-    if (m->n_others)
+    if (m->n_others && !n)
+        dse_strbuf_addf(out, "The last sweep has no results; --all ranks the %zu in %s.\n", m->n_others,
+                        o->db);
+    else if (m->n_others)
         dse_strbuf_addf(out,
                         "These are the points of the last sweep; --all also ranks the %zu other%s in %s.\n",
                         m->n_others, m->n_others == 1 ? "" : "s", o->db);
@@ -272,10 +299,11 @@ static void print(const report_study *studies, size_t n, const store_unlisted *u
         print_joined(studies, n, m, o, &sizes, out);
     else
         print_each(studies, n, m, o, &sizes, r);
+    print_searched_in_vain(m, out);
     print_unlisted(unlisted, out);
-    print_others(m, o, out);
+    print_others(m, n, o, out);
     report_ranking_notes(studies, n, out);
-    if (!sizes.differ)
+    if (n && !sizes.differ)
         report_sizes_print(&sizes, out);
 }
 
@@ -314,8 +342,8 @@ static dse_status make_remarks(const best_options *o, const drv_robust_options *
     dse_status st = DSE_OK;
 
     shown.user = &screen;
-    *out = (remarks){.why = o->explain ? DSE_ARENA_NEW(a, report_explanation, n) : NULL,
-                     .trust = isnan(o->robust) ? NULL : DSE_ARENA_NEW(a, report_robust, n)};
+    out->why = o->explain ? DSE_ARENA_NEW(a, report_explanation, n) : NULL;
+    out->trust = isnan(o->robust) ? NULL : DSE_ARENA_NEW(a, report_robust, n);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
         if (out->why)
             report_explain(&studies[i], a, &out->why[i]);
@@ -339,19 +367,25 @@ static dse_status no_results(const best_options *o, const store_unlisted *unlist
                                        : "run 'ccldse sweep' first");
 }
 
+static dse_status find_searched(const best_options *o, const results_selection *which, dse_arena *a,
+                                remarks *m, dse_error *err)
+{
+    dse_status st = o->all ? DSE_OK : results_searched(o->db, which, a, &m->searched, &m->n_searched, err);
+
+    for (size_t i = 0; i < m->n_searched; i++)
+        m->n_searched_in_vain += !m->searched[i].n;
+    return st;
+}
+
 /* One table of all configurations: as asked for, or where the points are those of a search. Remarks are of
  * each configuration. */
-static dse_status join_studies(const best_options *o, const report_study *studies, size_t n, dse_arena *a,
-                               remarks *m, dse_error *err)
+static void join_studies(const best_options *o, const report_study *studies, size_t n, dse_arena *a,
+                         remarks *m)
 {
     const bool remarked = m->why || m->trust;
-    dse_status st = DSE_OK;
 
-    if (!o->all)
-        st = results_searched(o->db, a, &m->searched, &m->n_searched, err);
-    if (st == DSE_OK && (o->tables ? !strcmp(o->tables, "one") : m->n_searched && !remarked))
+    if (n && (o->tables ? !strcmp(o->tables, "one") : m->n_searched && !remarked))
         m->joined = report_join(studies, n, (size_t)o->top, a, &m->n_joined);
-    return st;
 }
 
 /* Whether a row is of the last sweep; the others are counted. */
@@ -412,27 +446,28 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     store_unlisted unlisted;
     dse_strbuf names;
     drv_robust_options robust;
-    remarks said;
+    remarks said = {.hbm_bytes = o->hbm_bytes};
     dse_status st;
 
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK || (st = check_tables(o, err)) != DSE_OK ||
         (st = rank_studies(o, &which, by, a, &studies, &n, err)) != DSE_OK ||
-        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
+        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK ||
+        (st = find_searched(o, &which, a, &said, err)) != DSE_OK)
         return st;
-    if (!n && (!unlisted.points || o->model || o->system))
+    if (!n && !said.n_searched_in_vain && (!unlisted.points || o->model || o->system))
         return no_results(o, &unlisted, n_others, err);
     if (o->model || o->system)
         unlisted = (store_unlisted){0}; /* which of them they are of is not stored */
-    if (unlisted.points)
+    if (unlisted.points || said.n_searched_in_vain)
         r->code = EXIT_NO;
     for (size_t i = 0; i < n; i++)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
     if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
-        (st = join_studies(o, studies, n, a, &said, err)) != DSE_OK ||
         (st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
+    join_studies(o, studies, n, a, &said);
     said.n_others = n_others;
     dse_strbuf_init(&names);
     warn_of_elements(studies, n, &names);

@@ -76,21 +76,29 @@ static bool is_selected(void *user, const store_row *r)
            (!which->has || which->has(which->user, r));
 }
 
+/* The names of a model and a system as rows have them. */
+static dse_status row_names(const results_selection *which, dse_arena *a, const char **model,
+                            const char **system, dse_error *err)
+{
+    dse_status st = DSE_OK;
+
+    *model = which->model;
+    *system = which->system;
+    if (*model)
+        st = card_name(*model, a, model, err);
+    return st == DSE_OK && *system ? card_name(*system, a, system, err) : st;
+}
+
 /* Opens the database, and says which of its rows; names go into the arena. */
 static dse_status open_selection(const char *db, results_selection *which, dse_arena *a, store **s,
                                  store_filter *out, dse_error *err)
 {
     dse_status st;
 
-    *out = (store_filter){.model = which->model,
-                          .system = which->system,
-                          .point = which->point,
-                          .has = is_selected,
-                          .user = which,
-                          .one_config = which->one_config};
+    *out = (store_filter){
+        .point = which->point, .has = is_selected, .user = which, .one_config = which->one_config};
     if ((which->configuration && (st = check_configuration(which->configuration, err)) != DSE_OK) ||
-        (out->model && (st = card_name(out->model, a, &out->model, err)) != DSE_OK) ||
-        (out->system && (st = card_name(out->system, a, &out->system, err)) != DSE_OK))
+        (st = row_names(which, a, &out->model, &out->system, err)) != DSE_OK)
         return st;
     return store_open(db, STORE_READ, s, err);
 }
@@ -230,14 +238,21 @@ dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *ou
     return st;
 }
 
-dse_status results_searched(const char *db, dse_arena *a, store_searched **out, size_t *n, dse_error *err)
+dse_status results_searched(const char *db, const results_selection *which, dse_arena *a,
+                            store_searched **out, size_t *n, dse_error *err)
 {
     store *s = NULL;
-    dse_status st = store_open(db, STORE_READ, &s, err);
+    const char *model, *system;
+    size_t n_all = 0;
+    dse_status st = row_names(which, a, &model, &system, err);
 
-    if (st == DSE_OK)
-        st = store_get_searched(s, a, out, n, err);
+    *n = 0;
+    if (st == DSE_OK && (st = store_open(db, STORE_READ, &s, err)) == DSE_OK)
+        st = store_get_searched(s, a, out, &n_all, err);
     store_close(s);
+    for (size_t i = 0; i < n_all; i++)
+        if ((!model || !strcmp((*out)[i].model, model)) && (!system || !strcmp((*out)[i].system, system)))
+            (*out)[(*n)++] = (*out)[i];
     return st;
 }
 

@@ -111,7 +111,7 @@ static void fill(drv_recomputes *d, table *t, const drv_study *s)
         dse_arena_reset(&d->scratch);
         t->is_known =
             drv_training_held(with_numbers(d, s, number), &t->point, &d->scratch, &held, NULL) == DSE_OK &&
-            held.is_known;
+            held.is_known && held.n_stages == n; /* by which all tables are asked */
         if (!t->is_known)
             return;
         t->n_stages = held.n_stages;

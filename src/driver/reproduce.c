@@ -9,29 +9,10 @@
 
 /* ---- command lines ------------------------------------------------------------------------- */
 
-/* Quoted where a shell needs it. */
-static void add_word(dse_strbuf *out, const char *word)
-{
-    dse_strbuf_addc(out, ' ');
-    if (*word &&
-        !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-")]) {
-        dse_strbuf_adds(out, word);
-        return;
-    }
-    dse_strbuf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            dse_strbuf_adds(out, "'\\''");
-        else
-            dse_strbuf_addc(out, *word);
-    }
-    dse_strbuf_addc(out, '\'');
-}
-
 static void add_option(dse_strbuf *out, const char *name, const char *value)
 {
-    dse_strbuf_addf(out, " %s", name);
-    add_word(out, value);
+    dse_strbuf_addf(out, " %s ", name);
+    dse_strbuf_add_shell(out, value);
 }
 
 static void write_simulate(const char *model, const char *system, const strategy *p,

@@ -770,7 +770,7 @@ static dse_status ask_for_best(state *s, dse_error *err)
 
             list_point(i, &f->settings, &f->strategy, &l, &a);
         }
-    if (l.points.n && (st = run_points(s, &l, &a, err)) == DSE_OK)
+    if ((st = run_points(s, &l, &a, err)) == DSE_OK)
         st = note_certificates(s, &a, err);
     before.first_failure = s->all->first_failure;
     *s->all = before;

@@ -31,8 +31,9 @@ typedef struct {
 /* A slot of the pool: one process at a time. It is reused only when everything of the last one is closed.
  *
  * A worker that answers quickly is given lines ahead, so that it need not wait for the next: work for
- * AHEAD_NS, judged by the answers before, so that no line waits long in one slot while another one has nothing
- * to do. The first of its lines is the one under way, and the only one that its death is held against.
+ * AHEAD_NS, judged by the answers before. The first of its lines is the one under way, and the only one that
+ * its death is held against. Where its lines turn out to be slow, and there are no more for others, those take
+ * them from its end; its process, which has been sent them, is ended when it has come to them.
  *
  * The answers of one that has QUICK_LINES or more ahead are left to gather for PAUSE_MS before they are read:
  * to wake for each of them would cost this process, and the core that it takes from a worker, more than the
@@ -47,6 +48,7 @@ typedef struct {
     line line[MAX_AHEAD]; /* a ring */
     uint32_t first, n_lines, n_sent;
     uint32_t ahead;          /* so many lines it may have */
+    bool is_robbed;          /* its process has been sent lines that are another's now */
     uint32_t deaths;         /* of workers that had the first line under way */
     uint64_t begun_ns;       /* when it was, if nothing waited for anybody */
     uint32_t ticks;          /* of the pool since then; since its exit */
@@ -269,6 +271,39 @@ static void send_lines(worker *w)
     }
 }
 
+/* The worker for which most lines wait, if it has been at one for as long as all of them should take, or if by
+ * its last answers they take twice as long. NULL: for none. */
+static worker *find_behind(pool *p)
+{
+    const uint64_t now = uv_hrtime();
+    worker *found = NULL;
+
+    for (uint32_t i = 0; i < p->n_workers; i++) {
+        worker *w = &p->workers[i];
+
+        if (w->n_sent > 1 && (now - w->begun_ns > AHEAD_NS || w->n_sent > 2 * w->ahead) &&
+            (!found || w->n_sent > found->n_sent))
+            found = w;
+    }
+    return found;
+}
+
+/* A line of another worker, if one is behind. */
+static void take_over(worker *w)
+{
+    worker *from = find_behind(w->pool);
+    line *mine = first_line(w), *last, keep = *mine;
+
+    if (!from)
+        return;
+    last = &from->line[(from->first + --from->n_sent) % MAX_AHEAD];
+    from->n_lines = from->n_sent;
+    from->is_robbed = true;
+    *mine = *last;
+    *last = keep;
+    w->n_lines = 1;
+}
+
 /* Takes as many lines as the worker may have. */
 static void take_lines(worker *w)
 {
@@ -287,6 +322,8 @@ static void take_lines(worker *w)
         dse_strbuf_addc(&l->text, '\n');
         w->n_lines++;
     }
+    if (!w->n_lines)
+        take_over(w);
 }
 
 static void feed(worker *w)
@@ -295,8 +332,12 @@ static void feed(worker *w)
 
     if (p->stopping || w->exited)
         return;
-    take_lines(w);
-    send_lines(w);
+    if (w->is_robbed && !w->n_lines) {
+        kill_worker(w);
+    } else {
+        take_lines(w);
+        send_lines(w);
+    }
     if (!w->n_lines) {
         close_pipe(&w->in); /* the worker ends */
         if (all_idle(p))
@@ -440,7 +481,7 @@ static void start(worker *w)
     uv_process_options_t options = {0};
     int code;
 
-    w->exited = w->timed_out = w->garbled = w->paused = false;
+    w->exited = w->timed_out = w->garbled = w->paused = w->is_robbed = false;
     w->started = true;
     w->open_handles = 4;
     w->ahead = 1;
@@ -489,6 +530,8 @@ static void on_timer(uv_timer_t *timer)
     for (uint32_t i = 0; i < p->n_workers; i++) {
         worker *w = &p->workers[i];
 
+        if (!w->started && p->no_more && !p->stopping && find_behind(p))
+            start(w);
         if (!w->started)
             continue;
         w->ticks++;

@@ -5,6 +5,7 @@
  * depends on the time that its answers take. What the lines mean is the caller's. A worker that dies is
  * replaced, and the line that it had under way is given once more, and so are those behind it; if that worker
  * dies too before it has answered the line, the line has failed, with the last words of its standard error.
+ * Lines behind a slow one are given to workers that have none; of two answers one is taken.
  * Built on libuv; everything happens in the calling thread, inside exec_pool_run. */
 #ifndef DSE_EXEC_POOL_H
 #define DSE_EXEC_POOL_H

@@ -11,6 +11,11 @@ void report_certificate(const store_searched *s, dse_strbuf *out);
  * (NaN: that of the system): the certificate, or that the search was for something else. */
 void report_certificate_print(const store_searched *s, const store_column *by, double hbm_bytes,
                               dse_strbuf *out);
-void report_certificate_put(const store_searched *s, report_node *to);
+void report_certificate_put(const store_searched *s, const store_column *by, double hbm_bytes,
+                            report_node *to);
+
+/* In the place of a ranking, where it found no point. */
+void report_certificate_print_none(const store_searched *s, dse_strbuf *out);
+void report_certificate_put_none(const store_searched *s, report_node *list);
 
 #endif

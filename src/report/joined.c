@@ -125,6 +125,7 @@ static void join(const report_study *group, size_t n, void *user)
     *out = (report_study){.row = row,
                           .hbm_bytes = group->hbm_bytes,
                           .laws = group->laws,
+                          .db = group->db,
                           .by = report_ranked_by(group),
                           .says_profile = group->says_profile,
                           .n_joined = n,

@@ -352,13 +352,17 @@ static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
+/* By its configuration: others of the database, ranked or not, may have the same point, and with the same settings. */
 static void say_how_to_show(const report_study *s, dse_strbuf *out)
 {
-    const char *settings = s->ranked[0]->settings;
+    const store_row *best = s->ranked[0];
 
-    dse_strbuf_addf(out, "The best in full: ccldse show %s", report_point_name(s->ranked[0]).text);
-    if (s->n_joined)
-        dse_strbuf_addf(out, " --settings '%s'", *settings ? settings : "none");
+    dse_strbuf_addf(out, "The best in full: ccldse show %s --configuration %08" PRIx64,
+                    report_point_name(best).text, best->study >> 32);
+    if (s->db) {
+        dse_strbuf_adds(out, " --db ");
+        dse_strbuf_add_shell(out, s->db);
+    }
     dse_strbuf_addc(out, '\n');
 }
 
@@ -496,5 +500,7 @@ void report_ranking_json(const report_study *studies, size_t n, const report_stu
     put_studies(studies, n, top, explain, user, report_list(root, "studies"));
     if (joined)
         put_studies(joined, n_joined, top, explain, user, report_list(root, "joined"));
+    if (explain)
+        explain(NULL, 0, user, root);
     report_tree_end(&t, out);
 }

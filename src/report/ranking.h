@@ -13,6 +13,7 @@ typedef struct {
     size_t n;
     double hbm_bytes; /* NaN: no limit on memory */
     const char *laws; /* how kernels last: "kernels last as the laws of nvidia_h100 say"; NULL: not known */
+    const char *db;   /* the database, for commands; NULL: the one that they take anyway */
     const store_column *by;
     bool says_profile; /* tables name the profile: train, or stage beside studies of train */
 
@@ -77,7 +78,7 @@ void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
 /* All studies as one JSON object on one line, and with them lists of several as one (joined.h; NULL: none).
- * `explain` adds to the object of each; NULL: nothing does. */
+ * `explain` adds to the object of each, and with s NULL to the whole; NULL: nothing does. */
 typedef void report_study_put(const report_study *s, size_t index, void *user, report_node *to);
 void report_ranking_json(const report_study *studies, size_t n, const report_study *joined, size_t n_joined,
                          size_t top, report_study_put *explain, void *user, dse_strbuf *out);

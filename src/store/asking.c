@@ -91,6 +91,9 @@ static dse_status replace_one(store *s, replacing *r, bool any, int64_t last, bo
     return st;
 }
 
+/* Asked for where no point is: a hash that no row has. Without any, all rows count as asked for. */
+#define NO_POINT 0
+
 /* Puts the hashes in the place of those that were asked for, unless one is there twice. Those that are there already
  * are not written. */
 static dse_status replace_asked(store *s, replacing *r, uint64_t twice[2], dse_error *err)
@@ -113,7 +116,9 @@ static dse_status replace_asked(store *s, replacing *r, uint64_t twice[2], dse_e
     }
     if (code != SQLITE_DONE)
         return store_fail(s, err, DOING);
-    return twice[1] ? DSE_OK : replace_one(s, r, last != 0, last_hash, true, 0, err);
+    if (!last && (st = replace_one(s, r, false, 0, false, NO_POINT, err)) != DSE_OK)
+        return st;
+    return twice[1] ? DSE_OK : replace_one(s, r, true, last ? last_hash : NO_POINT, true, 0, err);
 }
 
 dse_status store_asking_end(store *s, uint64_t twice[2], dse_error *err)
@@ -124,7 +129,7 @@ dse_status store_asking_end(store *s, uint64_t twice[2], dse_error *err)
 
     if (st != DSE_OK)
         return st;
-    if ((st = prepare(s, &r, err)) == DSE_OK)
+    if ((st = store_end_searched(s, err)) == DSE_OK && (st = prepare(s, &r, err)) == DSE_OK)
         st = replace_asked(s, &r, found, err);
     sqlite3_finalize(r.sorted);
     sqlite3_finalize(r.before);

@@ -136,6 +136,9 @@ dse_status store_count_unlisted_rows(store *s, bool asked, store_unlisted *out, 
 /* store.c: store_ask within a transaction. */
 dse_status store_add_asked(store *s, const uint64_t *hashes, size_t n, dse_error *err);
 
+/* searched.c: the points are no longer those of a search. In a transaction. */
+dse_status store_end_searched(store *s, dse_error *err);
+
 /* open.c: the file that was opened is still the one at its path. */
 dse_status store_check_place(const store *s, dse_error *err);
 

@@ -118,8 +118,8 @@ static void bind_strategy(sqlite3_stmt *q, int of, const strategy *s, int *at)
             sqlite3_bind_null(q, *at);
         else if (strategy_is_number(p))
             sqlite3_bind_int64(q, *at, value);
-        else
-            sqlite3_bind_text(q, *at, strategy_print(p, value, text), -1, SQLITE_TRANSIENT);
+        else if (sqlite3_bind_text(q, *at, strategy_print(p, value, text), -1, SQLITE_TRANSIENT) != SQLITE_OK)
+            dse_out_of_memory(); /* for the copy; else the row would have NULL there */
         (*at)++;
     }
 }

@@ -1,16 +1,18 @@
-/* What the last search is certain of. A table of its own, which files without a search do not have: it says
- * of which points it is, by their number and the exclusive or of their hashes, so that whatever asks for
- * others (a sweep, an import, a merge, also by a program that does not know the table) ends it. */
+/* What the last search is certain of. A table of its own, which files without a search do not have. A sweep ends
+ * it, also one of the same points: who asks for these wants them ranked as any others. It says of which points it
+ * is, by their number and the exclusive or of their hashes, so that whatever asks for others (an import, a merge,
+ * a program that does not know the table) ends it, too. */
 #include "store/parts.h"
 
 #define DOING "note what a search found"
 
 #define COLUMNS "place, model, system, n, is_finished, gap, least_step, points, has_all, boxes, hbm_bytes"
+#define END     "DROP TABLE IF EXISTS searched;"
 #define TABLE                                                                                                \
-    "DROP TABLE IF EXISTS searched;"                                                                         \
-    "CREATE TABLE searched (place INTEGER PRIMARY KEY, model TEXT, system TEXT, n INTEGER, is_finished "     \
-    "INTEGER, gap REAL, least_step INTEGER, points REAL, has_all INTEGER, boxes INTEGER, hbm_bytes REAL,"    \
-    " asked INTEGER, asked_hashes INTEGER, checksum INTEGER)"
+    END "CREATE TABLE searched (place INTEGER PRIMARY KEY, model TEXT, system TEXT, n INTEGER, is_finished " \
+        "INTEGER, gap REAL, least_step INTEGER, points REAL, has_all INTEGER, boxes INTEGER, hbm_bytes "     \
+        "REAL,"                                                                                              \
+        " asked INTEGER, asked_hashes INTEGER, checksum INTEGER)"
 /* Two numbers: of the points that are asked for. */
 #define ASKED "(SELECT count(*) FROM asked), (SELECT xor_all(hash) FROM asked)"
 #define PUT                                                                                                  \
@@ -61,6 +63,8 @@ dse_status store_put_searched(store *s, const store_searched *searched, size_t n
     return st;
 }
 
+dse_status store_end_searched(store *s, dse_error *err) { return store_execute(s, END, DOING, err); }
+
 static void get_row(sqlite3_stmt *q, dse_arena *a, store_searched *out)
 {
     const bool is_limited = sqlite3_column_type(q, 10) != SQLITE_NULL;
@@ -93,8 +97,11 @@ dse_status store_get_searched(store *s, dse_arena *a, store_searched **out, size
     *n = 0;
     if (st != DSE_OK || !is_there)
         return st;
-    if (sqlite3_prepare_v2(s->db, GET, -1, &q, NULL) != SQLITE_OK)
+    code = sqlite3_prepare_v2(s->db, GET, -1, &q, NULL);
+    if (code == SQLITE_ERROR)
         return DSE_OK; /* another table of this name: nothing is known */
+    if (code != SQLITE_OK)
+        return store_fail(s, err, "read the database");
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         DSE_ARENA_GROW(a, *out, cap, *n + 1);
         get_row(q, a, &(*out)[(*n)++]);

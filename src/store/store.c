@@ -65,8 +65,11 @@ dse_status store_begin_finding(store *s, dse_error *err)
 
 dse_status store_begin(store *s, dse_error *err)
 {
-    store_forget_shared(s);
-    return store_execute(s, "BEGIN IMMEDIATE;DELETE FROM figures", "write a result", err);
+    dse_status st = store_begin_finding(s, err);
+
+    if (st == DSE_OK && (st = store_execute(s, "DELETE FROM figures", "write a result", err)) != DSE_OK)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* else what is put next would wait for a commit */
+    return st;
 }
 
 dse_status store_commit(store *s, dse_error *err)

@@ -250,7 +250,8 @@ dse_status store_ask(store *s, const uint64_t *hashes, size_t n, dse_error *err)
 
 /* The points of a sweep, in the place of those of the sweep before: begun, any number of them added, and noted
  * at the end, unless two have one hash. Then nothing is noted, and twice[] is the number of the earliest
- * that another one precedes, and before it of that one, counted from 1; else 0. Meanwhile they are in a
+ * that another one precedes, and before it of that one, counted from 1; else 0. Where none is added, no row is
+ * asked for. They are those of a search only if store_put_searched says so afterwards. Meanwhile they are in a
  * temporary file. The end is a transaction of its own, the rest may be in one. */
 dse_status store_asking_begin(store *s, dse_error *err);
 dse_status store_asking_add(store *s, uint64_t hash, dse_error *err);

@@ -227,6 +227,36 @@ CLAIM(a_slow_worker_has_one_line_at_a_time)
     assert_int_equal(job.most_given, 2);
 }
 
+/* The first 40 lines take no time but the second, so that its worker finds that the other one has been given all
+ * the rest: 24 lines of 0.2 s. It takes some 12 of them. */
+CLAIM(slow_lines_behind_quick_ones_are_taken_by_workers_that_have_none)
+{
+    uint32_t most = 0;
+
+    lines(MAX_TASKS);
+    assert_ok(run("while read l; do n=${l#line }; [ $n -lt 40 ] && [ $n != 1 ] || sleep 0.2; echo \"$$ got "
+                  "$l\"; done",
+                  2),
+              &err);
+    assert_int_equal(job.n_answered, MAX_TASKS);
+    for (uint32_t i = 0; i < MAX_TASKS; i++) {
+        char *got = strchr(job.answer[i], ' ');
+
+        assert_int_equal(job.answered[i], 1);
+        assert_non_null(got);
+        assert_string_equal(strchr(got, 'l'), job.line[i]);
+        *got = '\0';
+    }
+    for (uint32_t i = 40; i < MAX_TASKS; i++) {
+        uint32_t n = 0;
+
+        for (uint32_t k = 40; k < MAX_TASKS; k++)
+            n += !strcmp(job.answer[i], job.answer[k]);
+        most = n > most ? n : most;
+    }
+    assert_true(most <= 18);
+}
+
 /* The others were given to it before it died, and are given again; none has a death held against it but the one that
  * was under way, which is the first that was not answered. */
 CLAIM(lines_behind_the_one_that_kills_are_answered)
@@ -598,6 +628,7 @@ int main(void)
         cmocka_unit_test(progress_is_called_while_nothing_happens),
         cmocka_unit_test(a_quick_worker_is_given_lines_before_it_has_answered),
         cmocka_unit_test(a_slow_worker_has_one_line_at_a_time),
+        cmocka_unit_test(slow_lines_behind_quick_ones_are_taken_by_workers_that_have_none),
         cmocka_unit_test(lines_behind_the_one_that_kills_are_answered),
         cmocka_unit_test(workers_that_end_now_and_then_answer_every_line_once),
         cmocka_unit_test(a_worker_that_dies_once_is_replaced_and_the_line_given_again),

@@ -557,6 +557,29 @@ CLAIM(a_writer_whose_file_is_gone_says_so)
 }
 
 /* What was committed lies in the log until the end. */
+/* What is put after that would else wait for a commit that nobody asks for. */
+CLAIM(a_transaction_that_cannot_begin_is_none)
+{
+    store_row r = row("{}", 1, "m", 8, 5), *rows;
+    sqlite3 *db;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE figures RENAME TO other", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(store_begin(s, &err), DSE_E_STORE);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE other RENAME TO figures", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(store_put(s, &r, &err), &err);
+    store_close(s);
+    s = open_for(STORE_READ);
+    assert_int_equal(list(s, NULL, NULL, &rows), 1);
+    store_close(s);
+    end();
+}
+
 CLAIM(a_writer_whose_log_is_cut_says_so)
 {
     char log[120];
@@ -632,6 +655,62 @@ CLAIM(a_certificate_lasts_as_long_as_its_points_are_asked_for)
     end();
 }
 
+static void sweep_of(const uint64_t *hashes, size_t n)
+{
+    store *s = open_for(STORE_WRITE);
+
+    sweep_asks(s, hashes, n);
+    assert_ok(store_finish(s, &err), &err);
+}
+
+/* Whoever asks for the points without a search wants them ranked as any others. */
+CLAIM(a_sweep_of_the_same_points_ends_a_certificate)
+{
+    const uint64_t same[] = {1, (uint64_t)1 << 63, 5};
+    store_searched c;
+
+    begin();
+    ask_and_note();
+    assert_int_equal(get_searched(&c), 2);
+    sweep_of(same, 3);
+    assert_int_equal(get_searched(&c), 0);
+    end();
+}
+
+/* No row is asked for then, and not all, as where nothing was noted ever; what is imported is. */
+CLAIM(a_search_that_finds_nothing_asks_for_nothing)
+{
+    const store_searched note = {"m", "s", 0, true, 0, 0, 7, true, 1, 80e9};
+    const uint64_t known = 7;
+    store_row r = row("{}", known, "m", 4, 5), *rows;
+    store_searched c;
+    store *s;
+    size_t n;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    assert_ok(store_put(s, &r, &err), &err);
+    sweep_asks(s, &known, 1);
+    assert_ok(store_finish(s, &err), &err);
+    for (int asked = 0; asked < 2; asked++) {
+        s = open_for(STORE_WRITE);
+        if (asked) {
+            assert_ok(store_ask(s, &known, 1, &err), &err);
+        } else {
+            sweep_asks(s, NULL, 0);
+            assert_ok(store_put_searched(s, &note, 1, &err), &err);
+        }
+        assert_ok(store_finish(s, &err), &err);
+        assert_int_equal(get_searched(&c), asked ? 0 : 1);
+        s = open_for(STORE_READ);
+        assert_ok(store_list(s, NULL, NULL, &arena, &rows, &n, &err), &err);
+        store_close(s);
+        assert_int_equal(n, 1);
+        assert_int_equal(rows[0].asked, asked);
+    }
+    end();
+}
+
 CLAIM(a_certificate_that_is_not_what_was_written_is_none)
 {
     store_searched c;
@@ -668,8 +747,11 @@ int main(void)
         cmocka_unit_test(a_writer_locks_the_file_and_not_its_name),
         cmocka_unit_test(a_symbolic_link_is_the_file_that_it_leads_to),
         cmocka_unit_test(a_writer_whose_file_is_gone_says_so),
+        cmocka_unit_test(a_transaction_that_cannot_begin_is_none),
         cmocka_unit_test(a_writer_whose_log_is_cut_says_so),
         cmocka_unit_test(a_certificate_lasts_as_long_as_its_points_are_asked_for),
+        cmocka_unit_test(a_sweep_of_the_same_points_ends_a_certificate),
+        cmocka_unit_test(a_search_that_finds_nothing_asks_for_nothing),
         cmocka_unit_test(a_certificate_that_is_not_what_was_written_is_none),
     };
 

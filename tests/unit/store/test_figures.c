@@ -394,19 +394,97 @@ static int read_without(int64_t allocation)
     _exit(REFUSED);
 }
 
-/* Wherever it fails: nobody is told that the file is damaged, or that another program has changed it. */
-CLAIM(want_of_memory_is_no_damage)
+static void read_without_each(void)
 {
     unsigned n = 0;
     int end_of;
 
-    begin();
-    make_database(3);
     for (int64_t i = 1; (end_of = read_without(i)) != FEWER; i++) {
         assert_int_not_equal(end_of, REFUSED);
         n += end_of == OUT_OF_MEMORY;
     }
     assert_true(n > 100);
+}
+
+/* A row as a study of a long configuration has it, whose strategy has a text. */
+static store_row long_row(char config[8000], uint64_t hash)
+{
+    store_row r = row(config, hash, "m", 8, 5);
+    int n = snprintf(config, 8000, "{\"model\":\"%06000d\"}", 7);
+
+    r.strategy = unit_point("8_1_1_1_0_recompute_granularity=full");
+    r.study = dse_hash_bytes(config, (size_t)n);
+    snprintf(config + n - 1, 100, ",\"point\":{\"a\":%" PRIu64 "}}", hash);
+    return r;
+}
+
+/* Wherever it fails: nobody is told that the file is damaged, or that another program has changed it. */
+CLAIM(want_of_memory_is_no_damage)
+{
+    char config[8000];
+    store *s;
+
+    begin();
+    make_database(3);
+    read_without_each();
+    end();
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, long_row(config, 1));
+    assert_ok(store_finish(s, &err), &err);
+    read_without_each();
+    end();
+}
+
+/* Puts a second row, in a transaction that is left open. */
+static int put_without(int64_t allocation)
+{
+    char config[8000];
+    const store_row r = long_row(config, 2);
+    pid_t child = fork();
+    store_row *rows;
+    int status;
+    store *s;
+
+    assert_true(child >= 0);
+    if (child) {
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        return WEXITSTATUS(status);
+    }
+    dse_on_out_of_memory(leave);
+    s = open_for(STORE_WRITE);
+    n_asked = 0;
+    fail_at = allocation;
+    if (store_begin(s, &err) != DSE_OK || store_put(s, &r, &err) != DSE_OK)
+        _exit(REFUSED);
+    if (n_asked < fail_at)
+        _exit(FEWER);
+    fail_at = 0;
+    if (list(s, NULL, NULL, &rows) != 2 || strcmp(rows[1].config, config) ||
+        strategy_compare(&rows[1].strategy, &r.strategy))
+        _exit(REFUSED);
+    _exit(WAS_READ);
+}
+
+/* Wherever it fails: the row is whole, or want of memory is told. */
+CLAIM(want_of_memory_changes_no_row)
+{
+    char config[8000];
+    store_row r = long_row(config, 1);
+    unsigned n = 0;
+    int end_of;
+    store *s;
+
+    begin();
+    s = open_for(STORE_WRITE);
+    put(s, r);
+    assert_ok(store_finish(s, &err), &err);
+    for (int64_t i = 1; (end_of = put_without(i)) != FEWER; i++) {
+        assert_int_not_equal(end_of, REFUSED);
+        n += end_of == OUT_OF_MEMORY;
+    }
+    assert_true(n > 20);
     end();
 }
 
@@ -421,6 +499,7 @@ int main(void)
         cmocka_unit_test(damaged_figures_are_made_from_the_rows),
         cmocka_unit_test(a_row_that_is_not_what_its_figures_say_is_told),
         cmocka_unit_test(want_of_memory_is_no_damage),
+        cmocka_unit_test(want_of_memory_changes_no_row),
     };
 
     count_allocations();
