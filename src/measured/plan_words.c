@@ -28,6 +28,7 @@ static const struct {
 } recipes[] = {{"fp8", ""},
                {"float8", ""},
                {"fp8hybrid", ""},
+               {"fp8full", ""}, /* MaxText's quantization: fp8_full */
                {"fp8delayed", "delayed"},
                {"fp8delayedscaling", "delayed"},
                {"fp8delayedscalingassumed", "delayed"},

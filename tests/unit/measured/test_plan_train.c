@@ -640,6 +640,8 @@ CLAIM(arithmetic_in_8_bits_has_a_recipe)
         {"MXFP8", NULL, "NeMo", NONE, "mxfp8", NULL},
         {"NVFP4", NULL, "NeMo", NONE, "nvfp4", NULL},
         {"FP8 (hybrid, delayed scaling)", NULL, "Megatron-LM", NONE, "delayed", NULL},
+        {"fp8_full", NULL, "MaxText", NONE, "delayed",
+         "matrices scaled by recipe delayed, the default of MaxText: the source does not say"},
         {"bf16", "float8 rowwise", "torchtitan", 1, "rowwise", NULL},
         {"FP8", NULL, "NeMo", NONE, "delayed",
          "matrices scaled by recipe delayed, the default of NeMo: the source does not say"},
