@@ -162,10 +162,10 @@ static void choose_micro_batch(planning *p)
                          j->dp, j->micro_batches, j->batch);
         else
             set_micro_batch(p, j->batch / at_once);
-    } else if (j->pp == 1 && j->batch % j->dp == 0) {
+    } else if (j->batch % j->dp == 0) {
         msr_plan_gap(p->plan, MSR_GAP_MICRO_BATCH_UNSAID, p->arena,
                      "the source lacks the sequences of a micro-batch ('micro_batch')");
-        set_micro_batch(p, j->batch / j->dp);
+        set_micro_batch(p, j->pp == 1 ? j->batch / j->dp : 1);
     } else {
         lacks(p, "the sequences of a micro-batch ('micro_batch')");
     }

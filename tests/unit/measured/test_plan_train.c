@@ -461,10 +461,12 @@ CLAIM(a_fact_that_neither_source_nor_program_says_is_named)
         "the source lacks the stages on a rank of the pipeline ('interleaving')");
     GAP((j.framework = NULL, j.cp = 2, j.dp = j.dp_replicate = 1), MSR_GAP_UNKNOWN_FACT,
         "the source lacks how context parallelism brings keys and values ('framework')");
-    GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_UNKNOWN_FACT,
+    GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_MICRO_BATCH_UNSAID,
         "the source lacks the sequences of a micro-batch ('micro_batch')");
+    assert_int_equal(plan.point.micro_batch, 1);
     GAP((j.micro_batch = j.micro_batches = NONE, j.pp = 1, j.dp = j.dp_replicate = 8),
         MSR_GAP_MICRO_BATCH_UNSAID, "the source lacks the sequences of a micro-batch ('micro_batch')");
+    assert_int_equal(plan.point.micro_batch, 4);
 }
 
 CLAIM(what_the_step_does_not_have_is_a_gap)
