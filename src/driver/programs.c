@@ -23,7 +23,7 @@ static bool is_of(const strategy *p, unsigned programs) { return programs >> p->
 
 /* Indexes of the choices, as strategy/parameters.h has them. */
 enum { ON, OFF };
-enum { CP_RING, CP_ALL_GATHER, CP_ALL_TO_ALL };
+enum { CP_RING, CP_ALL_GATHER, CP_ALL_TO_ALL, CP_ALL_GATHER_XLA };
 enum { SYNC_DEFAULT, SYNC_EACH, SYNC_LAST, SYNC_LAST_GATHERED };
 enum { RESHARD_DEFAULT, RESHARD_ALWAYS };
 enum { OVERLAP_ON, OVERLAP_OFF, OVERLAP_GRADIENTS };
@@ -144,6 +144,7 @@ static bool shards_under_passes(const strategy *p)
 {
     return p->zero == 1 && p->dp > 1 && p->overlap != OVERLAP_OFF;
 }
+static bool gathers_by_xla(const strategy *p) { return p->cp > 1 && p->cp_comm == CP_ALL_GATHER_XLA; }
 static bool splits_sequences(const strategy *p) { return p->cp > 1; }
 static bool pieces_of_products(const strategy *p) { return p->tp > 1 && p->tp_overlap == TP_ON; }
 static bool pieces_of_whole_sequences(const strategy *p)
@@ -217,6 +218,10 @@ static const struct {
     {BIT(DRV_TORCHTITAN), shards_a_part, "TorchTitan shards parameters or nothing; take zero 3 or 0"},
     {BIT(DRV_TORCHTITAN), context_by_ulysses,
      "TorchTitan has no Ulysses; take cp_comm all-gather or ring, or cp 1"},
+    /* MaxText's runs are simulated with TorchTitan's habits (measured/job_words.c). */
+    {~(unsigned)BIT(DRV_TORCHTITAN), gathers_by_xla,
+     "cp_comm all-gather-xla is of programs in JAX, which shard as TorchTitan does; take all-gather, or like "
+     "torchtitan"},
     {BIT(DRV_TORCHTITAN), one_stage_without_bubble,
      "TorchTitan's zero-bubble schedule has two stages or more on each rank; take vp 2"},
     {BIT(DRV_TORCHTITAN) | BIT(DRV_DEEPSPEED), says_transfers,
@@ -387,7 +392,7 @@ static void set_bytes(const strategy *p, step_options *o)
 void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step_options *o)
 {
     const bool titan = p->like == DRV_TORCHTITAN, megatron = is_of(p, MEGATRON_TOO);
-    const bool is_old = p->like == DRV_MEGATRON_2022;
+    const bool is_old = p->like == DRV_MEGATRON_2022, by_xla = gathers_by_xla(p);
 
     o->reshard_after_forward = p->reshard == RESHARD_ALWAYS || (p->reshard == RESHARD_DEFAULT && p->pp == 1);
     o->sync = sync_of(p, o);
@@ -396,14 +401,16 @@ void drv_program_set_habits(const strategy *p, bool is_1f1b, bool is_mixed, step
     o->waits_for_sends =
         p->pp > 1 && (p->overlap_p2p == P2P_OFF || (p->overlap_p2p == P2P_DEFAULT && (is_1f1b || is_old)));
     o->tensor = tensor_of(p);
-    o->merges_parts = titan;
+    o->merges_parts = titan && !by_xla;
     if (titan && p->cp_comm == CP_ALL_GATHER)
         o->context = STEP_CONTEXT_ALL_GATHER_RING;
+    if (by_xla) /* gradients are reduce-scattered, as a gather's transpose is */
+        o->context = STEP_CONTEXT_ALL_GATHER;
     o->gathers_again = !titan;
     o->stops_early = titan;
     o->leaves_unread = titan && p->recompute_end == END_EARLY;
     o->whole_kv_heads = titan || (is_of(p, BIT(DRV_MEGATRON) | BIT(DRV_BRIDGE)) && context_by_ulysses(p));
-    o->expands_kv = titan;
+    o->expands_kv = titan && !by_xla;
     o->fused_attention = p->attention != ATTENTION_UNFUSED;
     o->flash_attention_2 = p->attention == ATTENTION_FLASH2;
     o->calls_alone = o->sums_whole_gradients = megatron;

@@ -4,8 +4,10 @@
  * reading is left out. No table has casts alone, so that these are assumptions.
  *
  * A scale of the whole tensor, or of rows, that is not from an earlier step ("current scaling") needs the
- * largest element first, so that it is read once more: 2. Blocks of 32 or 128 are scaled by the kernel that
- * casts them. NVFP4 writes half a byte and a sixteenth of a scale twice, and reads the 16 bits once more for
+ * largest element first, so that it is read once more: 2. Scales of rows are others than those of
+ * columns, so that each operand is cast twice, for two products, and not transposed: each time read for the
+ * largest, read and written, 5, but for an input's rows, whose largest the kernel before finds: 3 (torchao,
+ * matmul_with_hp_or_float8_args). Blocks of 32 or 128 are scaled by the kernel that casts them. NVFP4 writes half a byte and a sixteenth of a scale twice, and reads the 16 bits once more for
  * the scale of the tensor.
  *
  * Tensor cores multiply blocks of 32 (MXFP8) from Blackwell on, which are those that multiply in 4 bits, too:
@@ -15,7 +17,9 @@
  * Sources: Transformer Engine 2 (pytorch/module/linear.py, recipes DelayedScaling, Float8CurrentScaling,
  * Float8BlockScaling, MXFP8BlockScaling, NVFP4BlockScaling), as Megatron-LM's --fp8-recipe and --fp4-recipe
  * name them; torchao, float8_linear.py, as TorchTitan's recipe_name names them. Weights are cast once a step
- * by Megatron-LM (is_first_microbatch), in each forward and each backward pass by torchao. */
+ * by Megatron-LM (is_first_microbatch), in each forward and each backward pass by torchao. TorchTitan gathers
+ * tokens and their gradients over tp as they are cast where the scale is of a whole tensor, and in 16 bits
+ * otherwise (parallelize_llama.py: enable_float8_tensorwise_tp; torchao, float8_tensor_parallel.py). */
 #include "driver/recipe.h"
 
 #include "base/array.h"
@@ -23,22 +27,26 @@
 
 enum { BLOCKWISE = 4, MXFP8 = 5 }; /* indices of the choice, as strategy/parameters.h has it */
 
-/* Class, bytes of an element, then of a cast: of an input, a gradient, a weight. */
+enum { TENSORWISE = 2 };
+
+/* Class, bytes of an element, then of a cast: of an input, a gradient, a weight; of an input once more. */
 static const step_low recipes[] = {
-    {WL_KERNEL_OTHER, 0, 0, 0, 0, false, false, false},            /* none */
-    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false},       /* delayed */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false, false},       /* tensorwise */
-    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false, false},       /* rowwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, false}, /* blockwise */
-    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false, false,
-     false}, /* mxfp8: a scale of 8 bits for 32 elements */
-    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false, false}, /* nvfp4: one for 16, of 4 bits each */
+    {.class = WL_KERNEL_OTHER},                                              /* none */
+    {WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false, false, 0},       /* delayed */
+    {WL_KERNEL_MATMUL_FP8, 1, 4, 6, 6, false, false, false, false, 0},       /* tensorwise */
+    {WL_KERNEL_MATMUL_FP8, 1, 3, 10, 5, false, false, false, false, 5},      /* rowwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, false, false, 0}, /* blockwise */
+    {WL_KERNEL_MATMUL_FP8_BLOCK, 33.0 / 32, 2, 4, 4, false, false, false, false,
+     0}, /* mxfp8: a scale of 8 bits for 32 elements */
+    {WL_KERNEL_MATMUL_NVFP4, 0.5625, 3, 5, 5, false, false, false, false,
+     0}, /* nvfp4: one for 16, of 4 bits each */
 };
 
 void drv_recipe_set(const strategy *p, step_options *o)
 {
     o->low = recipes[p->fp8_recipe];
     o->low.casts_weights_in_passes = p->like == DRV_TORCHTITAN;
+    o->low.is_gathered = p->like == DRV_TORCHTITAN && p->fp8_recipe == TENSORWISE;
     o->low.has_parameters = p->fp8_recipe && p->fp8_params;
     o->low.is_dispatched = p->fp8_recipe == BLOCKWISE && p->like == DRV_ANY; /* DeepSeek's own program */
     if (o->low.has_parameters) /* the update writes them; the transpose reads and writes them once more */

@@ -52,7 +52,7 @@ static size_t find_model(const launch_job *j, bool is_v022)
 /* Indexes of the choices, as strategy/parameters.h has them. */
 enum { SYNC_DEFAULT, SYNC_EACH };
 enum { OVERLAP_OFF = 1 };
-enum { CP_RING };
+enum { CP_RING, CP_ALL_GATHER_XLA = 3 };
 enum { TP_ON = 1 };
 enum { ATTENTION_FUSED, ATTENTION_UNFUSED };
 
@@ -89,6 +89,10 @@ static bool recomputes_first(const launch_job *j) { return j->point.recompute_la
 static bool recomputes_every(const launch_job *j) { return j->point.recompute_every > 1; }
 static bool is_unfused(const launch_job *j) { return j->point.attention == ATTENTION_UNFUSED; }
 static bool cuts_products(const launch_job *j) { return j->point.tp > 1 && j->point.tp_overlap == TP_ON; }
+static bool gathers_by_xla(const launch_job *j)
+{
+    return j->point.cp > 1 && j->point.cp_comm == CP_ALL_GATHER_XLA;
+}
 static bool passes_a_ring(const launch_job *j) { return j->point.cp > 1 && j->point.cp_comm == CP_RING; }
 static bool splits_experts(const launch_job *j) { return j->experts && j->etp != 1; }
 static bool splits_experts_otherwise(const launch_job *j)
@@ -129,6 +133,7 @@ static const launch_rule refused_by_v022[] = {
      "replicas below dp"},
     {replicates_late, "TorchTitan's DDP reduces under the backward pass; take overlap on"},
     {keeps_tokens_whole, "TorchTitan v0.2.2 has sequence parallelism with tp; take sequence_parallel on"},
+    {gathers_by_xla, "cp_comm all-gather-xla is of programs in JAX; take cp_comm all-gather, or cp 1"},
     {splits_experts_otherwise, "TorchTitan splits experts over tp or not; take etp 1, or etp of tp"},
     {NULL, NULL},
 };

@@ -30,6 +30,9 @@ typedef struct {
     int64_t gated; /* the feed-forward network has a gate, a third matrix: 0, 1 */
     int64_t tied;  /* the output embedding is the input embedding: 0, 1 */
     int64_t mtp_layers; /* that predict further tokens */
+    /* Of a model with experts, where the source says more than that it is one: how many a layer has, how many
+     * a token takes, their width, that of the shared ones together, layers before those with experts. */
+    int64_t experts, top_k, expert_d_ff, shared_d_ff, dense_layers;
     /* The work of a step. */
     int64_t batch;         /* sequences of a step over all ranks */
     int64_t micro_batch;   /* sequences of one */
@@ -106,10 +109,11 @@ typedef struct {
     const char *source;     /* where it is said, for a note of the job */
 } msr_stated;
 
-/* msr_jobs_read with that. A word of its `only` that holds of no row is wrong, as are others. */
+/* msr_jobs_read with that. A word of its `only` that holds of no row is wrong, as are others; of a table that
+ * `may_lack` rows neither is, and nothing may be selected. */
 dse_status msr_jobs_read_stated(const char *path, const char *const *only, size_t n_only,
-                                const msr_stated *stated, size_t n_stated, dse_arena *a, msr_job **out,
-                                size_t *n, dse_error *err);
+                                const msr_stated *stated, size_t n_stated, bool may_lack, dse_arena *a,
+                                msr_job **out, size_t *n, dse_error *err);
 
 /* msr_jobs_read from memory, but the first row that cannot be read is a failure. `path` is only a name for
  * messages. */

@@ -70,6 +70,13 @@ static int64_t layers_a_stage(const char *text)
     return n > 0 && n <= INT32_MAX && !strncmp(end, words, strlen(words)) ? n : MSR_JOB_NONE;
 }
 
+static bool has_experts(const deriving *d)
+{
+    const msr_job *j = d->job;
+
+    return MSR_GIVEN(j->moe) ? j->moe == 1 : j->family && msr_name_has_experts(j->family);
+}
+
 static void derive_recompute(deriving *d)
 {
     const int64_t flag = d->row->checkpointing;
@@ -77,10 +84,13 @@ static void derive_recompute(deriving *d)
                *nearest = NULL;
 
     d->job->recompute = msr_recompute_of(text, d->framework, &nearest);
-    if (nearest)
-        note(d, nearest);
     if (text && d->job->recompute == MSR_RECOMPUTE_SELECTIVE)
         d->job->recompute_parts = msr_recompute_parts(text, d->framework);
+    if (text && !strcmp(text, "custom") && d->row->lists_kept && d->framework && d->framework->has_policies &&
+        !has_experts(d))
+        d->job->recompute = msr_recompute_of_kept(d->row->kept, &d->job->recompute_parts, &nearest);
+    if (nearest)
+        note(d, nearest);
     if (text && d->job->recompute == MSR_RECOMPUTE_FULL && !MSR_GIVEN(d->job->recompute_layers))
         d->job->recompute_layers = layers_a_stage(text);
     if (text || !MSR_GIVEN(flag))
@@ -128,7 +138,24 @@ static dse_status split_dp(deriving *d, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status derive_degrees(deriving *d, dse_error *err)
+/* Some tables count dp of a model with experts by groups of ep, as NVIDIA's do of Grok: then tp x pp x cp x dp
+ * is a part of the devices, and what is missing a part of ep. */
+static void count_dp_of_groups(deriving *d, dse_arena *a)
+{
+    msr_job *j = d->job;
+    const int64_t whole = part(j->n_devices, times(times(j->tp, j->pp), j->cp)), missing = part(whole, j->dp);
+
+    if (!MSR_GIVEN(missing) || missing == 1 || j->ep % missing || MSR_GIVEN(j->dp_shard) ||
+        MSR_GIVEN(j->dp_replicate))
+        return;
+    note(d, dse_arena_printf(a,
+                             "dp %" PRId64 ", which the devices leave: the source counts %" PRId64
+                             ", by groups of experts",
+                             whole, j->dp));
+    j->dp = whole;
+}
+
+static dse_status derive_degrees(deriving *d, dse_arena *a, dse_error *err)
 {
     msr_job *j = d->job;
 
@@ -141,6 +168,7 @@ static dse_status derive_degrees(deriving *d, dse_error *err)
         j->zero_stage = d->row->optimizer_sharding;
     if (!MSR_GIVEN(j->dp) && !MSR_GIVEN(times(j->dp_replicate, j->dp_shard)))
         j->dp = part(j->n_devices, times(times(j->tp, j->pp), j->cp));
+    count_dp_of_groups(d, a);
     return split_dp(d, err);
 }
 
@@ -234,8 +262,8 @@ static void derive_model(deriving *d)
 
     if (!MSR_GIVEN(j->d_ff))
         j->d_ff = times(d->row->ff_ratio, j->d_model);
-    if (!MSR_GIVEN(j->moe) && MSR_GIVEN(d->row->experts))
-        j->moe = d->row->experts > 1;
+    if (!MSR_GIVEN(j->moe) && MSR_GIVEN(j->experts))
+        j->moe = j->experts > 1;
     if (!MSR_GIVEN(j->mtp_layers) && d->row->remark)
         j->mtp_layers = msr_mtp_of(d->row->remark);
     if (!MSR_GIVEN(j->float8) && j->quantization)
@@ -378,7 +406,7 @@ dse_status msr_row_derive(const msr_row_place *at, msr_row *row, dse_arena *a, m
     derive_model(&d);
     derive_sequence(&d, a);
     derive_unmodelled(&d);
-    if ((st = derive_degrees(&d, err)) != DSE_OK || (st = derive_work(&d, err)) != DSE_OK ||
+    if ((st = derive_degrees(&d, a, err)) != DSE_OK || (st = derive_work(&d, err)) != DSE_OK ||
         (st = derive_measured(&d, a, err)) != DSE_OK)
         return st;
     if (!out->name)

@@ -12,11 +12,22 @@ typedef struct {
     msr_job job; /* what needs no conclusion is set in it */
     const char *workload_name, *trace, *status, *repeat_of, *quantity, *framework_note, *repository,
         *recompute, *compiler, *policy, *mlp, *activation, *remark;
-    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, experts, compiled;
+    int64_t local_batch, chip_batch, accumulation, checkpointing, optimizer_sharding, compiled;
     int64_t ff_ratio; /* "4 x hidden" */
+    bool lists_kept;  /* MaxText's policy `custom` has a list of results, and of those it keeps: */
+    unsigned kept;    /* bits MSR_KEPT_.. */
     double tokens_per_s_per_device, tokens_per_s_total, tokens_per_s;
     double resident_bytes, activation_bytes; /* that make up the peak */
 } msr_row;
+
+/* Results of a layer, or what of them is enough not to make them again. */
+enum {
+    MSR_KEPT_QKV = 1,     /* queries, keys and values */
+    MSR_KEPT_CONTEXT = 2, /* what attention makes, and its sums */
+    MSR_KEPT_OUT = 4,     /* behind the projection of these */
+    MSR_KEPT_MLP = 8,     /* behind the first products of the feed-forward network */
+    MSR_KEPT_OTHER = 16   /* something that saves no part alone: queries, one of the first products */
+};
 
 /* A place in a table: for messages, and for what the whole table says. */
 typedef struct {
@@ -76,6 +87,8 @@ typedef struct {
     bool rates_a_device;        /* a rate of tokens that names neither is that of a device */
     bool is_llama;              /* models are built as a Llama's unless their names say another family */
     bool has_recipes;           /* the models of msr_recipe_model are configured as these say */
+    bool gathers_cast;          /* sharded weights in 8 bits, where a scale is of a whole matrix */
+    int64_t etp;                /* ranks that split an expert; 0: the step's default for the program */
     int64_t llama3_sequence;    /* tokens of a sequence in its configurations of Llama 3 and 3.1; 0: none */
     const char *fp8_recipe; /* likewise, of arithmetic in 8 bits that is not said more of; NULL: no default */
 } msr_framework;
@@ -83,6 +96,13 @@ typedef struct {
 /* The framework that a text names ("torchtitan-0.1.0", "NVIDIA/Megatron-LM", "torchtitan (the card ...)");
  * NULL. */
 const msr_framework *msr_framework_find(const char *text);
+
+/* What a list of MaxText keeps (a row's `maxtext_config`, each result "device", "offload" or "remat"); false:
+ * there is none. */
+bool msr_kept_of(const cfg_node *row, unsigned *out);
+
+/* The meaning of such a list, of a model without experts; *parts as msr_recompute_parts, *nearest as below. */
+msr_recompute msr_recompute_of_kept(unsigned kept, const char **parts, const char **nearest);
 
 /* The meaning of a text about recomputation; `f` may be NULL. *nearest: what a policy is taken for, in words,
  * that is not quite that; NULL. */
@@ -101,6 +121,9 @@ msr_built msr_built_of(const char *family);
  * with layers without attention ("Nemotron-H", "Jamba"). */
 bool msr_name_has_experts(const char *family);
 bool msr_name_is_hybrid(const char *family);
+
+/* Whether it is one of a family whose keys and values are made of a latent, whose sizes no table gives. */
+bool msr_name_has_latent_attention(const char *family);
 
 /* What recipes of Megatron-Bridge set for a model that a table of its runs does not repeat. */
 typedef struct {

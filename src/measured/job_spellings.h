@@ -38,7 +38,11 @@ typedef enum {
     F(PARAMS, NUMBER, job.num_params, 0)                                                                     \
     F(PARAMS_EMBEDDING, NUMBER, job.num_params_embedding, 0)                                                 \
     F(MOE, FLAG, job.moe, 0)                                                                                 \
-    F(EXPERTS, INT, experts, 0)                                                                              \
+    F(EXPERTS, INT, job.experts, 0)                                                                          \
+    F(TOP_K, INT, job.top_k, 1)                                                                              \
+    F(EXPERT_D_FF, INT, job.expert_d_ff, 1)                                                                  \
+    F(SHARED_D_FF, INT, job.shared_d_ff, 0)                                                                  \
+    F(DENSE_LAYERS, INT, job.dense_layers, 0)                                                                \
     F(MLP, TEXT, mlp, 0)                                                                                     \
     F(ACTIVATION, TEXT, activation, 0)                                                                       \
     F(TIED, FLAG, job.tied, 0)                                                                               \

@@ -12,6 +12,7 @@ typedef struct {
     cfg_doc doc;
     const cfg_node *rows, *columns, *common, *units, *models, *defined;
     bool refuses_rows; /* a row that cannot be read does not fail the table, if others can */
+    bool may_lack;     /* nor do rows that are not there */
     const msr_stated *stated;
     size_t n_stated;
     dse_arena *arena;
@@ -312,7 +313,7 @@ static dse_status check_stated(const table *t, dse_error *err)
                 return st;
             is_used = all_hold(t, row, s->only, s->n_only, has_key) || is_used;
         }
-        if (!is_used)
+        if (!is_used && !t->may_lack)
             return nothing_selected(t, s->only, s->n_only, has_key, err);
     }
     return DSE_OK;
@@ -349,9 +350,9 @@ static dse_status read_rows(const table *t, const char *const *only, size_t n_on
             first = why;
         refuse_row(t, row, i, &why, &jobs[count - 1]);
     }
-    if (count && refused == count)
+    if (count && refused == count && !t->may_lack)
         return dse_fail_at(err, DSE_E_CONFIG, first.where, "%s", first.text);
-    if (!count)
+    if (!count && !t->may_lack)
         return nothing_selected(t, only, n_only, has_key, err);
     *out = jobs;
     *n = count;
@@ -381,14 +382,15 @@ dse_status msr_jobs_parse(const char *path, const char *text, size_t length, con
 dse_status msr_jobs_read(const char *path, const char *const *only, size_t n_only, dse_arena *a,
                          msr_job **out, size_t *n, dse_error *err)
 {
-    return msr_jobs_read_stated(path, only, n_only, NULL, 0, a, out, n, err);
+    return msr_jobs_read_stated(path, only, n_only, NULL, 0, false, a, out, n, err);
 }
 
 dse_status msr_jobs_read_stated(const char *path, const char *const *only, size_t n_only,
-                                const msr_stated *stated, size_t n_stated, dse_arena *a, msr_job **out,
-                                size_t *n, dse_error *err)
+                                const msr_stated *stated, size_t n_stated, bool may_lack, dse_arena *a,
+                                msr_job **out, size_t *n, dse_error *err)
 {
-    table t = {.refuses_rows = true, .stated = stated, .n_stated = n_stated, .arena = a};
+    table t = {
+        .refuses_rows = true, .may_lack = may_lack, .stated = stated, .n_stated = n_stated, .arena = a};
     dse_strbuf text;
     dse_status st;
 

@@ -74,11 +74,16 @@ bool msr_word_is_absent(const char *text)
  * sequences, checkpoint False), Paxml (TransformerLmSpmdAdam: SAVE_NOTHING), MaxText 000b810b
  * (configs/base.yml: remat_policy full, fsdp, one micro-batch, decoder_block llama2; the hidden state is
  * split over `tensor` between the products, so that what crosses is what sequence parallelism's is).
+ * XLA gathers keys and values over cp as they are, and copies none for each head before, as TorchTitan does.
  * 8 bits of MaxText and Paxml are Flax's on GPUs, scaled by the history of maxima (flax/linen/fp8_ops.py,
  * Fp8DotGeneralOp), and taken for the same on TPUs. PyTorch/XLA recomputes what a program wraps, and by
  * itself nothing.
  *
-  * Collectives of tensor parallelism beside products: NVIDIA's recipes ask for Transformer Engine's
+ * Experts are split over no ranks by Megatron-Bridge's recipes (recipes/qwen/qwen3_moe.py,
+ * recipes/deepseek/deepseek_v3.py: expert_tensor_parallel_size 1, which
+ * scripts/performance/configs, ..._workload_base_configs.py repeat), where Megatron-LM splits them over tp.
+ *
+ * Collectives of tensor parallelism beside products: NVIDIA's recipes ask for Transformer Engine's
   * (ub_tp_comm_overlap: true of GPT-3 175B, Llama 3.1 70B, Nemotron-4 15B and 340B in dgxc-benchmarking
   * v24.11.1 to v25.04; tp_comm_overlap=True of Megatron-Bridge's recipes of Llama 3 70B and 405B and of GPT-3
   * 175B), with tp and sequence parallelism; MaxText's scripts of TPUs ask XLA for it
@@ -94,6 +99,9 @@ bool msr_word_is_absent(const char *text)
  * checkpoint without reentrance from 2.1 on (torch/utils/checkpoint.py, _enable_checkpoint_early_stop), which
  * fms-fsdp 0d319983 and TorchTitan before 25413d224 (2025-08-29, early_stop False) take, whose figures are
  * older; and by XLA, which computes nothing that nobody reads. llm-foundry's are of torch 1.13 and 2.0.
+ *
+ * The command that TorchTitan's docs/float8.md gives for scales of tensors gathers sharded weights in 8 bits
+ * (--float8.enable_fsdp_float8_all_gather, in 2024-12 as in 2025-06), and so does that of the report on H200.
  *
  * TorchTitan's configurations of Llama 3 (train_configs/llama3_{8b,70b,405b}.toml) have sequences of 8192
  * tokens, and its log's tps is a device's (tools/metrics.py). */
@@ -119,6 +127,7 @@ static const msr_framework frameworks[] = {
      .cp_comm = "all-gather",
      .rates_a_device = true,
      .llama3_sequence = 8192,
+     .gathers_cast = true,
      .fp8_recipe = "tensorwise"},
     {.name = "megatrondeepspeed",
      .title = "Megatron-DeepSpeed",
@@ -130,7 +139,7 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .unfused = true,
      .cp_comm = "all-to-all"},
-    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES, .has_recipes = true},
+    {.name = "megatronbridge", .title = "Megatron-Bridge", RECIPES, .has_recipes = true, .etp = 1},
     {.name = "nemo", .title = "NeMo", RECIPES},
     {.name = "megatronlmof2022",
      .title = "Megatron-LM of 2022",
@@ -194,7 +203,7 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_FULL,
      .one_micro_batch = true,
      .sequence_parallel = true,
-     .cp_comm = "all-gather",
+     .cp_comm = "all-gather-xla",
      .has_policies = true,
      .tp_overlap = true,
      .is_llama = true,
@@ -207,7 +216,7 @@ static const msr_framework frameworks[] = {
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
      .sequence_parallel = true,
-     .cp_comm = "all-gather",
+     .cp_comm = "all-gather-xla",
      .has_policies = true,
      .fp8_recipe = "delayed"},
     {.name = "torchxla",
@@ -217,7 +226,7 @@ static const msr_framework frameworks[] = {
      .unsaid = MSR_RECOMPUTE_NONE,
      .selective = MSR_SELECTIVE_UNKNOWN,
      .one_micro_batch = true,
-     .cp_comm = "all-gather"},
+     .cp_comm = "all-gather-xla"},
 };
 
 /* Without what is in brackets: a remark. */
@@ -480,6 +489,9 @@ static const char *const with_experts[] = {
 static const char *const hybrids[] = {"nemotronh",  "nemotron3nano", "nemotron3super", "nemotron3ultra",
                                       "nemotron35", "mamba",         "jamba"};
 
+static const char *const latent[] = {"deepseekv2", "deepseekv3",      "deepseekv4", "deepseekr1",
+                                     "deepseek3",  "deepseekcoderv2", "kimi"};
+
 static bool has_one_of(const char *text, const char *const *part, size_t n)
 {
     char form[WORD_MAX];
@@ -519,6 +531,11 @@ bool msr_name_has_experts(const char *family)
 }
 
 bool msr_name_is_hybrid(const char *family) { return has_one_of(family, hybrids, DSE_COUNT(hybrids)); }
+
+bool msr_name_has_latent_attention(const char *family)
+{
+    return has_one_of(family, latent, DSE_COUNT(latent));
+}
 
 int64_t msr_gate_of(const char *text)
 {

@@ -17,7 +17,7 @@ typedef enum {
     MSR_GAP_OPTIMIZER_SHARDED, /* optimizer state alone, or with gradients (ZeRO 1, 2) */
     MSR_GAP_UNEVEN,            /* a degree that does not divide what it shards */
     /* Of profile train alone. */
-    MSR_GAP_MICRO_BATCH_UNSAID, /* without a pipeline */
+    MSR_GAP_MICRO_BATCH_UNSAID,
     MSR_GAP_FLOAT32,
     MSR_GAP_RANK_ORDER,
     MSR_GAP_REFUSED, /* by drv_point_check: what does not divide, a schedule's rules, a program's */

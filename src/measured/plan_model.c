@@ -19,7 +19,8 @@
 /* ---- families ------------------------------------------------------------------------------ */
 
 /* Other names of a shipped card, in the form of number_form. Llama 3, 3.1 and 3.3 have the same sizes, and so
- * have Qwen 2 and 2.5 of 7B; TorchTitan's DeepSeek-V3 16B and 236B are of DeepSeek-V2's sizes
+ * have Qwen 2 and 2.5 of 7B, and DeepSeek-V3 and R1; MaxText's names of models are those of its
+ * configs/models; TorchTitan's DeepSeek-V3 16B and 236B are of DeepSeek-V2's sizes
  * (models/deepseek_v3/__init__.py), and so is MaxText's deepseek2-16b. */
 static const struct {
     const char *spelling, *card;
@@ -42,6 +43,24 @@ static const struct {
     {"deepseekv216b", "deepseek-v2-lite"},
     {"deepseekv316b", "deepseek-v2-lite"},
     {"deepseekv3236b", "deepseek-v2"},
+    {"llama3405b", "llama-3.1-405b"},
+    {"deepseekv3671b", "deepseek-v3"},
+    {"deepseekr1", "deepseek-v3"},
+    {"deepseek3671b", "deepseek-v3"},
+    {"deepseek216b", "deepseek-v2-lite"},
+    {"deepseek2236b", "deepseek-v2"},
+    {"grok", "grok-1"},
+    {"grok1314b", "grok-1"},
+    {"kimik21t", "kimi-k2"},
+    {"llama4scout17b16e", "llama-4-scout"},
+    {"llama417b16e", "llama-4-scout"},
+    {"llama4maverick17b128e", "llama-4-maverick"},
+    {"llama417b128e", "llama-4-maverick"},
+    {"qwen3235b", "qwen3-235b-a22b"},
+    {"qwen330b", "qwen3-30b-a3b"},
+    {"qwen3coder480b", "qwen3-coder-480b-a35b"},
+    {"qwen3480ba35b", "qwen3-coder-480b-a35b"},
+    {"qwen3480b", "qwen3-coder-480b-a35b"},
     {"bloom176b", "bloom-176b"},
     {"bloom", "bloom-176b"},
     {"bloom7.1b", "bloom-7b1"},
@@ -98,7 +117,7 @@ static bool is_of_stage(const char *card)
 /* ---- documents ----------------------------------------------------------------------------- */
 
 /* Room for a card's own entries and for what is put over them. */
-#define MORE_KEYS 16
+#define MORE_KEYS 24
 
 typedef struct {
     cfg_node *map;
@@ -163,27 +182,46 @@ static dse_status load_card(msr_plan *p, const char *name, dse_arena *a, cfg_doc
     return DSE_OK;
 }
 
+/* A size of a job as a card has it. */
+typedef struct {
+    const char *key;
+    int64_t v;
+    const char *otherwise; /* the key that says it where a card has not this one */
+} model_size;
+
+#define N_SIZES 9
+
+/* A vocabulary is padded as its training likes it. */
+static void sizes_of(const msr_job *j, model_size out[N_SIZES])
+{
+    const model_size sizes[N_SIZES] = {{"layers", j->layers, NULL},
+                                       {"d_model", j->d_model, NULL},
+                                       {"d_ff", j->d_ff, NULL},
+                                       {"heads", j->heads, NULL},
+                                       {"kv_heads", j->kv_heads, "heads"},
+                                       {"experts", j->experts, NULL},
+                                       {"experts_per_token", j->top_k, NULL},
+                                       {"d_ff_expert", j->expert_d_ff, "d_ff"},
+                                       {"first_dense_layers", j->dense_layers, NULL}};
+
+    memcpy(out, sizes, sizeof sizes);
+}
+
 /* A size of a job, of which the card of its family has another. */
 typedef struct {
     const char *key; /* NULL: there is none */
     int64_t of_job, of_card;
 } difference;
 
-/* The first such size. A vocabulary is padded as its training likes it. */
-static dse_status find_difference(const msr_job *j, const cfg_doc *card, difference *out, dse_error *err)
+/* Those sizes, at most N_SIZES of them. */
+static dse_status find_differences(const msr_job *j, const cfg_doc *card, difference out[N_SIZES], size_t *n,
+                                   dse_error *err)
 {
-    const struct {
-        const char *key;
-        int64_t v;
-        const char *otherwise; /* the key that says it where the card has not this one */
-    } sizes[] = {{"layers", j->layers, NULL},
-                 {"d_model", j->d_model, NULL},
-                 {"d_ff", j->d_ff, NULL},
-                 {"heads", j->heads, NULL},
-                 {"kv_heads", j->kv_heads, "heads"}};
+    model_size sizes[N_SIZES];
 
-    *out = (difference){0};
-    for (size_t i = 0; !out->key && i < DSE_COUNT(sizes); i++) {
+    sizes_of(j, sizes);
+    *n = 0;
+    for (size_t i = 0; i < N_SIZES; i++) {
         const cfg_node *node = cfg_get(card->root, sizes[i].key);
         int64_t v = 0;
         dse_status st;
@@ -192,13 +230,16 @@ static dse_status find_difference(const msr_job *j, const cfg_doc *card, differe
             node = cfg_get(card->root, sizes[i].otherwise);
         if (!node || !MSR_GIVEN(sizes[i].v))
             continue;
-        if ((st = cfg_int(card, node, sizes[i].key, 1, INT64_MAX, &v, err)) != DSE_OK)
+        if ((st = cfg_int(card, node, sizes[i].key, 0, INT64_MAX, &v, err)) != DSE_OK)
             return st;
         if (v != sizes[i].v)
-            *out = (difference){sizes[i].key, sizes[i].v, v};
+            out[(*n)++] = (difference){sizes[i].key, sizes[i].v, v};
     }
     return DSE_OK;
 }
+
+/* Whether a source says of experts what a model of its own needs. */
+static bool says_experts(const msr_job *j) { return j->experts > 1 && MSR_GIVEN(j->top_k); }
 
 /* Whether a job's sizes make a model of its own, such as that of a card with fewer layers. */
 static bool is_complete(const msr_job *j)
@@ -207,30 +248,45 @@ static bool is_complete(const msr_job *j)
            MSR_GIVEN(j->heads);
 }
 
+/* Whether a job's sizes may stand in the card of its family, whose experts and attention stay: the source says
+ * how many experts there are, or nothing differs but the number of layers. */
+static bool may_resize(const msr_job *j, const cfg_doc *card, const difference *d, size_t n)
+{
+    return n && cfg_get(card->root, "experts") && (says_experts(j) || (n == 1 && !strcmp(d->key, "layers")));
+}
+
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err);
 
 static dse_status of_card(msr_plan *p, const msr_plan_options *o, const char *family, dse_arena *a, making *m,
                           dse_error *err)
 {
     const char *name = o->model ? o->model : family;
-    difference d = {0};
+    difference d[N_SIZES];
+    bool resizes;
+    size_t n = 0;
     cfg_doc card;
     dse_status st = load_card(p, name, a, &card, err);
 
     if (st == DSE_OK && !o->model)
-        st = find_difference(p->job, &card, &d, err);
+        st = find_differences(p->job, &card, d, &n, err);
     if (st != DSE_OK)
         return st;
-    if (d.key && is_complete(p->job)) {
+    resizes = p->job->moe != 0 && may_resize(p->job, &card, d, n);
+    if (n && is_complete(p->job) && !resizes) {
         msr_plan_assume(p, a, "the source's own sizes, which are not those of %s", p->model_name);
         return of_numbers(p, a, m, err);
     }
-    if (d.key)
+    if (n && !resizes)
         return dse_fail_at(err, DSE_E_CONFIG, p->job->where,
                            "%s is %" PRId64 ", but that of %s is %" PRId64
                            "; correct it, or give the model's card with --model",
-                           d.key, d.of_job, p->model_name, d.of_card);
+                           d->key, d->of_job, p->model_name, d->of_card);
     begin(m, card.path, &card, a, &p->model);
+    for (size_t i = 0; i < n; i++) {
+        msr_plan_assume(p, a, "%s %" PRId64 ", where %s has %" PRId64, d[i].key, d[i].of_job, p->model_name,
+                        d[i].of_card);
+        put_int(m, d[i].key, d[i].of_job);
+    }
     if (!o->model && MSR_GIVEN(p->job->vocabulary))
         put_int(m, "vocabulary", p->job->vocabulary);
     return DSE_OK;
@@ -313,6 +369,30 @@ static void put_operators(msr_plan *p, const msr_job *j, making *m)
     msr_plan_assume(p, m->arena, "the operators of a %s%s", titles[is], why);
 }
 
+/* Of any family with experts the decoder is general enough; what its sizes do not say is as most have it. */
+static void put_experts(msr_plan *p, const msr_job *j, making *m)
+{
+    const model_size sizes[] = {{"experts", j->experts, NULL},
+                                {"experts_per_token", j->top_k, NULL},
+                                {"d_ff_expert", j->expert_d_ff, NULL},
+                                {"d_ff_shared", j->shared_d_ff, NULL},
+                                {"first_dense_layers", j->dense_layers, NULL},
+                                {"kv_heads", j->kv_heads, NULL},
+                                {"head_dim", j->head_dim, NULL}};
+
+    put(m, "operators", "decoder");
+    put(m, "gate", j->gated == 0 ? "false" : "true");
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++)
+        if (MSR_GIVEN(sizes[i].v) && sizes[i].v)
+            put_int(m, sizes[i].key, sizes[i].v);
+    if (MSR_GIVEN(j->shared_d_ff) && j->shared_d_ff)
+        put_int(m, "shared_experts", 1);
+    msr_plan_assume(p, m->arena,
+                    "a decoder with rotated positions, RMSNorm and experts %s a gate: the source gives sizes "
+                    "alone",
+                    j->gated == 0 ? "without" : "with");
+}
+
 static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *err)
 {
     msr_job job = *p->job;
@@ -336,7 +416,10 @@ static dse_status of_numbers(msr_plan *p, dse_arena *a, making *m, dse_error *er
     begin(m, job.where, NULL, a, &p->model);
     for (size_t i = 0; i < DSE_COUNT(sizes); i++)
         put_int(m, sizes[i].key, *sizes[i].v);
-    put_operators(p, &job, m);
+    if (job.moe != 0 && says_experts(&job))
+        put_experts(p, &job, m);
+    else
+        put_operators(p, &job, m);
     /* Results are kept under the name. */
     p->model_name = job.family && *job.family && dse_is_printable(job.family)
                         ? job.family
@@ -493,6 +576,9 @@ bool msr_plan_knows_experts(const msr_job *j, const msr_plan_options *o, dse_are
     msr_plan scratch = {.job = j};
     cfg_doc doc;
 
+    if (!card && says_experts(j) && is_complete(j) &&
+        !(j->family && msr_name_has_latent_attention(j->family)))
+        return true;
     return (card || find_family(j, a, &card, NULL) == DSE_OK) && card &&
            load_card(&scratch, card, a, &doc, NULL) == DSE_OK && cfg_get(doc.root, "experts");
 }

@@ -56,6 +56,9 @@ const char *msr_recipe_word(const char *text);
 /* The name of a device whatever it is written like: "NVIDIA A100 80GB" and "nvidia_a100" are "a100". */
 void msr_device_form(const char *text, char *out, size_t size);
 
+/* Whether the host of a device, however that is written, is near enough for activations to wait there. */
+bool msr_device_has_fast_host(const char *text);
+
 /* The placement (strategy/parameters.h) of a workload card's rank order (NULL: the usual one); false: it is
  * none. */
 bool msr_placement_of(const char *rank_order, uint32_t *out);

@@ -162,10 +162,10 @@ static void choose_micro_batch(planning *p)
                          j->dp, j->micro_batches, j->batch);
         else
             set_micro_batch(p, j->batch / at_once);
-    } else if (j->pp == 1 && j->batch % j->dp == 0) {
+    } else if (j->batch % j->dp == 0) {
         msr_plan_gap(p->plan, MSR_GAP_MICRO_BATCH_UNSAID, p->arena,
                      "the source lacks the sequences of a micro-batch ('micro_batch')");
-        set_micro_batch(p, j->batch / j->dp);
+        set_micro_batch(p, j->pp == 1 ? j->batch / j->dp : 1);
     } else {
         lacks(p, "the sequences of a micro-batch ('micro_batch')");
     }
@@ -346,8 +346,12 @@ static void choose_experts(planning *p)
         return;
     if (MSR_GIVEN(j->ep))
         p->point->ep = (uint32_t)j->ep;
-    if (MSR_GIVEN(j->etp))
+    if (MSR_GIVEN(j->etp)) {
         p->point->etp = (uint32_t)j->etp;
+    } else if (p->program && p->program->etp && j->tp > 1) {
+        p->point->etp = (uint32_t)p->program->etp;
+        by_default(p, "experts on one rank each");
+    }
     msr_plan_assume(p->plan, p->arena, "tokens spread evenly over experts");
     if (j->ep > 1)
         choose_dispatch(p);
@@ -389,6 +393,16 @@ static void choose_recipe(planning *p)
             p->plan, MSR_GAP_FLOAT8, p->arena,
             "matrices are multiplied in 8 bits, and the source lacks how they are scaled ('precision')");
     }
+}
+
+/* Weights that are sharded are cast before they are gathered, where one scale is of a whole matrix. */
+static void choose_parameters(planning *p)
+{
+    if (!p->program || !p->program->gathers_cast || p->point->zero != 3 ||
+        p->point->fp8_recipe != choice(STRATEGY_fp8_recipe, "tensorwise"))
+        return;
+    p->point->fp8_params = choice(STRATEGY_fp8_params, "on");
+    by_default(p, "weights gathered in 8 bits");
 }
 
 /* In the row's word, or as its program does; of forks of Megatron-DeepSpeed, which multiply in no pieces,
@@ -459,6 +473,7 @@ dse_status msr_plan_train(msr_plan *p, const msr_plan_options *o, dse_arena *a, 
     choose_experts(&t);
     choose_attention(&t);
     choose_recipe(&t);
+    choose_parameters(&t);
     choose_tensor_overlap(&t);
     check_precision(&t, o);
     return check_order(&t, err);

@@ -28,6 +28,7 @@ static const struct {
 } recipes[] = {{"fp8", ""},
                {"float8", ""},
                {"fp8hybrid", ""},
+               {"fp8full", ""}, /* MaxText's quantization: fp8_full */
                {"fp8delayed", "delayed"},
                {"fp8delayedscaling", "delayed"},
                {"fp8delayedscalingassumed", "delayed"},
@@ -146,6 +147,20 @@ void msr_device_form(const char *text, char *out, size_t size)
             return;
         }
     snprintf(out, size, "%s", form);
+}
+
+/* Of a superchip, whose CPU is on the same NVLink-C2C (NVIDIA's data sheets: "NVLink-C2C 900 GB/s", of one GPU
+ * or two, both directions together). */
+bool msr_device_has_fast_host(const char *text)
+{
+    static const char *const superchips[] = {"gh200", "gb200", "gb300"};
+    char form[WORD_MAX];
+
+    msr_device_form(text, form, sizeof form);
+    for (size_t i = 0; i < DSE_COUNT(superchips); i++)
+        if (!strcmp(form, superchips[i]))
+            return true;
+    return false;
 }
 
 /* ---- recomputation ------------------------------------------------------------------------- */

@@ -240,8 +240,8 @@ static dse_status add_rows(loading *l, const char *table, dse_error *err)
     dse_status st = card_locate(CARD_MEASURED, table, l->arena, &path, err);
 
     if (st == DSE_OK)
-        st = msr_jobs_read_stated(path, l->o->only, l->o->n_only, l->o->stated, l->o->n_stated, l->arena,
-                                  &job, &n, err);
+        st = msr_jobs_read_stated(path, l->o->only, l->o->n_only, l->o->stated, l->o->n_stated,
+                                  l->o->may_lack, l->arena, &job, &n, err);
     if (st != DSE_OK)
         return st;
     for (size_t i = 0; i < n; i++) {
@@ -249,13 +249,13 @@ static dse_status add_rows(loading *l, const char *table, dse_error *err)
 
         if ((st = add_row(l, &job[i], &why)) == DSE_OK)
             continue;
-        if (st != DSE_E_CONFIG || n == 1)
+        if (st != DSE_E_CONFIG || (n == 1 && !l->o->may_lack))
             return dse_fail_at(err, st, why.where, "%s", why.text);
         if (!n_refused++)
             first = why;
         msr_runs_leave(l->out, &job[i], refused, why.text, l->arena);
     }
-    if (n_refused == n)
+    if (n_refused == n && !l->o->may_lack)
         return dse_fail_at(err, DSE_E_CONFIG, first.where, "%s", first.text);
     return DSE_OK;
 }

@@ -32,6 +32,7 @@ typedef struct {
     const char *const *only;  /* rows of them, as msr_jobs_read takes them */
     size_t n_stated;
     const msr_stated *stated; /* what their sources say elsewhere */
+    bool may_lack;            /* a table may have none of them, or none that can be used */
     bool kind_must_be_said;   /* rows that do not say that they were measured are left */
     msr_plan_options plan;
     drv_recording_options read; /* its card is for the only trace */

@@ -340,6 +340,7 @@ static dse_status gather(const validating *v, const msr_validate_table *t, const
                                         .only = t->only,
                                         .n_stated = t->n_stated,
                                         .stated = t->stated,
+                                        .may_lack = !t->ships,
                                         .kind_must_be_said = !t->is_measured,
                                         .plan = {.recompute = -1, .settings = settings},
                                         .read = {.n_threads = v->o->n_threads}},
@@ -393,6 +394,8 @@ static dse_status validate_one(validating *v, const msr_validate_table *t, repor
         return st;
     to->n_left = own.g.runs.n_left;
     to->left = own.g.runs.left;
+    if (!own.g.n && !own.g.runs.n_left)
+        to->absent = dse_arena_printf(v->arena, "no row of %s is of it", t->measured);
     if (!own.g.n)
         return DSE_OK;
     if ((st = fit(v, &own, to, err)) != DSE_OK)

@@ -173,19 +173,34 @@ static double ways(const net_network *net, const span *s, uint32_t dim)
                                                                                                         : 1;
 }
 
+/* An axis of a torus, along which collectives go both ways at once. */
+static bool is_axis(const net_dimension *d) { return d->reach.efficiency > 1; }
+
+/* Of what leaves a box of an axis the higher ones that the group crosses take their part: bytes per ns that
+ * its members bring along these. Such axes have no rails to share. */
+static double rate_of_higher_axes(const net_network *net, const span *s, uint32_t dim)
+{
+    double rate = 0;
+
+    for (uint32_t d = dim + 1; is_axis(&net->dim[dim]) && d < net->n_dims; d++)
+        if (is_axis(&net->dim[d]) && crosses(s, d))
+            rate += ways(net, s, d) * one_way(&net->dim[d].reach) * net->dim[d].bytes_per_ns * s->fewest[dim];
+    return rate;
+}
+
 /* The longest that any dimension takes, if `bytes` leave each of its boxes; of an all-to-all, if each NPU has
  * them. */
 static double transfer_of(const net_network *net, const sharing *shared, const span *s,
                           const uint32_t *member, bool is_all_to_all, double bytes)
 {
-    double ns = 0;
+    double ns = 0, rate;
 
     for (uint32_t d = 0; d < net->n_dims; d++) {
         if (!crosses(s, d))
             continue;
-        ns = MOST(ns,
-                  (is_all_to_all ? all_to_all_bytes(s, d, bytes) : bytes) /
-                      (ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d])));
+        rate = ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d]);
+        ns = MOST(ns, is_all_to_all ? all_to_all_bytes(s, d, bytes) / rate
+                                    : bytes / (rate + rate_of_higher_axes(net, s, d)));
     }
     return ns;
 }

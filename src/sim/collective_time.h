@@ -21,7 +21,9 @@
  *           its share. With a rail for each NPU: g/8 of the bandwidth of a node of 8 for g members. An
  *           efficiency above 1 is that of both directions of a ring (a TPU's torus, JAX's "How to Scale Your
  *           Model": an all-gather takes bytes over the bandwidth of a link in both directions): half of it
- *           for messages, for groups that have not all of the ring (a line), and for a ring of two
+ *           for messages, for groups that have not all of the ring (a line), and for a ring of two. Such axes
+ *           work together (of several "V / (W N_axes)"): but for an all-to-all, what leaves a box of one goes
+ *           along the higher ones, too, that the group crosses
  *   message latency and one step of the highest dimension in which the two differ; its rate by the same rule,
  *           with all that send out of the box at the same time
  *

@@ -484,6 +484,7 @@ static void multiply_backward(step_builder *b, const step_module *m)
     }
     if (!(b->parts & STEP_PART_WEIGHT))
         return;
+    cast(b, m, x.routed.computed * x.in, o->low.cast_input_again);
     step_add_products(b, x.n, x.out, x.in, x.rows, x.routed.mean);
     b->program->operation[b->ready].kernel.bytes +=
         more > 0 ? (uint64_t)(more * (double)(x.n * x.in * x.out)) : 0;

@@ -19,7 +19,8 @@
  *
  * In fewer bits (step_low) the input is cast before the product, and the output's gradient before the
  * backward products, each in one kernel that also makes the transposed copy which the weight's gradient
- * reads; an input is kept as it was cast. Gathered tokens travel as activations do.
+ * reads; an input is kept as it was cast. Gathered tokens travel as activations do, or are cast before
+ * (step_low.is_gathered); with scales of rows an input is cast once more for the weight's gradient.
  *
   * In pieces (STEP_TENSOR_PIECES) a product is one of a piece of the tokens for each rank: that of the rank's
   * own tokens needs nothing from others, and the gather of the others' goes on beside all but the last; a sum
@@ -96,6 +97,29 @@ static void cast_weight(step_builder *b, const step_module *m, uint64_t elements
         cast(b, m, elements, b->shape->options->low.cast_weight);
 }
 
+/* Tokens that sequence parallelism has split. */
+static uint32_t gather_operand(step_builder *b, const step_module *m, uint64_t features, bool waits)
+{
+    const step_shape *s = b->shape;
+    const step_options *o = s->options;
+    const bool is_cast = o->low.is_gathered && step_is_low(o, m);
+    const step_collective c =
+        step_collective_of(WL_ALL_GATHER, STEP_GROUP_TP, s->split_tokens * features, s->tokens * features,
+                           is_cast ? o->low.bytes : o->activation_bytes);
+
+    return step_add_collective(b, &c, waits);
+}
+
+/* Elements that a rank casts of so many of a token: of its own tokens, where these are gathered afterwards. */
+static uint64_t cast_elements(const step_builder *b, const step_module *m, bool is_gathered,
+                              uint64_t features)
+{
+    const step_options *o = b->shape->options;
+    const bool is_before = is_gathered && o->sequence_parallel && o->low.is_gathered;
+
+    return (is_before ? b->shape->split_tokens : tokens(b, m)) * features;
+}
+
 static bool is_in_pieces(const step_builder *b)
 {
     const step_options *o = b->shape->options;
@@ -146,8 +170,8 @@ static void forward(step_builder *b, const step_module *m)
 
     share(b, m, &in, &out);
     if (m->split == STEP_SPLIT_COLUMN && b->shape->options->sequence_parallel)
-        gathered = step_gather_tokens(b, m->in, !is_in_pieces(b));
-    cast(b, m, tokens(b, m) * in, b->shape->options->low.cast_input);
+        gathered = gather_operand(b, m, m->in, !is_in_pieces(b));
+    cast(b, m, cast_elements(b, m, m->split == STEP_SPLIT_COLUMN, in), b->shape->options->low.cast_input);
     cast_weight(b, m, in * out);
     if (m->split == STEP_SPLIT_ROW)
         multiply_and_sum(b, m, out, in);
@@ -196,21 +220,23 @@ static void backward(step_builder *b, const step_module *m)
         if (lacks_kv_heads(b, m))
             exchange_heads(b, m, WL_REDUCE_SCATTER);
         if (m->split == STEP_SPLIT_ROW && o->sequence_parallel)
-            gathered = step_gather_tokens(b, outputs(m), !is_in_pieces(b));
+            gathered = gather_operand(b, m, outputs(m), !is_in_pieces(b));
     }
     if (b->parts & STEP_PART_WEIGHT && m->split == STEP_SPLIT_COLUMN && o->sequence_parallel &&
         o->gathers_again)
         saved = step_gather_tokens(b, m->in, waits);
     if (b->parts & STEP_PART_INPUT) {
-        cast(b, m, tokens(b, m) * out, o->low.cast_gradient);
+        cast(b, m, cast_elements(b, m, m->split == STEP_SPLIT_ROW, out), o->low.cast_gradient);
         cast_weight(b, m, in * out);
         multiply(b, m, gathered, in, out);
         if (m->split == STEP_SPLIT_COLUMN && !waits)
             reduced = step_reduce_tokens(b, m->in, false);
     }
     step_join(b, waits ? DSE_NONE : saved);
-    if (b->parts & STEP_PART_WEIGHT)
+    if (b->parts & STEP_PART_WEIGHT) {
+        cast(b, m, tokens(b, m) * in, o->low.cast_input_again);
         make_gradient(b, m, in, out);
+    }
     if (b->parts & STEP_PART_WEIGHT && m->has_bias)
         sum_bias(b, m, out);
     if (b->parts & STEP_PART_INPUT && m->split == STEP_SPLIT_COLUMN && waits)

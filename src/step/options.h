@@ -51,7 +51,7 @@ typedef enum {
 
 /* Products of a layer's matrices in fewer bits than 16, forward and backward, as Transformer Engine
  * (Megatron-LM) and torchao (TorchTitan) run them. Attention, the head's logits, the embedding and what
- * travels between ranks stay as they are. Operands are cast by kernels that are bound by memory; a product
+ * travels between ranks stay as they are, unless a field says otherwise. Operands are cast by kernels that are bound by memory; a product
  * writes the type of the activations. */
 typedef struct {
     wl_kernel_class class; /* of the products; WL_KERNEL_OTHER: they are of the activations' type */
@@ -63,6 +63,13 @@ typedef struct {
     /* the layers' matrices are gathered, and kept where there is a master copy, in these bits */
     bool has_parameters;
     bool is_dispatched; /* DeepEP brings tokens to their experts in 8 bits, with scales of blocks */
+    /* tokens are cast before sequence parallelism gathers them, and so are gradients (torchao's
+     * Float8ColwiseParallel, Float8RowwiseParallel, PrepareFloat8ModuleInput, which are for scales of whole
+     * tensors alone) */
+    bool is_gathered;
+    /* Moved to cast an element of an input once more, for the gradient of the weight: scales of rows are
+     * others than those of columns. */
+    double cast_input_again;
 } step_low;
 
 /* How tokens come to the ranks of their experts, and back (Megatron-LM,

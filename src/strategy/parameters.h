@@ -83,8 +83,10 @@ STRATEGY_PARAMETER(sequence_parallel, .kind = STRATEGY_CHOICE, .order = 17, TRAI
                    .help = "with tp, what tensor parallelism leaves whole is split by tokens (Megatron)",
                    .help_of_list = "sequence parallelism over tp (Megatron)")
 STRATEGY_PARAMETER(cp_comm, .kind = STRATEGY_CHOICE, .order = 18, TRAIN_ONLY,
-                   .choices = (const char *const[]){"ring", "all-gather", "all-to-all", NULL},
-                   .help = "how context parallelism exchanges keys and values; all-to-all as in Ulysses",
+                   .choices = (const char *const[]){"ring", "all-gather", "all-to-all", "all-gather-xla",
+                                                    NULL},
+                   .help = "how context parallelism exchanges keys and values; all-to-all as in Ulysses; "
+                           "all-gather-xla as in JAX, which copies none for each head",
                    .help_of_list = "how context parallelism exchanges keys and values")
 STRATEGY_PARAMETER(
     reshard, .kind = STRATEGY_CHOICE, .order = 19, TRAIN_ONLY,

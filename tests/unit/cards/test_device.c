@@ -171,10 +171,16 @@ CLAIM(a_device_has_the_data_sheet_that_a_card_leaves_open)
     assert_double(card.hbm_bytes, 192e9);
     assert_true(cfg_is_given(&card_system_table, &card, "memory.bandwidth"));
     assert_true(cfg_is_given(&card_system_table, &card, "compute.peak_fp8"));
+    assert_true(card_system_has_laws(&card));
+    assert_said("kernels last as the laws of amd_mi300x say; without one, so by the roofline of the data sheet: attention, "
+                "elementwise, normalisation, lookup, optimizer, attention_backward, attention_product, matmul_fp8, "
+                "matmul_fp8_block");
+    done();
+    assert_ok(fill("device: nvidia_v100\n" NETWORK), &err);
     assert_false(card_system_has_laws(&card));
     assert_said(
         "kernels last as long as the roofline of the data sheet says; real ones take longer (no measured "
-        "kernels of amd_mi300x are at hand)");
+        "kernels of nvidia_v100 are at hand)");
     done();
     /* A card's own words win, and a peak of its own is one of another clock. */
     assert_ok(fill("device: amd_mi300x\nmemory: {bandwidth: 5000}\ncompute: {peak_perf: 653.7}\n" NETWORK),

@@ -572,6 +572,34 @@ CLAIM(what_a_table_says_of_a_model_holds_for_its_rows)
 }
 
 /* Sources of each: job_words.c. */
+CLAIM(what_a_list_of_maxtext_keeps_is_not_made_again)
+{
+    const msr_job *j = row("\"framework\":\"MaxText\",\"maxtext_config\":{\"remat_policy\":\"custom\",\"query_proj\":\"offload\","
+                           "\"key_proj\":\"offload\",\"value_proj\":\"offload\",\"context\":\"remat\"}");
+
+    assert_int_equal(j->recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_string_equal(j->recompute_parts, "(core_attn, mlp)");
+    assert_string_equal(j->note[0], "no recomputation of attention's projections, of which the list does not keep all: they "
+                                    "are no module of the step");
+    /* as a command line was cut */
+    j = row("\"framework\":\"MaxText\",\"maxtext_config\":{\"remat_policy\":\"custom\",\"qkv_proj=device\":\"\","
+            "\"context=device\":\"\",\"out_proj=device\":\"\"}");
+    assert_int_equal(j->recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_string_equal(j->recompute_parts, "(mlp)");
+    assert_int_equal(j->n_notes, 0);
+}
+
+/* Of 512 devices tp 4 x pp 8 x cp 2 leave 8 ranks, which are one group of ep 8. */
+CLAIM(dp_may_be_counted_by_groups_of_experts)
+{
+    const msr_job *j = row("\"n_devices\":512,\"tp\":4,\"pp\":8,\"cp\":2,\"ep\":8,\"dp\":1,\"zero_stage\":1,\"global_batch\":64");
+
+    assert_int_equal(j->dp, 8);
+    assert_string_equal(j->note[0], "dp 8, which the devices leave: the source counts 1, by groups of experts");
+    j = row("\"n_devices\":512,\"tp\":4,\"pp\":8,\"cp\":2,\"ep\":2,\"dp\":1,\"zero_stage\":1,\"global_batch\":64");
+    assert_int_equal(j->dp, 1);
+}
+
 CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
 {
     static const struct {
@@ -586,6 +614,11 @@ CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
         {"\"recompute\":\"selective (save_out_proj)\"", MSR_RECOMPUTE_FULL, 1},
         {"\"recompute\":\"selective (save_dot_except_mlp)\"", MSR_RECOMPUTE_SELECTIVE, 0},
         {"\"maxtext_config\":{\"remat_policy\":\"custom\",\"query_proj\":\"offload\"}", MSR_RECOMPUTE_FULL, 1},
+        {"\"maxtext_config\":{\"remat_policy\":\"custom\",\"decoder_layer_input\":\"offload\"}", MSR_RECOMPUTE_FULL, 0},
+        {"\"maxtext_config\":{\"remat_policy\":\"custom\",\"qkv_proj\":\"device\",\"context\":\"offload\","
+         "\"out_proj\":\"device\",\"mlpwi\":\"device\"}",
+         MSR_RECOMPUTE_NONE, 0},
+        {"\"moe\":true,\"maxtext_config\":{\"remat_policy\":\"custom\",\"qkv_proj\":\"device\"}", MSR_RECOMPUTE_FULL, 1},
         {"\"maxtext_config\":{\"attention\":\"flash\"}", MSR_RECOMPUTE_UNKNOWN, 0},
         {"\"recompute\":\"selective\"", MSR_RECOMPUTE_SELECTIVE, 0},
     };
@@ -693,21 +726,29 @@ CLAIM(what_is_stated_elsewhere_holds_instead)
     err = (dse_error)DSE_ERROR_INIT;
     assert_ok(cfg_parse_yaml("s.yaml", yaml, strlen(yaml), &arena, &doc, &err), &err);
     stated.fields = doc.root;
-    assert_ok(msr_jobs_read_stated(path, NULL, 0, &stated, 1, &arena, &jobs, &n_jobs, &err), &err);
+    assert_ok(msr_jobs_read_stated(path, NULL, 0, &stated, 1, false, &arena, &jobs, &n_jobs, &err), &err);
     assert_int_equal(n_jobs, 2);
     assert_true(jobs[0].interleaving == 12 && jobs[0].pp == 8 && jobs[0].recompute == MSR_RECOMPUTE_FULL);
     assert_true(jobs[1].interleaving == NONE && jobs[1].recompute == MSR_RECOMPUTE_UNKNOWN && jobs[1].n_notes == 0);
     assert_int_equal(jobs[0].n_notes, 1);
     assert_string_equal(jobs[0].note[0], "interleaving 12, recompute full: launch.sh of v1");
     stated.only = others;
-    assert_int_equal(msr_jobs_read_stated(path, NULL, 0, &stated, 1, &arena, &jobs, &n_jobs, &err), DSE_E_CONFIG);
+    assert_int_equal(msr_jobs_read_stated(path, NULL, 0, &stated, 1, false, &arena, &jobs, &n_jobs, &err), DSE_E_CONFIG);
     assert_string_equal(err.text, "no row has all of what selects them, first 'tag=v2'");
+    /* but not of a table that may lack rows, of which none need be there */
+    err = (dse_error)DSE_ERROR_INIT;
+    assert_ok(msr_jobs_read_stated(path, NULL, 0, &stated, 1, true, &arena, &jobs, &n_jobs, &err), &err);
+    assert_int_equal(n_jobs, 2);
+    assert_ok(msr_jobs_read_stated(path, others, 1, &stated, 1, true, &arena, &jobs, &n_jobs, &err), &err);
+    assert_int_equal(n_jobs, 0);
     unlink(path);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_list_of_maxtext_keeps_is_not_made_again),
+        cmocka_unit_test(dp_may_be_counted_by_groups_of_experts),
         cmocka_unit_test(a_row_says_what_it_says_and_nothing_else),
         cmocka_unit_test(rows_may_be_lists_with_columns),
         cmocka_unit_test(common_fields_hold_unless_the_row_speaks),

@@ -344,6 +344,43 @@ CLAIM(experts_stand_in_the_way_whatever_their_degrees_are)
     assert_int_equal(plan.gap[0].kind, MSR_GAP_EXPERTS);
 }
 
+/* A model of no card, and one of a card with other sizes. */
+CLAIM(a_source_may_give_the_sizes_of_experts)
+{
+    msr_job j = plain();
+
+    j.family = "somebodys-moe";
+    j.moe = 1;
+    j.experts = 16;
+    j.top_k = 2;
+    j.expert_d_ff = 32;
+    j.kv_heads = 2;
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("operators"), "decoder");
+    assert_string_equal(value("experts"), "16");
+    assert_string_equal(value("experts_per_token"), "2");
+    assert_string_equal(value("d_ff_expert"), "32");
+    assert_string_equal(value("gate"), "true");
+    assert_null(cfg_get(plan.model.root, "shared_experts"));
+    assert_int_equal(plan.n_gaps, 0);
+    j.family = "DeepSeek-V4"; /* whose attention the sizes do not say */
+    assert_gap(&j, MSR_GAP_EXPERTS, "a mixture of experts");
+    j.family = "deepseek-v3";
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("experts"), "16");
+    assert_string_equal(value("kv_lora_rank"), "512");
+    j = plain();
+    clear_sizes(&j);
+    j.family = "deepseek-v3";
+    j.moe = 1;
+    j.layers = 8;
+    assert_ok(make(&j, &as_said), &err);
+    assert_string_equal(value("layers"), "8");
+    assert_string_equal(value("experts"), "256");
+    j.heads = 4; /* what else differs, and how many experts are there? */
+    refuse(&j, "layers is 8, but that of deepseek-v3 is 61; correct it, or give the model's card with --model");
+}
+
 CLAIM(names_of_families_say_experts)
 {
     static const char *const with[] = {"DeepSeek-V3", "deepseek-v2-lite", "Mixtral-8x7B-v0.1", "Qwen3_30B_a3B",
@@ -672,6 +709,7 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_multiply_to_the_devices_are_refused),
         cmocka_unit_test(a_model_that_is_not_known_is_refused),
         cmocka_unit_test(experts_stand_in_the_way_whatever_their_degrees_are),
+        cmocka_unit_test(a_source_may_give_the_sizes_of_experts),
         cmocka_unit_test(names_of_families_say_experts),
         cmocka_unit_test(families_are_known_by_many_names),
         cmocka_unit_test(every_card_is_found_by_its_name_however_it_is_written),

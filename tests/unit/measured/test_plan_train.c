@@ -211,6 +211,11 @@ CLAIM(offloading_and_parts_of_a_recomputation_stand_in_the_way)
     assert_gap(&j, MSR_GAP_OFFLOADED, "activations are offloaded to the host");
     j.offloaded_layers = 40;
     assert_gap(&j, MSR_GAP_OFFLOADED, "activations of 40 layers are offloaded to the host");
+    j.device = "NVIDIA GB300";
+    assert_ok(make(&j, &as_said), &err);
+    assert_true(plan.can_run);
+    assert_true(assumes("activations that go to the host and back beside the layers, over NVLink-C2C; memory counts them on the "
+                        "device"));
     j = plain();
     j.offloads = j.offloaded_layers = 0;
     assert_ok(make(&j, &as_said), &err);
@@ -456,10 +461,12 @@ CLAIM(a_fact_that_neither_source_nor_program_says_is_named)
         "the source lacks the stages on a rank of the pipeline ('interleaving')");
     GAP((j.framework = NULL, j.cp = 2, j.dp = j.dp_replicate = 1), MSR_GAP_UNKNOWN_FACT,
         "the source lacks how context parallelism brings keys and values ('framework')");
-    GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_UNKNOWN_FACT,
+    GAP(j.micro_batch = j.micro_batches = NONE, MSR_GAP_MICRO_BATCH_UNSAID,
         "the source lacks the sequences of a micro-batch ('micro_batch')");
+    assert_int_equal(plan.point.micro_batch, 1);
     GAP((j.micro_batch = j.micro_batches = NONE, j.pp = 1, j.dp = j.dp_replicate = 8),
         MSR_GAP_MICRO_BATCH_UNSAID, "the source lacks the sequences of a micro-batch ('micro_batch')");
+    assert_int_equal(plan.point.micro_batch, 4);
 }
 
 CLAIM(what_the_step_does_not_have_is_a_gap)
@@ -495,6 +502,9 @@ CLAIM(tokens_travel_as_the_source_says)
         assert_string_equal(seen, rows[i].dispatch);
         assert_int_equal(assumes("tokens exchanged by all-to-all"), !rows[i].said);
         assert_true(assumes("tokens spread evenly over experts"));
+        j.framework = "Megatron-Bridge";
+        assert_ok(make(&j, &as_said), &err);
+        assert_int_equal(plan.point.etp, 1); /* as its recipes have it */
         j.etp = 1;
         assert_ok(make(&j, &(msr_plan_options){.recompute = -1}), &err);
         assert_int_equal(plan.point.etp, 1);
@@ -596,6 +606,31 @@ CLAIM(a_layout_of_another_model_is_a_gap)
                                           "the stages' layers must add up to these");
 }
 
+/* Of one scale for a matrix, and of weights that are sharded. */
+CLAIM(torchtitan_gathers_weights_in_8_bits)
+{
+    static const struct {
+        const char *framework, *quantization;
+        int64_t zero;
+        uint32_t on;
+    } rows[] = {{"torchtitan", "float8 tensorwise", 3, 1},
+                {"torchtitan", "float8 rowwise", 3, 0},
+                {"torchtitan", "float8 tensorwise", 0, 0},
+                {"Megatron-Bridge", "FP8-CS", 1, 0}};
+
+    for (size_t i = 0; i < DSE_COUNT(rows); i++) {
+        msr_job j = terse(rows[i].framework);
+
+        j.tp = 1;
+        j.dp = 16;
+        j.quantization = rows[i].quantization;
+        j.float8 = 1;
+        j.zero_stage = rows[i].zero;
+        assert_ok(make(&j, &as_said), &err);
+        assert_int_equal(plan.point.fp8_params, rows[i].on);
+    }
+}
+
 CLAIM(arithmetic_in_8_bits_has_a_recipe)
 {
     const struct {
@@ -607,6 +642,8 @@ CLAIM(arithmetic_in_8_bits_has_a_recipe)
         {"MXFP8", NULL, "NeMo", NONE, "mxfp8", NULL},
         {"NVFP4", NULL, "NeMo", NONE, "nvfp4", NULL},
         {"FP8 (hybrid, delayed scaling)", NULL, "Megatron-LM", NONE, "delayed", NULL},
+        {"fp8_full", NULL, "MaxText", NONE, "delayed",
+         "matrices scaled by recipe delayed, the default of MaxText: the source does not say"},
         {"bf16", "float8 rowwise", "torchtitan", 1, "rowwise", NULL},
         {"FP8", NULL, "NeMo", NONE, "delayed",
          "matrices scaled by recipe delayed, the default of NeMo: the source does not say"},
@@ -747,6 +784,7 @@ int main(void)
         cmocka_unit_test(exchanges_of_experts_are_overlapped_where_the_source_says_so),
         cmocka_unit_test(stages_hold_what_the_source_says_or_its_recipes),
         cmocka_unit_test(a_layout_of_another_model_is_a_gap),
+        cmocka_unit_test(torchtitan_gathers_weights_in_8_bits),
         cmocka_unit_test(arithmetic_in_8_bits_has_a_recipe),
         cmocka_unit_test(what_has_no_effect_is_neither_asked_nor_said),
         cmocka_unit_test(a_number_of_recomputed_layers_is_of_each_stage),

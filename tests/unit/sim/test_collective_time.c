@@ -212,6 +212,10 @@ CLAIM(a_whole_ring_may_go_both_ways)
      * 4 x 1.8 in the second. */
     assert_u64(time_of(4, 4, WL_REDUCE_SCATTER, 4000), 1666);
     assert_u64(time_of(16, 1, WL_REDUCE_SCATTER, 4800), 625);
+    /* With as much along the second, 28.8 leave a NPU along both. */
+    net.dim[1].bytes_per_ns = net.dim[0].bytes_per_ns;
+    assert_u64(time_of(16, 1, WL_REDUCE_SCATTER, 4800), 156);
+    net.dim[1].bytes_per_ns /= 8;
     /* Two have one link between them. */
     net.dim[1].shape.n = 2;
     net.n_npus = 8;

@@ -176,7 +176,7 @@ CLAIM(a_layers_matrices_are_cast_and_multiplied_in_8_bits)
     step_options o = megatron();
 
     dse_arena_init(&arena);
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, false, false, false, false, 0};
     /* fc: a cast of 4 x 8 inputs at 2 bytes, then operands of 1 byte and a result of 2: 4 x 8 + 8 x 16 + 2 x 4 x 16 = 288. */
     assert_non_null(
         strstr(kernels_of(&o, STEP_LAYER, false),
@@ -197,6 +197,18 @@ CLAIM(a_layers_matrices_are_cast_and_multiplied_in_8_bits)
     dse_arena_free(&arena);
 }
 
+/* Scales of rows: the 4 x 8 inputs are cast once more, at 5 bytes, for the product that the weight's gradient is. */
+CLAIM(an_input_scaled_by_rows_is_cast_again)
+{
+    step_options o = megatron();
+
+    dse_arena_init(&arena);
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 3, 10, 5, false, false, false, false, 5};
+    assert_non_null(strstr(kernels_of(&o, STEP_LAYER, true),
+                           "fc elementwise 640, fc matmul_fp8 256, fc elementwise 160, fc matmul_fp8 352, fc"));
+    dse_arena_free(&arena);
+}
+
 CLAIM(logits_stay_in_16_bits)
 {
     step_options o = megatron();
@@ -204,7 +216,7 @@ CLAIM(logits_stay_in_16_bits)
     const step_shape s = step_shape_of(&m, &o);
     step_program p;
 
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true, false, false};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8, 1, 2, 4, 4, true, false, false, false, 0};
     step_program_forward(&m.block[STEP_HEAD], &s, &arena, &p);
     assert_int_equal(p.operation[1].kernel.class, WL_KERNEL_MATMUL);
     /* 2 (4 x 8 + 8 x 40 + 4 x 40). */
@@ -262,7 +274,7 @@ CLAIM(deepep_brings_a_token_once_to_each_node_and_rank)
     o.dispatch = STEP_DISPATCH_DEEPEP;
     assert_string_equal(messages_of("", &o), "far 100, near 128");
     assert_string_equal(messages_of(", expert_groups: T, top_groups: 1", &o), "far 64, near 112");
-    o.low = (step_low){WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, true};
+    o.low = (step_low){WL_KERNEL_MATMUL_FP8_BLOCK, 1, 2, 4, 4, false, false, true, false, 0};
     assert_string_equal(messages_of("", &o), "far 51, near 66"); /* 1 + 4 / 128 bytes an element */
     o.imbalance = 1.5; /* 4 x 13/7 x 1.5 = 11.1, 12 tokens come to the most loaded rank */
     assert_string_equal(messages_of("", &o), "far 51, near 99");
@@ -279,6 +291,7 @@ int main(void)
         cmocka_unit_test(flash_attention_2_is_a_class_of_its_own),
         cmocka_unit_test(a_gated_activation_that_is_not_fused_is_several_kernels),
         cmocka_unit_test(a_layers_matrices_are_cast_and_multiplied_in_8_bits),
+        cmocka_unit_test(an_input_scaled_by_rows_is_cast_again),
         cmocka_unit_test(logits_stay_in_16_bits),
         cmocka_unit_test(a_loss_goes_over_its_logits_several_times),
         cmocka_unit_test(deepep_brings_a_token_once_to_each_node_and_rank),
