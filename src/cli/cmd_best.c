@@ -1,8 +1,9 @@
 /* The best strategies of a database. */
+#include "base/textset.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
-#include "cli/ranked.h"
+#include "cli/remarked.h"
 #include "cli/results.h"
 #include "cli/terminal.h"
 #include "driver/bands.h"
@@ -10,7 +11,6 @@
 #include "driver/study.h"
 #include "report/band.h"
 #include "report/certificate.h"
-#include "report/explain.h"
 #include "report/joined.h"
 #include "report/overview.h"
 #include "report/sizes.h"
@@ -65,6 +65,9 @@ static const option options[] = {
     {"--json", OPT_FLAG, NULL, "false", "JSON instead of tables", FIELD(json)},
 };
 
+/* Whether remarks are asked for that look at all rows of a study. */
+static bool looks(const best_options *o) { return o->explain || !isnan(o->robust); }
+
 /* Remarks on each study beside its ranking; NULL: not asked for. */
 typedef struct {
     report_explanation *why;
@@ -82,14 +85,17 @@ typedef struct {
 static dse_status add_machine(const best_options *o, report_study *s, dse_arena *a, dse_error *err)
 {
     drv_machine machine;
-    dse_status st = drv_study_machine(s->row[0].config, a, &machine, err);
+    dse_arena system;
+    dse_status st;
 
-    if (st != DSE_OK)
-        return st;
-    s->hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
-    s->laws = machine.laws;
-    s->db = strcmp(o->db, DEFAULT_DB) ? o->db : NULL;
-    return DSE_OK;
+    dse_arena_init(&system);
+    if ((st = drv_study_machine(s->row[0].config, &system, &machine, err)) == DSE_OK) {
+        s->hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
+        s->db = strcmp(o->db, DEFAULT_DB) ? o->db : NULL;
+        s->laws = machine.laws ? dse_arena_strdup(a, machine.laws) : NULL;
+    }
+    dse_arena_free(&system);
+    return st;
 }
 
 static bool same_names(const report_study *a, const report_study *b)
@@ -169,18 +175,13 @@ static void print_unlisted(const store_unlisted *u, dse_strbuf *out)
 /* A limit in bytes does not apply to memory that counts elements. Prints one line, with each model once. */
 static void warn_of_elements(const report_study *studies, size_t n, dse_strbuf *names)
 {
-    for (size_t i = 0; i < n; i++) {
-        size_t before = 0;
+    dse_textset models = {0};
 
-        if (isnan(studies[i].hbm_bytes) || report_in_bytes(&studies[i].row[0].sizes))
-            continue;
-        while (before < i &&
-               (strcmp(studies[before].row[0].model, studies[i].row[0].model) != 0 ||
-                isnan(studies[before].hbm_bytes) || report_in_bytes(&studies[before].row[0].sizes)))
-            before++;
-        if (before == i)
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(studies[i].hbm_bytes) && !report_in_bytes(&studies[i].row[0].sizes) &&
+            dse_textset_takes(&models, studies[i].row[0].model))
             dse_strbuf_addf(names, "%s%s", names->len ? ", " : "", studies[i].row[0].model);
-    }
+    dse_textset_free(&models);
     if (names->len)
         report_warning(
             "the limit is in bytes, and the memory of %.300s counts elements: set precision=mixed in the "
@@ -333,27 +334,18 @@ static dse_status check_tables(const best_options *o, dse_error *err)
     return DSE_OK;
 }
 
-static dse_status make_remarks(const best_options *o, const drv_robust_options *robust,
-                               const report_study *studies, size_t n, dse_arena *a, remarks *out,
-                               dse_error *err)
+static void try_others(const drv_robust_options *robust, const report_study *studies, size_t n, dse_arena *a,
+                       report_robust *out)
 {
     progress_screen screen;
     drv_robust_options shown = *robust;
-    dse_status st = DSE_OK;
 
     shown.user = &screen;
-    out->why = o->explain ? DSE_ARENA_NEW(a, report_explanation, n) : NULL;
-    out->trust = isnan(o->robust) ? NULL : DSE_ARENA_NEW(a, report_robust, n);
-    for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        if (out->why)
-            report_explain(&studies[i], a, &out->why[i]);
-        if (!out->trust)
-            continue;
+    for (size_t i = 0; i < n; i++) {
         progress_init(&screen, "perturbed systems");
-        st = drv_robust(&studies[i], &shown, a, &out->trust[i], err);
+        drv_robust(&studies[i], &shown, a, &out[i]);
         progress_clear(&screen);
     }
-    return st;
 }
 
 static dse_status no_results(const best_options *o, const store_unlisted *unlisted, size_t n_others,
@@ -377,15 +369,11 @@ static dse_status find_searched(const best_options *o, const results_selection *
     return st;
 }
 
-/* One table of all configurations: as asked for, or where the points are those of a search. Remarks are of
- * each configuration. */
-static void join_studies(const best_options *o, const report_study *studies, size_t n, dse_arena *a,
-                         remarks *m)
+/* Whether there is one table of all configurations: as asked for, or where the points are those of a search. Remarks
+ * are of each configuration. */
+static bool joins(const best_options *o, const remarks *m)
 {
-    const bool remarked = m->why || m->trust;
-
-    if (n && (o->tables ? !strcmp(o->tables, "one") : m->n_searched && !remarked))
-        m->joined = report_join(studies, n, (size_t)o->top, a, &m->n_joined);
+    return o->tables ? !strcmp(o->tables, "one") : m->n_searched && !looks(o);
 }
 
 /* Whether a row is of the last sweep; the others are counted. */
@@ -400,34 +388,73 @@ static bool was_asked_for(void *n_others, const store_row *r)
 typedef struct {
     const best_options *o;
     dse_arena *a;
-} machines;
+    remark_finder finder;
+} ranking;
 
 static dse_status begin_study(void *user, report_study *s, dse_error *err)
 {
-    const machines *m = user;
+    const ranking *k = user;
 
-    return add_machine(m->o, s, m->a, err);
+    return add_machine(k->o, s, k->a, err);
 }
 
-/* Remarks look at all rows of a study, which then are held; a ranking alone at those that it prints. */
-static dse_status rank_studies(const best_options *o, const results_selection *which, const store_column *by,
-                               dse_arena *a, report_study **out, size_t *n, dse_error *err)
+static dse_status add_row(void *user, const report_study *s, const store_row *r, unsigned is, dse_error *err)
 {
-    machines m = {o, a};
-    store_row *rows;
-    size_t n_rows;
+    ranking *k = user;
+
+    (void)is;
+    (void)err;
+    remark_add(&k->finder, s, r);
+    return DSE_OK;
+}
+
+static dse_status end_study(void *user, report_study *s, dse_error *err)
+{
+    ranking *k = user;
+
+    return remark_end(&k->finder, s, err);
+}
+
+/* Of many configurations the tables are a tenth of the rows. */
+static dse_status print_study(void *user, report_study *s, dse_error *err)
+{
+    const ranking *k = user;
+    dse_strbuf text;
+
+    (void)err;
+    dse_strbuf_init(&text);
+    dse_strbuf_adds(&text, "");
+    report_ranking_print_below(s, (size_t)k->o->top, &text);
+    s->below = dse_strbuf_take(&text, k->a);
+    return DSE_OK;
+}
+
+/* Remarks look at all rows of a study, a ranking alone at those that it prints; an explanation at the best two, too. */
+static dse_status rank_studies(const best_options *o, const results_selection *which, const store_column *by,
+                               dse_arena *a, remarks *said, report_study **out, size_t *n, dse_error *err)
+{
+    const bool is_brief = !o->json && !looks(o) && !joins(o, said);
+    results_reader in;
+    ranking k = {.o = o, .a = a, .finder = {.a = a, .explains = o->explain, .chooses = !isnan(o->robust)}};
+    const ranked_how how = {.by = by,
+                            .top = looks(o) && o->top == 1 ? 2 : (size_t)o->top,
+                            .is_brief = is_brief,
+                            .user = &k,
+                            .begin = begin_study,
+                            .row = looks(o) ? add_row : NULL,
+                            .end = looks(o)   ? end_study
+                                   : is_brief ? print_study
+                                              : NULL};
     dse_status st;
 
-    if (!o->explain && isnan(o->robust))
-        return ranked_studies(o->db, which, by, (size_t)o->top, begin_study, &m, a, out, n, err);
-    if ((st = results_select(o->db, which, a, &rows, &n_rows, err)) != DSE_OK)
-        return st;
-    *out = report_split(rows, n_rows, a, n);
-    for (size_t i = 0; st == DSE_OK && i < *n; i++) {
-        (*out)[i].by = by;
-        if ((st = add_machine(o, &(*out)[i], a, err)) == DSE_OK)
-            report_rank(&(*out)[i], a);
-    }
+    dse_arena_init(&k.finder.scratch);
+    if ((st = results_open(o->db, which, &in, err)) == DSE_OK)
+        st = ranked_studies(&in, &how, a, out, n, err);
+    results_close(&in);
+    said->why = o->explain ? dse_arena_copy(a, k.finder.why, k.finder.n, sizeof *said->why) : NULL;
+    said->trust =
+        isnan(o->robust) ? NULL : dse_arena_copy(a, k.finder.trust, k.finder.n, sizeof *said->trust);
+    remark_free(&k.finder);
     return st;
 }
 
@@ -449,11 +476,12 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     remarks said = {.hbm_bytes = o->hbm_bytes};
     dse_status st;
 
+    report_use_colours(terminal_has_colours(STDOUT_FILENO));
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK || (st = check_tables(o, err)) != DSE_OK ||
-        (st = rank_studies(o, &which, by, a, &studies, &n, err)) != DSE_OK ||
-        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK ||
-        (st = find_searched(o, &which, a, &said, err)) != DSE_OK)
+        (st = find_searched(o, &which, a, &said, err)) != DSE_OK ||
+        (st = rank_studies(o, &which, by, a, &said, &studies, &n, err)) != DSE_OK ||
+        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
         return st;
     if (!n && !said.n_searched_in_vain && (!unlisted.points || o->model || o->system))
         return no_results(o, &unlisted, n_others, err);
@@ -464,15 +492,16 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     for (size_t i = 0; i < n; i++)
         if (!studies[i].n_ranked)
             r->code = EXIT_NO;
-    if ((st = make_remarks(o, &robust, studies, n, a, &said, err)) != DSE_OK ||
-        (st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
+    if (said.trust)
+        try_others(&robust, studies, n, a, said.trust);
+    if (n && joins(o, &said))
+        said.joined = report_join(studies, n, (size_t)o->top, a, &said.n_joined);
+    if ((st = drv_bands_of_best(studies, n, a, &said.error, err)) != DSE_OK)
         return st;
-    join_studies(o, studies, n, a, &said);
     said.n_others = n_others;
     dse_strbuf_init(&names);
     warn_of_elements(studies, n, &names);
     dse_strbuf_free(&names);
-    report_use_colours(terminal_has_colours(STDOUT_FILENO));
     print(studies, n, &unlisted, &said, o, r);
     return DSE_OK;
 }

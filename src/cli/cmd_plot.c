@@ -63,20 +63,31 @@ static dse_status save_png(const char *path, const dse_strbuf *svg, dse_error *e
                     path);
 }
 
-static dse_status run(const void *opts, command_run *r, dse_error *err)
+static dse_status draw(const plot_options *o, picture_kind kind, pictures *p, command_run *r, dse_error *err)
 {
-    const plot_options *o = opts;
-    const picture_details details = {.x = o->x, .y = o->y, .top = (uint32_t)o->top, .actions = MOST_ACTIONS};
+    const picture_details details = {.top = (uint32_t)o->top, .actions = MOST_ACTIONS};
+    const pictures_needs needs = {.points = kind == PICTURE_PARTS ? (size_t)o->top : 0,
+                                  .steps_alone = true,
+                                  .dots = kind == PICTURE_TRADEOFF,
+                                  .heat = kind == PICTURE_HEATMAP,
+                                  .x = o->x,
+                                  .y = o->y};
     const char *note;
-    pictures p = {0};
-    const picture_kind kind = (picture_kind)option_place(picture_names, o->kind);
     dse_status st = DSE_OK;
 
     /* Measured runs come from their own file: a database is not needed. */
-    if (st == DSE_OK && kind != PICTURE_COMPARED)
-        st = pictures_load(&o->what, r->arena, &p, err);
-    if (st == DSE_OK)
-        st = picture_draw(kind, &o->what, &p, &details, r->arena, r->out, &note, err);
+    if (kind != PICTURE_COMPARED)
+        st = pictures_load(&o->what, &needs, r->arena, p, err);
+    return st == DSE_OK ? picture_draw(kind, &o->what, p, &details, r->arena, r->out, &note, err) : st;
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const plot_options *o = opts;
+    pictures p = {0};
+    dse_status st = draw(o, (picture_kind)option_place(picture_names, o->kind), &p, r, err);
+
+    pictures_free(&p);
     if (st != DSE_OK || !o->output || !dse_ends(o->output, ".png"))
         return st == DSE_OK ? command_save(o->output, r, err) : st;
     st = save_png(o->output, r->out, err);

@@ -1,4 +1,5 @@
 /* The results of a database as one HTML page for colleagues. */
+#include "base/textset.h"
 #include "cli/command.h"
 #include "cli/pictures.h"
 #include "driver/bands.h"
@@ -26,16 +27,15 @@ static const option options[] = {
 /* "llama70b, gpt175b on system1": names in their order, each once. */
 static void add_names(const pictures *p, bool systems, dse_strbuf *out)
 {
+    dse_textset names = {0};
+
     for (size_t i = 0; i < p->n; i++) {
         const char *name = systems ? p->study[i].row[0].system : p->study[i].row[0].model;
-        size_t before = 0;
 
-        while (before < i &&
-               strcmp(systems ? p->study[before].row[0].system : p->study[before].row[0].model, name) != 0)
-            before++;
-        if (before == i)
+        if (dse_textset_takes(&names, name))
             dse_strbuf_addf(out, "%s%s", i ? ", " : "", name);
     }
+    dse_textset_free(&names);
 }
 
 static const char *title_of(const pictures *p, dse_arena *a)
@@ -50,8 +50,7 @@ static const char *title_of(const pictures *p, dse_arena *a)
 }
 
 /* What cannot be drawn says why, in the place of the picture. */
-static report_picture picture_of(picture_kind kind, const pictures_options *o, const pictures *p,
-                                 dse_arena *a)
+static report_picture picture_of(picture_kind kind, const pictures_options *o, pictures *p, dse_arena *a)
 {
     const picture_details details = {.top = BARS, .actions = MOST_ACTIONS};
     report_picture out = {.id = dse_arena_printf(a, "picture-%s", picture_names[kind]),
@@ -83,38 +82,49 @@ static dse_status find_bands(const pictures *p, dse_arena *a, const char ***out,
     return st;
 }
 
-static dse_status run(const void *opts, command_run *r, dse_error *err)
+static dse_status write_page(const page_options *o, pictures *p, command_run *r, dse_error *err)
 {
-    const page_options *o = opts;
+    const pictures_needs needs = {
+        .points = REPORT_SWEEP_POINTS, .dots = !report_sweep_has_charts(), .failures = true};
     report_picture picture[PICTURE_KINDS];
     size_t n_pictures = 0;
-    pictures p;
     const char **band;
-    dse_status st = pictures_load(&o->what, r->arena, &p, err);
+    dse_status st = pictures_load(&o->what, &needs, r->arena, p, err);
 
-    if (st != DSE_OK || (st = find_bands(&p, r->arena, &band, err)) != DSE_OK)
+    if (st != DSE_OK || (st = find_bands(p, r->arena, &band, err)) != DSE_OK)
         return st;
     for (int k = 0; k < PICTURE_KINDS; k++) {
         if (picture_defs[k].follows && (report_sweep_has_charts() || k == PICTURE_HEATMAP))
             continue; /* the page draws it, heat maps without a library */
         if (k == PICTURE_COMPARED && !o->what.compared)
             continue;
-        picture[n_pictures++] = picture_of((picture_kind)k, &o->what, &p, r->arena);
+        picture[n_pictures++] = picture_of((picture_kind)k, &o->what, p, r->arena);
     }
     if (!report_sweep_has_charts())
         report_warning("built without Chart.js (Debian: libjs-chart.js), so that the page has tables and "
                        "fixed pictures, "
                        "and no charts that follow the ranking");
     report_sweep_html(
-        &(report_sweep){.title = o->title ? o->title : title_of(&p, r->arena),
+        &(report_sweep){.title = o->title ? o->title : title_of(p, r->arena),
                         .made_by = "Made by ccldse " CCLDSE_VERSION " from its results database.",
-                        .points = &p.points,
-                        .by = p.by,
+                        .points = &p->points,
+                        .failed = &p->failed,
+                        .by = p->by,
                         .band = band,
                         .n_pictures = n_pictures,
                         .picture = picture},
         r->arena, r->out);
-    return command_save(o->output, r, err);
+    return DSE_OK;
+}
+
+static dse_status run(const void *opts, command_run *r, dse_error *err)
+{
+    const page_options *o = opts;
+    pictures p = {0};
+    dse_status st = write_page(o, &p, r, err);
+
+    pictures_free(&p);
+    return st == DSE_OK ? command_save(o->output, r, err) : st;
 }
 
 const command command_report = {
@@ -125,7 +135,8 @@ const command command_report = {
         "filters, step time against memory with the Pareto front and the limit, a heat map over two "
         "parameters, where the step goes; and of the best point, or of --point, its step on half and "
         "twice of each figure of the system, memory over time, the timeline of the pipeline, and with "
-        "congestion the load of the links. --compare adds simulated against measured runs. It opens in "
+        "congestion the load of the links. --compare adds simulated against measured runs. Of more than "
+        "100,000 points it has the best and the Pareto front, and says so. It opens in "
         "any browser, in light and dark, and prints. The same results give the same bytes.",
     .example = "ccldse report -o report.html",
     COMMAND_OPTIONS(options, page_options),

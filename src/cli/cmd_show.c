@@ -36,6 +36,7 @@ static const option options[] = {
 /* What is known of the rows when there is none of the point: their strategies, each once, and where points were
  * skipped the first row of each study, whole. */
 typedef struct {
+    results_reader in;
     dse_arena *a;
     const strategy *point;
     bool is_there; /* a row of the point, which its index did not find */
@@ -75,19 +76,17 @@ static void add_strategy(other_rows *k, const store_row *r)
     k->next = (size_t)id + 1;
 }
 
-static dse_status add_other(void *user, store *s, const store_row *r, dse_error *err)
+static dse_status add_other(void *user, const store_row *r, dse_error *err)
 {
     other_rows *k = user;
 
-    if (!r)
-        return DSE_OK;
     k->is_there |= !strategy_compare(&r->strategy, k->point);
     k->n++;
     add_strategy(k, r);
     if (!r->skipped_of_study || (k->n_first && k->first[k->n_first - 1].study == r->study))
         return DSE_OK;
     DSE_GROW(k->first, k->cap_first, k->n_first + 1);
-    return store_read(s, r, true, k->a, &k->first[k->n_first++], err);
+    return store_read(k->in.store, r, true, k->a, &k->first[k->n_first++], err);
 }
 
 static dse_status no_such_point(const show_options *o, const other_rows *k, dse_error *err)
@@ -128,7 +127,9 @@ static dse_status find_rows(const show_options *o, const strategy *point, dse_ar
     if ((st = results_select(o->db, &which, a, rows, n, err)) != DSE_OK || *n)
         return st;
     which.point = NULL;
-    st = results_each_figures(o->db, &which, store_column_find("wall_time"), add_other, &others, err);
+    if ((st = results_open(o->db, &which, &others.in, err)) == DSE_OK)
+        st = results_each_figures(&others.in, store_column_find("wall_time"), add_other, &others, err);
+    results_close(&others.in);
     if (st == DSE_OK && others.is_there) { /* perhaps a sweep has put it there since */
         which.point = point;
         st = results_select(o->db, &which, a, rows, n, err);

@@ -1,15 +1,17 @@
 #include "cli/pictures.h"
 
+#include "cli/ranked.h"
 #include "draw/chart.h"
 #include "draw/schedule.h"
 #include "driver/links.h"
 #include "driver/plan.h"
 #include "driver/unrolled.h"
-#include "report/charts.h"
 #include "report/rows.h"
+#include "report/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_RANKS 7  /* lines of a picture of memory */
@@ -50,50 +52,194 @@ const char *const picture_names[PICTURE_KINDS + 1] = {
 
 /* ---- what is drawn ---------------------------------------------------------------------------- */
 
-static dse_status choose(const pictures_options *o, dse_arena *a, pictures *p, dse_error *err)
-{
-    uint32_t *ranked;
+/* The figures of one row, and of which study. */
+typedef struct {
+    bool is_there;
+    size_t study;
+    double value; /* smaller is better */
+    store_row figures;
+} found_row;
 
-    if (!o->point && report_points_rank(&p->points, p->by, a, &ranked))
-        p->chosen = p->points.row[ranked[0]];
-    for (size_t i = 0; o->point && !p->chosen && i < p->points.n; i++)
-        if (!strcmp(report_point_name(p->points.row[i]).text, o->point))
-            p->chosen = p->points.row[i];
-    return !o->point || p->chosen
-               ? DSE_OK
-               : dse_fail(err, DSE_E_CONFIG,
-                          "no result of point '%.100s' among the %zu in '%.150s'; 'ccldse best --top 0' "
-                          "lists them",
-                          o->point, p->points.n, o->db);
-}
+/* All that is found in the first look at the figures, a row after another. */
+typedef struct {
+    const pictures_options *o;
+    const pictures_needs *needs;
+    results_reader in;
+    dse_arena *a, scratch;
+    pictures *p;
+    size_t n_studies; /* so far */
+    bool *has_congestion;
+    size_t cap_congestion;
+    found_row chosen;
+    strategy first; /* of the done rows */
+    uint64_t n_done;
+    report_shown shown;
+} finding;
 
-dse_status pictures_load(const pictures_options *o, dse_arena *a, pictures *out, dse_error *err)
+static dse_status begin_study(void *user, report_study *s, dse_error *err)
 {
-    pictures p = {0};
-    store_row *rows;
-    size_t n;
+    finding *f = user;
+    drv_machine machine;
     dse_status st;
 
-    if ((st = results_column(o->by, true, &p.by, err)) != DSE_OK ||
-        (st = results_select(o->db, &o->which, a, &rows, &n, err)) != DSE_OK)
+    dse_arena_reset(&f->scratch);
+    if ((st = drv_study_machine(s->row->config, &f->scratch, &machine, err)) != DSE_OK)
         return st;
-    if (!n)
-        return results_none(o->db, &o->which, err);
-    p.study = report_split(rows, n, a, &p.n);
-    for (size_t i = 0; i < p.n; i++) {
-        drv_machine machine;
+    s->laws = machine.laws ? dse_arena_strdup(f->a, machine.laws) : NULL;
+    s->hbm_bytes = isnan(f->o->hbm_bytes) ? machine.hbm_bytes : f->o->hbm_bytes;
+    DSE_GROW(f->has_congestion, f->cap_congestion, f->n_studies + 1);
+    f->has_congestion[f->n_studies++] = machine.has_congestion;
+    return DSE_OK;
+}
 
-        if ((st = drv_study_machine(p.study[i].row[0].config, a, &machine, err)) != DSE_OK)
-            return st;
-        p.study[i].by = p.by;
-        p.study[i].laws = machine.laws;
-        p.study[i].hbm_bytes = isnan(o->hbm_bytes) ? machine.hbm_bytes : o->hbm_bytes;
-        report_rank(&p.study[i], a);
-    }
-    p.points = report_points_of(p.study, p.n, a);
-    st = choose(o, a, &p, err);
-    *out = p;
+/* The best of all, or the first of the name; texts of figures do not last, but are not looked at. */
+static void look_at(finding *f, const report_study *s, const store_row *r, unsigned is)
+{
+    const double value = report_rank_value(s, r);
+
+    if (f->o->point ? f->chosen.is_there || strcmp(report_point_name(r).text, f->o->point) != 0
+                    : !(is & REPORT_RANKED) || (f->chosen.is_there && !(value < f->chosen.value)))
+        return;
+    f->chosen = (found_row){true, f->n_studies - 1, value, *r};
+}
+
+static dse_status count_failure(finding *f, const store_row *r, dse_error *err)
+{
+    store_row failed;
+    dse_status st;
+
+    dse_arena_reset(&f->scratch);
+    if ((st = store_read(f->in.store, r, false, &f->scratch, &failed, err)) == DSE_OK)
+        report_reasons_add(&f->p->failed, failed.error, f->a);
     return st;
+}
+
+static dse_status find_in_row(void *user, const report_study *s, const store_row *r, unsigned is,
+                              dse_error *err)
+{
+    finding *f = user;
+
+    if (f->needs->points)
+        report_shown_add(&f->shown, s, f->n_studies - 1, r, is);
+    if (!r->done)
+        return f->needs->failures ? count_failure(f, r, err) : DSE_OK;
+    if (!f->n_done++)
+        f->first = r->strategy;
+    if (memcmp(&r->strategy, &f->first, sizeof f->first) != 0)
+        for (uint32_t k = 0; k < STRATEGY_N; k++)
+            if (strategy_get(&r->strategy, k) != strategy_get(&f->first, k))
+                f->p->points.varied |= (uint64_t)1 << k;
+    look_at(f, s, r, is);
+    if (f->needs->dots)
+        report_dots_add(&f->p->dots, &r->metrics, (uint32_t)(f->n_studies - 1));
+    return DSE_OK;
+}
+
+/* The second look: whole rows of what is shown, and the heat map, whose parameters vary among all points. */
+typedef struct {
+    finding *f;
+    size_t study; /* of the row */
+    uint64_t place;
+    size_t at; /* of the places that are shown */
+    const store_row **row;
+    uint32_t *of;
+} reading;
+
+static dse_status read_shown(void *user, const store_row *r, dse_error *err)
+{
+    reading *k = user;
+    pictures *p = k->f->p;
+    const report_study *s;
+
+    while (!ranked_is_of(r, &p->study[k->study]))
+        k->study++;
+    s = &p->study[k->study];
+    if (k->f->needs->heat && r->done)
+        report_heat_add(&p->heat, r,
+                        !isnan(report_rank_value(s, r)) && store_fits(r->metrics.peak_memory, s->hbm_bytes));
+    if (!report_shown_has(&k->f->shown, k->place++, &k->at))
+        return DSE_OK;
+    k->of[p->points.n] = (uint32_t)k->study;
+    return ranked_read(&k->f->in, s, r, false, k->f->a, &k->row[p->points.n++], err);
+}
+
+static dse_status look_again(finding *f, dse_error *err)
+{
+    reading k = {.f = f};
+    pictures *p = f->p;
+    dse_status st = DSE_OK;
+
+    report_shown_end(&f->shown);
+    k.row = DSE_ARENA_RAW(f->a, const store_row *, f->shown.n + 1);
+    k.of = DSE_ARENA_RAW(f->a, uint32_t, f->shown.n + 1);
+    p->points.row = k.row;
+    p->points.of = k.of;
+    if (f->needs->heat)
+        st = report_heat_begin(&p->heat, p->points.varied, p->by, f->needs->x, f->needs->y, err);
+    return st == DSE_OK && (f->needs->heat || f->shown.n)
+               ? results_each_figures(&f->in, p->by, read_shown, &k, err)
+               : st;
+}
+
+static dse_status read_chosen(finding *f, dse_error *err)
+{
+    if (f->chosen.is_there)
+        return ranked_read(&f->in, &f->p->study[f->chosen.study], &f->chosen.figures, true, f->a,
+                           &f->p->chosen, err);
+    return !f->o->point ? DSE_OK
+                        : dse_fail(err, DSE_E_CONFIG,
+                                   "no result of point '%.100s' among the %" PRIu64
+                                   " in '%.150s'; 'ccldse best --top 0' lists them",
+                                   f->o->point, f->n_done, f->o->db);
+}
+
+static dse_status find_all(finding *f, dse_error *err)
+{
+    const ranked_how how = {.by = f->p->by, .top = 1, .user = f, .begin = begin_study, .row = find_in_row};
+    pictures *p = f->p;
+    uint64_t varied;
+    dse_status st;
+
+    if ((st = results_open(f->o->db, &f->o->which, &f->in, err)) != DSE_OK ||
+        (st = ranked_studies(&f->in, &how, f->a, &p->study, &p->n, err)) != DSE_OK)
+        return st;
+    if (!p->n)
+        return results_none(f->o->db, &f->o->which, err);
+    varied = p->points.varied;
+    p->points = report_points_of(p->study, p->n, f->a);
+    p->points.n_done = f->n_done;
+    p->points.varied = varied;
+    p->has_congestion = dse_arena_copy(f->a, f->has_congestion, p->n, sizeof *f->has_congestion);
+    st = read_chosen(f, err);
+    return st == DSE_OK ? look_again(f, err) : st;
+}
+
+dse_status pictures_load(const pictures_options *o, const pictures_needs *needs, dse_arena *a, pictures *out,
+                         dse_error *err)
+{
+    finding f = {.o = o,
+                 .needs = needs,
+                 .a = a,
+                 .p = out,
+                 .shown = {.most = needs->points, .steps_alone = needs->steps_alone}};
+    dse_status st;
+
+    *out = (pictures){0};
+    dse_arena_init(&f.scratch);
+    if ((st = results_column(o->by, true, &out->by, err)) == DSE_OK) {
+        st = find_all(&f, err);
+        results_close(&f.in);
+    }
+    dse_arena_free(&f.scratch);
+    report_shown_free(&f.shown);
+    dse_free(f.has_congestion);
+    return st;
+}
+
+void pictures_free(pictures *p)
+{
+    report_dots_free(&p->dots);
+    report_heat_free(&p->heat);
 }
 
 /* ---- the step of one point -------------------------------------------------------------------- */
@@ -268,9 +414,19 @@ static dse_status draw_memory(const pictures_options *o, const pictures *p, dse_
 
 /* ---- links ------------------------------------------------------------------------------------ */
 
-static bool has_congestion(const chosen_point *c)
+/* A study by the best of its points. */
+typedef struct {
+    double value; /* smaller is better */
+    size_t study;
+} best_point;
+
+static int by_best(const void *x, const void *y)
 {
-    return !strcmp(c->study.system.backend, "congestion_aware");
+    const best_point *a = x, *b = y;
+
+    if (a->value < b->value || a->value > b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->study > b->study) - (a->study < b->study);
 }
 
 /* The chosen point; if its network has no congestion and nobody asked for this point, the best one of
@@ -278,16 +434,29 @@ static bool has_congestion(const chosen_point *c)
 static dse_status read_congested(const pictures_options *o, const pictures *p, dse_arena *a,
                                  chosen_point *out, dse_error *err)
 {
-    uint32_t *ranked, tried = UINT32_MAX;
-    const size_t n = report_points_rank(&p->points, p->by, a, &ranked);
+    best_point *best = DSE_ARENA_NEW(a, best_point, p->n);
+    size_t n = 0;
+    bool found;
     dse_status st = read_point(p->chosen, a, out, err);
 
-    for (size_t i = 0; st == DSE_OK && !o->point && !has_congestion(out) && i < n; i++)
-        if (p->points.of[ranked[i]] != tried) { /* the network is that of a study */
-            tried = p->points.of[ranked[i]];
-            st = read_point(p->points.row[ranked[i]], a, out, err);
-        }
-    if (st == DSE_OK && !has_congestion(out))
+    if (st != DSE_OK)
+        return st;
+    found = drv_links_check(&out->study.system, "", NULL) == DSE_OK;
+    for (size_t i = 0; !found && !o->point && i < p->n; i++)
+        if (p->study[i].n_ranked)
+            best[n++] = (best_point){report_rank_value(&p->study[i], p->study[i].ranked[0]), i};
+    qsort(best, n, sizeof *best, by_best);
+    for (size_t i = 0; st == DSE_OK && !found && i < n; i++) {
+        const report_study *s = &p->study[best[i].study];
+        store_row row = *s->ranked[0];
+
+        found = p->has_congestion[best[i].study];
+        row.config = s->row->config; /* of another point of the study */
+        if (found || !store_is_native(row.engine))
+            st = read_point(&row, a, out, err);
+        out->point = row.strategy;
+    }
+    if (st == DSE_OK && !found)
         return dse_fail(
             err, DSE_E_CONFIG,
             "only links with congestion have a load; sweep with --set network.backend=congestion_aware");
@@ -376,14 +545,15 @@ static dse_status draw_compared(const pictures_options *o, dse_arena *a, dse_str
     return st == DSE_OK ? report_chart_compared(&doc, a, out, err) : st;
 }
 
-dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p,
-                        const picture_details *d, dse_arena *a, dse_strbuf *out, const char **note,
-                        dse_error *err)
+dse_status picture_draw(picture_kind kind, const pictures_options *o, pictures *p, const picture_details *d,
+                        dse_arena *a, dse_strbuf *out, const char **note, dse_error *err)
 {
     *note = NULL;
     switch (kind) {
-    case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, a, out, err);
-    case PICTURE_HEATMAP: return report_chart_heat(&p->points, p->by, d->x, d->y, a, out, err);
+    case PICTURE_TRADEOFF: return report_chart_tradeoff(&p->points, &p->dots, a, out, err);
+    case PICTURE_HEATMAP:
+        report_heat_svg(&p->heat, p->points.profiles & STRATEGY_PROFILE_TRAIN, a, out);
+        return DSE_OK;
     case PICTURE_PARTS: return report_chart_parts(&p->points, p->by, d->top, a, out, err);
     case PICTURE_SENSITIVITY: return draw_sensitivity(p, a, out, note, err);
     case PICTURE_MEMORY: return draw_memory(o, p, a, out, note, err);

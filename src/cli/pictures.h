@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/results.h"
+#include "report/charts.h"
 #include "report/sweep_page.h"
 
 typedef struct {
@@ -14,17 +15,34 @@ typedef struct {
 
 option_group pictures_group;
 
-/* What is drawn. Everything is in the arena. */
+/* What is needed of the database besides the ranking of each study and the best point. */
+typedef struct {
+    size_t points;    /* whole ones: so many of the best, and more (report/shown.h) */
+    bool steps_alone; /* of those only such as fit and have a step that is known in parts */
+    bool dots, heat;
+    const char *x, *y; /* of the heat map; NULL: as it suits */
+    bool failures;
+} pictures_needs;
+
+/* What is drawn, in the arena but for dots and heat map. */
 typedef struct {
     report_study *study; /* ranked */
     size_t n;
     report_points points;
     const store_column *by;
-    const store_row *chosen; /* whose step is drawn: the best of all, or --point; NULL: none fits */
+    const store_row
+        *chosen; /* whose step is drawn, with its configuration: the best of all, or --point; NULL: none
+                                fits */
+    const bool *has_congestion; /* of each study */
+    report_dots dots;
+    report_heat heat;
+    report_reasons failed;
 } pictures;
 
 /* DSE_E_CONFIG: there are no results, or none of the point. */
-dse_status pictures_load(const pictures_options *o, dse_arena *a, pictures *out, dse_error *err);
+dse_status pictures_load(const pictures_options *o, const pictures_needs *needs, dse_arena *a, pictures *out,
+                         dse_error *err);
+void pictures_free(pictures *p); /* all zero is fine */
 
 typedef enum {
     PICTURE_TRADEOFF,
@@ -48,15 +66,13 @@ extern const char *const picture_names[PICTURE_KINDS + 1]; /* ended by NULL */
 
 /* How one is drawn. */
 typedef struct {
-    const char *x, *y; /* of a heat map; NULL: as it suits */
-    uint32_t top;      /* bars */
-    uint32_t actions;  /* of a timeline, at most */
+    uint32_t top;     /* bars */
+    uint32_t actions; /* of a timeline, at most */
 } picture_details;
 
 /* Appends the SVG. *note gets what is to be said below it (NULL: nothing). DSE_E_CONFIG with the reason
  * why there is no such picture of these results; other failures as well. */
-dse_status picture_draw(picture_kind kind, const pictures_options *o, const pictures *p,
-                        const picture_details *d, dse_arena *a, dse_strbuf *out, const char **note,
-                        dse_error *err);
+dse_status picture_draw(picture_kind kind, const pictures_options *o, pictures *p, const picture_details *d,
+                        dse_arena *a, dse_strbuf *out, const char **note, dse_error *err);
 
 #endif

@@ -120,37 +120,29 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
     return st;
 }
 
-typedef struct {
-    results_visit *visit;
-    void *user;
-    store *s;
-} opened_visit;
-
-static dse_status visit_opened(void *user, const store_row *r, dse_error *err)
+dse_status results_open(const char *db, const results_selection *which, results_reader *out, dse_error *err)
 {
-    const opened_visit *v = user;
-
-    return v->visit(v->user, v->s, r, err);
-}
-
-dse_status results_each_figures(const char *db, const results_selection *which, const store_column *by,
-                                results_visit *visit, void *user, dse_error *err)
-{
-    results_selection w = *which;
-    opened_visit v = {.visit = visit, .user = user};
-    store_filter filter;
-    dse_arena a;
     dse_status st;
 
-    dse_arena_init(&a);
-    if ((st = open_selection(db, &w, &a, &v.s, &filter, err)) == DSE_OK) {
-        st = store_each_figures(v.s, &filter, by, visit_opened, &v, err);
-        if (st == DSE_OK)
-            st = visit(user, v.s, NULL, err);
-        store_close(v.s);
-    }
-    dse_arena_free(&a);
+    *out = (results_reader){.which = *which};
+    dse_arena_init(&out->names);
+    if ((st = open_selection(db, &out->which, &out->names, &out->store, &out->filter, err)) == DSE_OK)
+        st = store_begin_reading(out->store, err);
     return st;
+}
+
+void results_close(results_reader *r)
+{
+    if (r->store)
+        store_end_reading(r->store);
+    store_close(r->store);
+    dse_arena_free(&r->names);
+}
+
+dse_status results_each_figures(results_reader *r, const store_column *by, store_row_visit *visit, void *user,
+                                dse_error *err)
+{
+    return store_each_figures(r->store, &r->filter, by, visit, user, err);
 }
 
 typedef struct {

@@ -30,11 +30,21 @@ dse_status results_select(const char *db, const results_selection *which, dse_ar
 dse_status results_each(const char *db, const results_selection *which, store_row_visit *visit, void *user,
                         dse_error *err);
 
-/* Calls `visit` with the figures of each of these rows in its turn (store_each_figures), then once with r
- * NULL; what it wants to know of a row, store_read reads from s. */
-typedef dse_status results_visit(void *user, store *s, const store_row *r, dse_error *err);
-dse_status results_each_figures(const char *db, const results_selection *which, const store_column *by,
-                                results_visit *visit, void *user, dse_error *err);
+/* A database in one state, from results_open to results_close, whatever a sweep writes meanwhile; it stays where it
+ * is. What one wants to know of a row, store_read reads from `store`. */
+typedef struct {
+    store *store;
+    store_filter filter; /* of the selected rows */
+    results_selection which;
+    dse_arena names;
+} results_reader;
+
+dse_status results_open(const char *db, const results_selection *which, results_reader *out, dse_error *err);
+void results_close(results_reader *r); /* accepts one that could not be opened */
+
+/* Calls `visit` with the figures of each of these rows in its turn (store_each_figures). */
+dse_status results_each_figures(results_reader *r, const store_column *by, store_row_visit *visit, void *user,
+                                dse_error *err);
 
 /* Whether a sweep with --prune skipped this point of one of the studies of the rows. */
 dse_status results_find_skipped(const char *db, const store_row *rows, size_t n, const strategy *point,

@@ -112,25 +112,37 @@ cmp_band drv_band_of(const cmp_bands *b, const drv_study *s, const strategy *p, 
     return band;
 }
 
+/* `scratch` is for the study. */
+static drv_best_band band_of_best(const cmp_bands *bands, const report_study *s, dse_arena *scratch,
+                                  dse_arena *a)
+{
+    const store_row *best = s->n_ranked ? s->ranked[0] : NULL;
+    drv_best_band b = {0};
+    drv_study study;
+    strategy point; /* of the row that has the configuration */
+
+    if (!best || !report_trains(s) || !store_is_native(best->engine) ||
+        drv_study_read_config(s->row->config, strlen(s->row->config), scratch, &study, &point, NULL) !=
+            DSE_OK)
+        return b;
+    b.band = drv_band_of(bands, &study, &best->strategy, false, a, &b.why);
+    b.device = dse_arena_strdup(a, study.system.device);
+    return b;
+}
+
 dse_status drv_bands_of_best(const report_study *studies, size_t n, dse_arena *a, drv_best_band **out,
                              dse_error *err)
 {
     cmp_bands bands;
+    dse_arena scratch;
     dse_status st = drv_bands_load(a, &bands, err);
 
     *out = DSE_ARENA_NEW(a, drv_best_band, n);
+    dse_arena_init(&scratch);
     for (size_t i = 0; st == DSE_OK && i < n; i++) {
-        const store_row *best = studies[i].n_ranked ? studies[i].ranked[0] : NULL;
-        drv_best_band *b = &(*out)[i];
-        drv_study study;
-        strategy point; /* of the row that has the configuration */
-
-        if (!best || !report_trains(&studies[i]) || !store_is_native(best->engine) ||
-            drv_study_read_config(studies[i].row->config, strlen(studies[i].row->config), a, &study, &point,
-                                  NULL) != DSE_OK)
-            continue;
-        b->band = drv_band_of(&bands, &study, &best->strategy, false, a, &b->why);
-        b->device = dse_arena_strdup(a, study.system.device);
+        dse_arena_reset(&scratch);
+        (*out)[i] = band_of_best(&bands, &studies[i], &scratch, a);
     }
+    dse_arena_free(&scratch);
     return st;
 }

@@ -50,6 +50,7 @@ typedef struct {
     const drv_robust_options *o;
     double hbm_bytes; /* NaN: none */
     drv_study study;  /* with the perturbed system */
+    dse_arena texts;  /* of it */
     card_system system;
     size_t n_places, n, n_scratch;
     place place[MOST_PARAMETERS];
@@ -163,7 +164,7 @@ static dse_status add_others(state *s, const report_study *study, const store_ro
 static dse_status list_points(state *s, const report_study *study, dse_arena *a, report_robust *out,
                               dse_error *err)
 {
-    const store_row **row = DSE_ARENA_NEW(a, const store_row *, study->n);
+    const store_row **row = dse_calloc(study->n, sizeof *row);
     size_t n = study->n_ranked < DRV_ROBUST_RANKED ? study->n_ranked : DRV_ROBUST_RANKED;
     dse_status st = DSE_OK;
 
@@ -174,8 +175,9 @@ static dse_status list_points(state *s, const report_study *study, dse_arena *a,
     if (!isnan(s->hbm_bytes) && !s->study.training)
         st = add_others(s, study, row, &n, &out->n_left, err);
     qsort(row, n, sizeof *row, compare_times);
-    out->candidate = row;
-    out->n = s->n = n;
+    out->candidate = dse_arena_copy(a, row, n, sizeof *row);
+    out->n = n;
+    dse_free(row);
     return st;
 }
 
@@ -348,11 +350,10 @@ static dse_status run(state *s, const report_study *study, dse_arena *a, report_
                                   .progress = show_progress};
     dse_status st;
 
-    if ((st = read_study(s, study->row, a, err)) != DSE_OK)
+    if ((st = read_study(s, study->row, &s->texts, err)) != DSE_OK)
         return st;
     list_parameters(s, a, out);
-    if ((st = list_points(s, study, a, out, err)) != DSE_OK)
-        return st;
+    s->n = out->n;
     make(s, out);
     problem.n = s->n;
     problem.p = s->n_places; /* not 0: a system without memory.bandwidth cannot be built */
@@ -385,19 +386,37 @@ static dse_status explain_refusal(const report_study *study, dse_arena *a, const
     return DSE_OK;
 }
 
-dse_status drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a,
-                      report_robust *out, dse_error *err)
+dse_status drv_robust_choose(const report_study *study, dse_arena *a, report_robust *out, dse_error *err)
 {
-    state s = {.o = o, .hbm_bytes = study->hbm_bytes};
+    state s = {.hbm_bytes = study->hbm_bytes};
     dse_error why = DSE_ERROR_INIT;
     dse_status st;
 
-    *out = (report_robust){.spread = o->spread, .reach = DRV_ROBUST_REACH, .seed = o->seed};
+    *out = (report_robust){0};
     if ((st = explain_refusal(study, a, &out->why_not, err)) != DSE_OK || out->why_not)
         return st;
+    dse_arena_init(&s.texts);
+    if (read_study(&s, study->row, &s.texts, &why) != DSE_OK ||
+        list_points(&s, study, a, out, &why) != DSE_OK)
+        out->why_not = dse_arena_strdup(a, dse_error_say(&why).text);
+    dse_arena_free(&s.texts);
+    return DSE_OK;
+}
+
+void drv_robust(const report_study *study, const drv_robust_options *o, dse_arena *a, report_robust *out)
+{
+    state s = {.o = o, .hbm_bytes = study->hbm_bytes};
+    dse_error why = DSE_ERROR_INIT;
+
+    out->spread = o->spread;
+    out->reach = DRV_ROBUST_REACH;
+    out->seed = o->seed;
+    if (out->why_not)
+        return;
+    dse_arena_init(&s.texts);
     if (run(&s, study, a, out, &why) !=
         DSE_OK) /* a point's failure explains more than that no point can be chosen */
         out->why_not = dse_arena_strdup(a, dse_error_say(s.n_failed ? &s.failure : &why).text);
     release(&s);
-    return DSE_OK;
+    dse_arena_free(&s.texts);
 }

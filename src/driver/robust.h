@@ -33,11 +33,14 @@ typedef struct {
     void *user;
 } drv_robust_options;
 
-/* `s` was ranked by wall_time. What cannot be simulated is a `why_not`, not a failure: nothing is ranked, an
- * imported result has no system, an operator file has changed, or this engine refuses a point that another
- * engine ran. In the arena, and borrowing the study's rows. DSE_E_SYNTAX: a row's configuration is no
- * JSON. */
-dse_status drv_robust(const report_study *s, const drv_robust_options *o, dse_arena *a, report_robust *out,
-                      dse_error *err);
+/* Chooses the points that are compared, of a study that was ranked by wall_time: n, n_ranked, n_left and candidate
+ * of *out, which borrows the study's rows; the array is in the arena. What cannot be simulated is a `why_not`, not a
+ * failure: nothing is ranked, an imported result has no system, an operator file has changed. DSE_E_SYNTAX: a row's
+ * configuration is no JSON. */
+dse_status drv_robust_choose(const report_study *s, dse_arena *a, report_robust *out, dse_error *err);
+
+/* Compares them, of which the point, the time and the memory are looked at; of the study's rows only the first. This
+ * engine may refuse a point that another engine ran, which is a `why_not`, too. In the arena. */
+void drv_robust(const report_study *s, const drv_robust_options *o, dse_arena *a, report_robust *out);
 
 #endif

@@ -141,6 +141,7 @@ typedef struct {
     double hbm_bytes; /* the memory of an NPU; NaN: not known */
     const char
         *laws; /* how the kernels of profile train last, as card_system_say_laws has it; NULL: not known */
+    bool has_congestion; /* links have a load */
 } drv_machine;
 
 /* Unlike a whole study it needs no operator file, which may be gone by now. */

@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "cards/device.h"
 #include "driver/custom.h"
+#include "driver/links.h"
 #include "driver/study.h"
 #include "driver/training.h"
 
@@ -324,6 +325,7 @@ dse_status drv_study_machine(const char *text, dse_arena *a, drv_machine *out, d
         return DSE_OK;
     st = card_system_read_stored(&doc, &system, err);
     if (st == DSE_OK)
-        *out = (drv_machine){system.hbm_bytes, drv_say_laws(&system, a)};
+        *out = (drv_machine){system.hbm_bytes, drv_say_laws(&system, a),
+                             drv_links_check(&system, "", NULL) == DSE_OK};
     return st;
 }

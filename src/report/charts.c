@@ -35,27 +35,30 @@ static const char *label_with(const char *label, unit u, dse_arena *a)
     return *u.name ? dse_arena_printf(a, "%s (%s)", label, u.name) : label;
 }
 
-static double largest(const report_points *p, const store_column *c)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        most = fmax(most, store_value(&p->row[i]->metrics, c));
-    return most;
-}
-
 /* ---- step time against memory ----------------------------------------------------------------- */
 
 #define SPREAD 20 /* of the largest to the smallest value: then an axis is logarithmic */
 
-typedef struct {
-    double time, memory;
-    uint32_t study;
-} dot;
+void report_dots_add(report_dots *d, const store_metrics *m, uint32_t study)
+{
+    if (m->wall_time == STORE_ABSENT)
+        return;
+    d->most_time = m->wall_time > d->most_time ? m->wall_time : d->most_time;
+    if (m->peak_memory == STORE_ABSENT)
+        return;
+    DSE_GROW(d->dot, d->cap, d->n + 1);
+    d->dot[d->n++] = (report_dot){m->wall_time, m->peak_memory, study};
+}
+
+void report_dots_free(report_dots *d)
+{
+    dse_free(d->dot);
+    *d = (report_dots){0};
+}
 
 static int by_time(const void *x, const void *y)
 {
-    const dot *a = x, *b = y;
+    const report_dot *a = x, *b = y;
 
     if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
@@ -64,40 +67,70 @@ static int by_time(const void *x, const void *y)
 
 static draw_series series_of(const char *name, draw_mark mark, size_t n, dse_arena *a, double **x, double **y)
 {
-    *x = DSE_ARENA_NEW(a, double, n + 1);
-    *y = DSE_ARENA_NEW(a, double, n + 1);
+    *x = DSE_ARENA_RAW(a, double, n + 1);
+    *y = DSE_ARENA_RAW(a, double, n + 1);
     return (draw_series){.name = name, .mark = mark, .x = *x, .y = *y};
 }
 
+/* The units of both axes. */
+typedef struct {
+    unit time, memory;
+} dot_units;
+
+static bool is_in(const report_dot *d, size_t group, bool others)
+{
+    return d->study == group || (others && d->study > group);
+}
+
 /* Studies beyond the colours share the last one. */
-static size_t add_studies(const report_points *p, const dot *d, size_t n, dse_arena *a, draw_series *out)
+static size_t add_studies(const report_points *p, const report_dots *d, dot_units u, dse_arena *a,
+                          draw_series *out)
 {
     const size_t groups = p->n_studies < DRAW_COLOURS - 1 ? p->n_studies : DRAW_COLOURS - 1;
 
     for (size_t g = 0; g < groups; g++) {
         const bool others = g + 1 == groups && p->n_studies > groups;
+        size_t n = 0;
         double *x, *y;
 
+        for (size_t i = 0; i < d->n; i++)
+            n += is_in(&d->dot[i], g, others);
         out[g] = series_of(others ? "other studies" : p->name[g], DRAW_DOTS, n, a, &x, &y);
-        for (size_t i = 0; i < n; i++)
-            if (d[i].study == g || (others && d[i].study > g)) {
-                x[out[g].n] = d[i].time;
-                y[out[g].n++] = d[i].memory;
+        for (size_t i = 0; i < d->n; i++)
+            if (is_in(&d->dot[i], g, others)) {
+                x[out[g].n] = (double)d->dot[i].time / u.time.per;
+                y[out[g].n++] = (double)d->dot[i].memory / u.memory.per;
             }
     }
     return groups;
 }
 
-/* `d` by time. */
-static draw_series front_of(const dot *d, size_t n, dse_arena *a)
+/* Dots by time. */
+static size_t count_front(const report_dots *d)
 {
-    double *x, *y, least = INFINITY;
-    draw_series front = series_of("best for their memory (Pareto front)", DRAW_STEPS, n, a, &x, &y);
+    uint64_t least = STORE_ABSENT;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (d[i].memory < least) {
-            x[front.n] = d[i].time;
-            y[front.n++] = least = d[i].memory;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->dot[i].memory < least) {
+            least = d->dot[i].memory;
+            n++;
+        }
+    return n;
+}
+
+static draw_series front_of(const report_dots *d, dot_units u, dse_arena *a)
+{
+    uint64_t least = STORE_ABSENT;
+    double *x, *y;
+    draw_series front =
+        series_of("best for their memory (Pareto front)", DRAW_STEPS, count_front(d), a, &x, &y);
+
+    for (size_t i = 0; i < d->n; i++)
+        if (d->dot[i].memory < least) {
+            least = d->dot[i].memory;
+            x[front.n] = (double)d->dot[i].time / u.time.per;
+            y[front.n++] = (double)least / u.memory.per;
         }
     return front;
 }
@@ -111,45 +144,39 @@ static double common_limit(const report_points *p)
     return p->n_studies ? p->study[0].hbm_bytes : NAN;
 }
 
-dse_status report_chart_tradeoff(const report_points *p, dse_arena *a, dse_strbuf *out, dse_error *err)
+dse_status report_chart_tradeoff(const report_points *p, report_dots *d, dse_arena *a, dse_strbuf *out,
+                                 dse_error *err)
 {
-    const store_column *time = store_column_find("wall_time"), *memory = store_column_find("peak_memory");
-    const unit t = unit_of(time, largest(p, time));
     const double limit = common_limit(p);
-    dot *d = DSE_ARENA_NEW(a, dot, p->n + 1);
     draw_series series[DRAW_COLOURS];
-    size_t n = 0, n_series;
-    double least = INFINITY, most = 0;
+    size_t n_series;
+    double least = INFINITY, most = 0, first, last;
     bool log_y;
-    unit b;
+    dot_units u = {.time = unit_of(store_column_find("wall_time"), (double)d->most_time)};
     draw_xy c;
 
-    for (size_t i = 0; i < p->n; i++) {
-        const double x = store_value(&p->row[i]->metrics, time), y = store_value(&p->row[i]->metrics, memory);
-
-        if (!isnan(x) && !isnan(y)) {
-            d[n++] = (dot){x / t.per, y, p->of[i]};
-            least = fmin(least, y);
-            most = fmax(most, y);
-        }
-    }
-    if (!n)
+    if (!d->n)
         return dse_fail(err, DSE_E_CONFIG, "no point has a known step time and memory");
+    for (size_t i = 0; i < d->n; i++) {
+        least = fmin(least, (double)d->dot[i].memory);
+        most = fmax(most, (double)d->dot[i].memory);
+    }
     log_y = most > SPREAD * least && least > 0;
-    b = unit_of(memory, log_y ? sqrt(least * most) : most); /* of the middle of the axis */
-    for (size_t i = 0; i < n; i++)
-        d[i].memory /= b.per;
-    qsort(d, n, sizeof *d, by_time);
-    n_series = add_studies(p, d, n, a, series);
-    series[n_series++] = front_of(d, n, a);
+    u.memory =
+        unit_of(store_column_find("peak_memory"), log_y ? sqrt(least * most) : most); /* of the middle */
+    qsort(d->dot, d->n, sizeof *d->dot, by_time);
+    first = (double)d->dot[0].time / u.time.per;
+    last = (double)d->dot[d->n - 1].time / u.time.per;
+    n_series = add_studies(p, d, u, a, series);
+    series[n_series++] = front_of(d, u, a);
     c = (draw_xy){.title = "Step time against memory",
-                  .x_label = label_with("step time", t, a),
-                  .y_label = label_with("memory of the NPU that needs most", b, a),
-                  .log_x = d[n - 1].time > SPREAD * d[0].time && d[0].time > 0,
+                  .x_label = label_with("step time", u.time, a),
+                  .y_label = label_with("memory of the NPU that needs most", u.memory, a),
+                  .log_x = last > SPREAD * first && first > 0,
                   .log_y = log_y,
                   .n_series = n_series,
                   .series = series,
-                  .limit = limit / b.per,
+                  .limit = limit / u.memory.per,
                   .limit_label = isnan(limit)
                                      ? ""
                                      : dse_arena_printf(a, "memory of an NPU, %s", report_size(limit).text)};
@@ -214,46 +241,13 @@ dse_status report_chart_parts(const report_points *p, const store_column *by, si
 
 /* ---- heat map --------------------------------------------------------------------------------- */
 
-/* The values of a parameter that points have, ascending. */
-typedef struct {
-    uint32_t parameter;
-    size_t n;
-    uint32_t *value;
-    const char **name;
-} heat_axis;
-
-static heat_axis axis_of(const report_points *p, uint32_t parameter, dse_arena *a)
-{
-    heat_axis axis = {.parameter = parameter, .value = DSE_ARENA_NEW(a, uint32_t, p->n + 1)};
-    size_t kept = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        axis.value[axis.n++] = strategy_get(&p->row[i]->strategy, parameter);
-    qsort(axis.value, axis.n, sizeof *axis.value, dse_by_u32);
-    for (size_t i = 0; i < axis.n; i++)
-        if (!kept || axis.value[i] != axis.value[kept - 1])
-            axis.value[kept++] = axis.value[i];
-    axis.n = kept;
-    axis.name = DSE_ARENA_NEW(a, const char *, kept + 1);
-    for (size_t i = 0; i < kept; i++) {
-        char text[STRATEGY_VALUE_MAX];
-
-        axis.name[i] =
-            dse_arena_strdup(a, strategy_print(&strategy_parameters[parameter], axis.value[i], text));
-    }
-    return axis;
-}
-
-static size_t place_in(const heat_axis *axis, const strategy *s)
-{
-    const uint32_t v = strategy_get(s, axis->parameter);
-    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, dse_by_u32);
-
-    return (size_t)(found - axis->value);
-}
+struct report_heat_cell {
+    uint32_t x, y; /* values of the parameters */
+    double best;   /* of the points that fit; NaN: none does */
+};
 
 /* The parameter of a name, or the first that varies but `other`. */
-static dse_status find_axis(const report_points *p, const char *name, uint32_t preferred, uint32_t other,
+static dse_status find_axis(uint64_t varied, const char *name, uint32_t preferred, uint32_t other,
                             uint32_t *out, dse_error *err)
 {
     *out = STRATEGY_N;
@@ -262,64 +256,122 @@ static dse_status find_axis(const report_points *p, const char *name, uint32_t p
         if (*out == STRATEGY_N)
             return dse_fail(err, DSE_E_USAGE, "no parameter is named '%.40s'; known: %s", name,
                             strategy_names());
-        return p->varied >> *out & 1
+        return varied >> *out & 1
                    ? DSE_OK
                    : dse_fail(err, DSE_E_USAGE,
                               "%s is the same in all points: a heat map needs one that varies", name);
     }
-    if (preferred != other && p->varied >> preferred & 1)
+    if (preferred != other && varied >> preferred & 1)
         *out = preferred;
     for (uint32_t k = 0; *out == STRATEGY_N && k < STRATEGY_N; k++)
-        if (k != other && p->varied >> k & 1)
+        if (k != other && varied >> k & 1)
             *out = k;
     return *out < STRATEGY_N
                ? DSE_OK
                : dse_fail(err, DSE_E_CONFIG, "a heat map needs two parameters that vary among the points");
 }
 
-dse_status report_chart_heat(const report_points *p, const store_column *by, const char *x_name,
-                             const char *y_name, dse_arena *a, dse_strbuf *out, dse_error *err)
+dse_status report_heat_begin(report_heat *h, uint64_t varied, const store_column *by, const char *x,
+                             const char *y, dse_error *err)
 {
-    const uint32_t given_y = y_name ? strategy_find(y_name) : STRATEGY_N;
-    const unit u = unit_of(by, largest(p, by));
-    uint32_t *ranked, x_parameter, y_parameter;
-    size_t n_ranked;
-    heat_axis x, y;
-    double *value;
-    const char *label;
+    const uint32_t given_y = y ? strategy_find(y) : STRATEGY_N;
     dse_status st;
 
-    if ((st = find_axis(p, x_name, STRATEGY_tp, given_y, &x_parameter, err)) != DSE_OK ||
-        (st = find_axis(p, y_name, STRATEGY_pp, x_parameter, &y_parameter, err)) != DSE_OK)
-        return st;
-    x = axis_of(p, x_parameter, a);
-    y = axis_of(p, y_parameter, a);
-    value = DSE_ARENA_NEW(a, double, x.n *y.n + 1);
+    *h = (report_heat){.by = by};
+    if ((st = find_axis(varied, x, STRATEGY_tp, given_y, &h->x, err)) == DSE_OK)
+        st = find_axis(varied, y, STRATEGY_pp, h->x, &h->y, err);
+    return st;
+}
+
+static bool is_pair(const void *cells, uint32_t i, const void *pair)
+{
+    const report_heat_cell *c = &((const report_heat_cell *)cells)[i], *of = pair;
+
+    return c->x == of->x && c->y == of->y;
+}
+
+void report_heat_add(report_heat *h, const store_row *r, bool fits)
+{
+    const double value = store_value(&r->metrics, h->by);
+    const report_heat_cell pair = {strategy_get(&r->strategy, h->x), strategy_get(&r->strategy, h->y), NAN};
+    const uint64_t hash = dse_hash_u64((uint64_t)pair.x << 32 | pair.y);
+    const uint32_t at =
+        dse_idtable_intern(&h->table, (uint32_t)hash, is_pair, h->cell, &pair, (uint32_t)h->n);
+
+    if (at == h->n) {
+        DSE_GROW(h->cell, h->cap, h->n + 1);
+        h->cell[h->n++] = pair;
+    }
+    h->most = fmax(h->most, value);
+    if (fits && !(h->by->better == STORE_HIGHER ? value <= h->cell[at].best : value >= h->cell[at].best))
+        h->cell[at].best = value;
+}
+
+void report_heat_free(report_heat *h)
+{
+    dse_idtable_free(&h->table);
+    dse_free(h->cell);
+    *h = (report_heat){0};
+}
+
+/* The values of a parameter that points have, ascending. */
+typedef struct {
+    size_t n;
+    uint32_t *value;
+    const char **name;
+} heat_axis;
+
+static heat_axis axis_of(const report_heat *h, bool down, dse_arena *a)
+{
+    const strategy_parameter *p = &strategy_parameters[down ? h->y : h->x];
+    heat_axis axis = {.value = DSE_ARENA_NEW(a, uint32_t, h->n + 1)};
+    char text[STRATEGY_VALUE_MAX];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        axis.value[axis.n++] = down ? h->cell[i].y : h->cell[i].x;
+    qsort(axis.value, axis.n, sizeof *axis.value, dse_by_u32);
+    for (size_t i = 0; i < axis.n; i++)
+        if (!kept || axis.value[i] != axis.value[kept - 1])
+            axis.value[kept++] = axis.value[i];
+    axis.n = kept;
+    axis.name = DSE_ARENA_NEW(a, const char *, kept + 1);
+    for (size_t i = 0; i < kept; i++)
+        axis.name[i] = dse_arena_strdup(a, strategy_print(p, axis.value[i], text));
+    return axis;
+}
+
+static size_t place_in(const heat_axis *axis, uint32_t v)
+{
+    const uint32_t *found = bsearch(&v, axis->value, axis->n, sizeof v, dse_by_u32);
+
+    return (size_t)(found - axis->value);
+}
+
+void report_heat_svg(const report_heat *h, bool trains, dse_arena *a, dse_strbuf *out)
+{
+    const unit u = unit_of(h->by, h->most);
+    const heat_axis x = axis_of(h, false, a), y = axis_of(h, true, a);
+    double *value = DSE_ARENA_NEW(a, double, x.n *y.n + 1);
+    const char *label = label_with(report_figure_label(h->by, trains, a), u, a);
+
     for (size_t i = 0; i < x.n * y.n; i++)
         value[i] = NAN;
-    n_ranked = report_points_rank(p, by, a, &ranked);
-    for (size_t i = 0; i < n_ranked; i++) { /* the best of a cell comes first */
-        const store_row *r = p->row[ranked[i]];
-        double *cell = &value[place_in(&y, &r->strategy) * x.n + place_in(&x, &r->strategy)];
-
-        if (isnan(*cell))
-            *cell = store_value(&r->metrics, by) / u.per;
-    }
-    label = label_with(report_figure_label(by, p->profiles & STRATEGY_PROFILE_TRAIN, a), u, a);
+    for (size_t i = 0; i < h->n; i++)
+        value[place_in(&y, h->cell[i].y) * x.n + place_in(&x, h->cell[i].x)] = h->cell[i].best / u.per;
     draw_heat_svg(
-        &(draw_heat){.title = dse_arena_printf(a, "Best by %s and %s", strategy_heading(x_parameter),
-                                               strategy_heading(y_parameter)),
-                     .x_label = dse_arena_printf(a, "%s, across", strategy_heading(x_parameter)),
-                     .y_label = strategy_heading(y_parameter),
-                     .label = dse_arena_printf(a, "%s of the best that fits; yellow is best", label),
-                     .n_x = x.n,
-                     .n_y = y.n,
-                     .x = x.name,
-                     .y = y.name,
-                     .value = value,
-                     .less_is_better = by->better != STORE_HIGHER},
+        &(draw_heat){
+            .title = dse_arena_printf(a, "Best by %s and %s", strategy_heading(h->x), strategy_heading(h->y)),
+            .x_label = dse_arena_printf(a, "%s, across", strategy_heading(h->x)),
+            .y_label = strategy_heading(h->y),
+            .label = dse_arena_printf(a, "%s of the best that fits; yellow is best", label),
+            .n_x = x.n,
+            .n_y = y.n,
+            .x = x.name,
+            .y = y.name,
+            .value = value,
+            .less_is_better = h->by->better != STORE_HIGHER},
         out);
-    return DSE_OK;
 }
 
 /* ---- simulated against measured --------------------------------------------------------------- */

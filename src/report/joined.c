@@ -68,7 +68,7 @@ static void add_study(const report_study *s, report_study *out)
 }
 
 /* The keys of the words in which the studies differ, in the order in which they come. */
-static const char *const *keys_of(const report_study *group, size_t n, dse_arena *a)
+static const char *const *keys_of(const report_study *group, size_t n, const char *common, dse_arena *a)
 {
     const char **key = NULL;
     size_t count = 0, cap = 0;
@@ -77,7 +77,7 @@ static const char *const *keys_of(const report_study *group, size_t n, dse_arena
     for (size_t i = 0; i < n; i++) {
         dse_strbuf_clear(&words);
         dse_strbuf_adds(&words, "");
-        report_settings_that_differ(&group[i], group, n, &words);
+        report_settings_that_differ(&group[i], common, &words);
         for (const char *p = words.data; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
             const char *name = dse_arena_printf(a, "%.*s", (int)strcspn(p, "= "), p);
             size_t before = 0;
@@ -95,15 +95,6 @@ static const char *const *keys_of(const report_study *group, size_t n, dse_arena
     return key;
 }
 
-static bool are_ambiguous(const report_study *group, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(group[i].row->settings, group[k].row->settings))
-                return true;
-    return false;
-}
-
 typedef struct {
     report_study *joined;
     size_t n, top;
@@ -115,12 +106,10 @@ static void join(const report_study *group, size_t n, void *user)
     joining *j = user;
     report_study *out = &j->joined[j->n++];
     store_row *row = DSE_ARENA_NEW(j->arena, store_row, 1);
-    dse_strbuf common = dse_strbuf_in(j->arena);
+    bool ambiguous;
 
     *row = group->row[0];
-    dse_strbuf_adds(&common, "");
-    report_settings_in_common(group, n, &common);
-    row->settings = common.data;
+    row->settings = report_settings_in_common(group, n, j->arena);
     row->skipped_of_study = 0;
     *out = (report_study){.row = row,
                           .hbm_bytes = group->hbm_bytes,
@@ -129,8 +118,9 @@ static void join(const report_study *group, size_t n, void *user)
                           .by = report_ranked_by(group),
                           .says_profile = group->says_profile,
                           .n_joined = n,
-                          .keys = keys_of(group, n, j->arena),
-                          .shows_configuration = are_ambiguous(group, n)};
+                          .keys = keys_of(group, n, row->settings, j->arena)};
+    report_settings_again(group, n, j->arena, &ambiguous);
+    out->shows_configuration = ambiguous;
     report_rank_begin(out);
     for (size_t i = 0; i < n; i++)
         add_study(&group[i], out);

@@ -1,5 +1,6 @@
 #include "report/overview.h"
 
+#include "base/textset.h"
 #include "report/rows.h"
 #include "report/sizes.h"
 
@@ -57,40 +58,61 @@ static bool has_word(const char *settings, const char *word, size_t n)
     return false;
 }
 
-static bool all_have(const report_study *s, size_t n, const char *word, size_t length)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!has_word(s[i].row[0].settings, word, length))
-            return false;
-    return true;
-}
-
-/* The words of a study's settings that all of the group have, or those that not all have. Returns how
- * many. */
-static size_t add_words(const report_study *of, const report_study *group, size_t n, bool common,
-                        dse_strbuf *out)
+/* Adds the words of settings that are, or are not, among others. Returns how many. */
+static size_t add_words(const char *settings, const char *others, bool among, dse_strbuf *out)
 {
     size_t count = 0;
 
-    for (const char *p = of->row[0].settings; *p; p += strspn(p, " ")) {
-        size_t length = strcspn(p, " ");
+    for (const char *p = settings; *p; p += strspn(p, " ")) {
+        const size_t length = strcspn(p, " ");
 
-        if (all_have(group, n, p, length) == common)
+        if (has_word(others, p, length) == among)
             dse_strbuf_addf(out, "%s%.*s", count++ ? " " : "", (int)length, p);
         p += length;
     }
     return count;
 }
 
-size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n,
-                                   dse_strbuf *out)
+const char *report_settings_in_common(const report_study *group, size_t n, dse_arena *a)
 {
-    return add_words(of, group, n, false, out);
+    dse_strbuf words[2];
+    const char *common;
+
+    dse_strbuf_init(&words[0]);
+    dse_strbuf_init(&words[1]);
+    dse_strbuf_adds(&words[0], n ? group->row->settings : "");
+    for (size_t i = 1; i < n; i++) {
+        dse_strbuf_clear(&words[i % 2]);
+        add_words(words[(i - 1) % 2].data, group[i].row->settings, true, &words[i % 2]);
+    }
+    common = dse_arena_strdup(a, words[n ? (n - 1) % 2 : 0].data);
+    dse_strbuf_free(&words[0]);
+    dse_strbuf_free(&words[1]);
+    return common;
 }
 
-size_t report_settings_in_common(const report_study *group, size_t n, dse_strbuf *out)
+size_t report_settings_that_differ(const report_study *of, const char *common, dse_strbuf *out)
 {
-    return add_words(group, group, n, true, out);
+    return add_words(of->row->settings, common, false, out);
+}
+
+const bool *report_settings_again(const report_study *group, size_t n, dse_arena *a, bool *any)
+{
+    bool *again = DSE_ARENA_NEW(a, bool, n);
+    size_t *first = DSE_ARENA_NEW(a, size_t, n); /* of the studies with a text of the set */
+    dse_textset seen = {0};
+
+    *any = false;
+    for (size_t i = 0; i < n; i++) {
+        const size_t before = seen.n, of = dse_textset_add(&seen, group[i].row->settings);
+
+        if (of == before)
+            first[of] = i;
+        else
+            again[first[of]] = again[i] = *any = true;
+    }
+    dse_textset_free(&seen);
+    return again;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -109,24 +131,27 @@ static int compare(const void *x, const void *y)
     return a->study < b->study ? -1 : a->study > b->study;
 }
 
-static void add_settings(const report_study *s, const report_study *group, size_t n, dse_strbuf *words)
-{
-    bool ambiguous = false;
+/* What the studies of a group have in common, and which are told apart by their configuration. */
+typedef struct {
+    const report_study *study;
+    const char *common;
+    const bool *again;
+} settings_of;
 
-    for (size_t i = 0; i < n; i++)
-        ambiguous |= &group[i] != s && !strcmp(group[i].row[0].settings, s->row[0].settings);
-    if (!report_settings_that_differ(s, group, n, words))
+static void add_settings(const report_study *s, const settings_of *group, dse_strbuf *words)
+{
+    if (!report_settings_that_differ(s, group->common, words))
         dse_strbuf_adds(words, "none");
-    if (ambiguous)
+    if (group->again[s - group->study])
         dse_strbuf_addf(words, " (configuration %08" PRIx64 ")", s->row[0].study >> 32);
 }
 
-static void table_of(const entry *e, size_t shown, const report_study *group, size_t n, dse_strbuf *out)
+static void table_of(const entry *e, size_t shown, const settings_of *group, dse_strbuf *out)
 {
     uint64_t fastest = UINT64_MAX;
     report_tree t;
     report_node *list = report_tree_begin(&t);
-    const bool trains = report_trains(group);
+    const bool trains = report_trains(group->study);
     bool links = false;
     dse_strbuf words = dse_strbuf_in(list->arena);
 
@@ -141,7 +166,7 @@ static void table_of(const entry *e, size_t shown, const report_study *group, si
         const store_metrics *m = &r->metrics;
 
         dse_strbuf_clear(&words);
-        add_settings(e[i].study, group, n, &words);
+        add_settings(e[i].study, group, &words);
         report_row(list, V_AS("rank", V_COUNT(NULL, i + 1)), V_AS("step\ntime", V_TIME(NULL, m->wall_time)),
                    V_GIVEN(!trains, V_CELL("slow-\ndown", report_slowdown(m->wall_time, fastest).text)),
                    V_GIVEN(trains, V_CELL("tokens\n/s", report_format("%.0f", m->tokens_per_s).text)),
@@ -190,9 +215,10 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
 {
     const store_row *r = group->row;
     entry *e = DSE_ARENA_NEW(a, entry, n);
+    settings_of settings = {.study = group};
     size_t count = 0;
     uint64_t skipped = 0;
-    dse_strbuf common = dse_strbuf_in(a);
+    bool any;
 
     for (size_t i = 0; i < n; i++) {
         skipped += group[i].n_skipped;
@@ -205,13 +231,15 @@ static void print_group(const report_study *group, size_t n, dse_arena *a, dse_s
     if (group->says_profile)
         dse_strbuf_addf(out, "profile %s: ", report_trains(group) ? "train" : "stage");
     dse_strbuf_addf(out, "%s on %s", r->model, r->system);
-    if (report_settings_in_common(group, n, &common))
-        dse_strbuf_addf(out, " with %s", common.data);
+    settings.common = report_settings_in_common(group, n, a);
+    settings.again = report_settings_again(group, n, a, &any);
+    if (*settings.common)
+        dse_strbuf_addf(out, " with %s", settings.common);
     if (!store_is_native(r->engine))
         dse_strbuf_addf(out, " by %s", r->engine);
     dse_strbuf_addf(out, ": the best of each of %zu configurations, by %s\n", n,
                     report_ranked_by(group)->name);
-    table_of(e, count, group, n, out);
+    table_of(e, count, &settings, out);
     print_sizes(group, n, out);
     if (count < n)
         dse_strbuf_addf(out, "%zu %s nothing to rank.\n", n - count, n - count == 1 ? "has" : "have");

@@ -13,12 +13,14 @@
  * `a` is for scratch. */
 void report_overview_print(const report_study *studies, size_t n, dse_arena *a, dse_strbuf *out);
 
-/* Adds the words of a study's settings that not all of the n have, "layers=4 batch=8"; returns how many. */
-size_t report_settings_that_differ(const report_study *of, const report_study *group, size_t n,
-                                   dse_strbuf *out);
+/* The words of settings that all of the n studies have, "layers=4 batch=8"; in the arena. */
+const char *report_settings_in_common(const report_study *group, size_t n, dse_arena *a);
 
-/* Adds the words that all of the n have; returns how many. */
-size_t report_settings_in_common(const report_study *group, size_t n, dse_strbuf *out);
+/* Adds those of a study's words that are not among these; returns how many. */
+size_t report_settings_that_differ(const report_study *of, const char *common, dse_strbuf *out);
+
+/* Of each of the n studies whether another one has the same settings; in the arena. *any: whether one has. */
+const bool *report_settings_again(const report_study *group, size_t n, dse_arena *a, bool *any);
 
 /* Configurations of profile train may have batches of different sizes: instead of the time of a step that of
  * a token counts, and so for costs. What rows of several are ranked by. */

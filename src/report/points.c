@@ -1,5 +1,6 @@
 #include "report/points.h"
 
+#include "base/textset.h"
 #include "report/overview.h"
 #include "report/parts.h"
 
@@ -33,28 +34,28 @@ static const char *const *name_studies(const report_study *s, size_t n, dse_aren
 {
     const char **name = DSE_ARENA_NEW(a, const char *, n + 1);
     const bool models = n < 2 || differs(s, n, model_of), systems = n < 2 || differs(s, n, system_of);
+    const bool engines = differs(s, n, engine_of);
+    const char *common = n < 2 ? "" : report_settings_in_common(s, n, a);
+    dse_textset seen = {0};
 
     for (size_t i = 0; i < n; i++) {
         dse_strbuf text = dse_strbuf_in(a), settings = dse_strbuf_in(a);
 
         add_word("", models ? model_of(s[i].row) : "", &text);
         add_word(" on ", systems ? system_of(s[i].row) : "", &text);
-        if (n < 2)
-            dse_strbuf_adds(&settings, s[i].row->settings);
-        else
-            report_settings_that_differ(&s[i], s, n, &settings);
+        report_settings_that_differ(&s[i], common, &settings);
         add_word(", ", settings.data, &text);
-        add_word(", ", differs(s, n, engine_of) ? engine_of(s[i].row) : "", &text);
+        add_word(", ", engines ? engine_of(s[i].row) : "", &text);
         dse_strbuf_adds(&text, text.len ? "" : "no settings");
         name[i] = text.data;
         /* Cards of one name may have changed between sweeps. */
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(name[k], name[i])) {
-                dse_strbuf_addf(&text, ", %08" PRIx64, s[i].row->study >> 32);
-                name[i] = text.data;
-                break;
-            }
+        if (!dse_textset_takes(&seen, text.data)) {
+            dse_strbuf_addf(&text, ", %08" PRIx64, s[i].row->study >> 32);
+            dse_textset_add(&seen, text.data);
+            name[i] = text.data;
+        }
     }
+    dse_textset_free(&seen);
     return name;
 }
 
@@ -115,29 +116,10 @@ const char *report_figure_label(const store_column *c, bool trains, dse_arena *a
 report_points report_points_of(const report_study *study, size_t n, dse_arena *a)
 {
     report_points p = {.study = study, .n_studies = n, .name = name_studies(study, n, a)};
-    const store_row **row;
-    uint32_t *of;
-    size_t all = 0;
 
     for (size_t s = 0; s < n; s++)
-        all += study[s].n;
-    row = DSE_ARENA_NEW(a, const store_row *, all + 1);
-    of = DSE_ARENA_NEW(a, uint32_t, all + 1);
-    for (size_t s = 0; s < n; s++)
-        for (size_t i = 0; i < study[s].n; i++) {
-            const store_row *r = &study[s].row[i];
-
-            if (!r->done)
-                continue;
-            p.profiles |= store_row_profile(r);
-            for (uint32_t k = 0; p.n && k < STRATEGY_N; k++)
-                if (strategy_get(&r->strategy, k) != strategy_get(&row[0]->strategy, k))
-                    p.varied |= (uint64_t)1 << k;
-            of[p.n] = (uint32_t)s;
-            row[p.n++] = r;
-        }
-    p.row = row;
-    p.of = of;
+        if (study[s].n > study[s].n_failed)
+            p.profiles |= store_row_profile(study[s].row);
     return p;
 }
 

@@ -1,5 +1,5 @@
 /* report_points -- the done points of several studies as one set, for charts and pages that show them
- * together. */
+ * together; of many those that are shown (shown.h). */
 #ifndef DSE_REPORT_POINTS_H
 #define DSE_REPORT_POINTS_H
 
@@ -9,14 +9,15 @@ typedef struct {
     const report_study *study; /* n_studies of them, ranked, in the order of report_split; borrowed */
     size_t n_studies;
     const char *const *name; /* of each, by what tells it from the others: "gpt on fast, layers=4" */
+    unsigned profiles;       /* bits of STRATEGY_PROFILE_.. of those that have a done point */
+    uint64_t n_done;         /* points, of which n are shown: */
+    uint64_t varied;         /* a bit for each parameter that is not the same in all n_done */
     size_t n;
     const store_row *const *row; /* done, study by study, in the order of the points */
     const uint32_t *of;          /* the study of each */
-    uint64_t varied;             /* a bit for each parameter that is not the same in all of them */
-    unsigned profiles;           /* bits of STRATEGY_PROFILE_.. */
 } report_points;
 
-/* In the arena. */
+/* Of these studies, with none shown; n_done and varied are left to the caller. In the arena. */
 report_points report_points_of(const report_study *study, size_t n, dse_arena *a);
 
 /* A bit for each parameter that is not the same in these. */

@@ -1,5 +1,6 @@
 #include "report/ranking.h"
 
+#include "base/textset.h"
 #include "report/rows.h"
 #include "report/sizes.h"
 #include "report/traps.h"
@@ -366,9 +367,9 @@ static void say_how_to_show(const report_study *s, dse_strbuf *out)
     dse_strbuf_addc(out, '\n');
 }
 
-void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
+static void print_heading(const report_study *s, bool ambiguous, dse_strbuf *out)
 {
-    size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
+    const size_t n_done = s->n - s->n_failed;
 
     if (s->says_profile)
         dse_strbuf_addf(out, "profile %s: ", report_trains(s) ? "train" : "stage");
@@ -387,6 +388,12 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
     if (!isnan(s->hbm_bytes))
         dse_strbuf_addf(out, ", at most %s", report_size(s->hbm_bytes).text);
     dse_strbuf_addc(out, '\n');
+}
+
+void report_ranking_print_below(const report_study *s, size_t top, dse_strbuf *out)
+{
+    const size_t n = top && top < s->n_ranked ? top : s->n_ranked, n_done = s->n - s->n_failed;
+
     if (n)
         table_of(s, n, out);
     if (n && report_trains(s))
@@ -407,6 +414,15 @@ void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse
                         n_done, s->by->name);
 }
 
+void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out)
+{
+    print_heading(s, ambiguous, out);
+    if (s->below)
+        dse_strbuf_adds(out, s->below);
+    else
+        report_ranking_print_below(s, top, out);
+}
+
 static bool same_system(const report_study *a, const report_study *b)
 {
     return !strcmp(a->row[0].system, b->row[0].system);
@@ -422,28 +438,28 @@ static void add_traps(const report_study *s, size_t n, report_traps *out)
 
 void report_ranking_notes(const report_study *s, size_t n, dse_strbuf *out)
 {
-    bool several = false;
+    dse_textset systems = {0}, laws = {0};
+    size_t *first = dse_calloc(n + 1, sizeof *first); /* study of each system */
     dse_strbuf notes;
 
     dse_strbuf_init(&notes);
     for (size_t i = 0; i < n; i++) {
-        several |= !same_system(&s[i], s);
-        if (report_trains(&s[i]) && s[i].laws)
+        if (dse_textset_takes(&systems, s[i].row->system))
+            first[systems.n - 1] = i;
+        if (report_trains(&s[i]) && s[i].laws && dse_textset_takes(&laws, s[i].laws))
             report_train_note(s[i].laws, &notes);
     }
     dse_strbuf_adds(out, notes.data);
     dse_strbuf_free(&notes);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < systems.n; i++) {
         report_traps t = {0};
-        size_t before = 0;
 
-        while (before < i && !same_system(&s[before], &s[i]))
-            before++;
-        if (before < i)
-            continue;
-        add_traps(&s[i], n - i, &t);
-        report_traps_print(&t, several ? s[i].row[0].system : NULL, out);
+        add_traps(&s[first[i]], n - first[i], &t);
+        report_traps_print(&t, systems.n > 1 ? systems.text[i] : NULL, out);
     }
+    dse_free(first);
+    dse_textset_free(&laws);
+    dse_textset_free(&systems);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -479,28 +495,41 @@ static void put_study(const report_study *s, size_t top, report_node *to)
         report_put(to, V_UNKNOWN("best_without_limit"));
 }
 
-static void put_studies(const report_study *studies, size_t n, size_t top, report_study_put *explain,
-                        void *user, report_node *list)
+/* Each in a tree of its own, as all of them would be many times the text. */
+static void put_studies(const char *key, const report_study *studies, size_t n, size_t top,
+                        report_study_put *explain, void *user, dse_json *j)
 {
-    for (size_t i = 0; i < n; i++) {
-        report_node *study = report_object(list, NULL);
+    report_tree t;
+    report_node *study = report_tree_begin(&t);
 
+    dse_json_key(j, key);
+    dse_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
         put_study(&studies[i], top, study);
         if (explain)
             explain(&studies[i], i, user, study);
+        report_node_json(study, j);
+        report_tree_clear(&t);
     }
+    dse_json_end_array(j);
+    report_tree_free(&t);
 }
 
 void report_ranking_json(const report_study *studies, size_t n, const report_study *joined, size_t n_joined,
                          size_t top, report_study_put *explain, void *user, dse_strbuf *out)
 {
+    dse_json j;
     report_tree t;
-    report_node *root = report_tree_begin(&t);
+    report_node *root;
 
-    put_studies(studies, n, top, explain, user, report_list(root, "studies"));
+    dse_json_open(&j, out);
+    put_studies("studies", studies, n, top, explain, user, &j);
     if (joined)
-        put_studies(joined, n_joined, top, explain, user, report_list(root, "joined"));
+        put_studies("joined", joined, n_joined, top, explain, user, &j);
+    root = report_tree_begin(&t);
     if (explain)
         explain(NULL, 0, user, root);
-    report_tree_end(&t, out);
+    report_items_json(root, &j);
+    report_tree_free(&t);
+    dse_json_close(&j);
 }

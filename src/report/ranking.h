@@ -34,6 +34,10 @@ typedef struct {
     const char *rounding; /* the engine that printed some of the memories rounded; NULL: none did */
     report_traps traps;   /* of all that are done */
 
+    const char
+        *below; /* what a ranking has below its heading, of a study whose ranked rows but the best are gone;
+                          NULL: they are there */
+
     /* Several configurations as one (joined.h); 0: it is one of them. */
     size_t n_joined;
     const char *const
@@ -69,6 +73,9 @@ report_text report_percent(double v);
 /* A heading, a table of the `top` best (0: all), and what was left out. `ambiguous`: several studies carry
  * these names, so the heading tells them apart. */
 void report_ranking_print(const report_study *s, size_t top, bool ambiguous, dse_strbuf *out);
+
+/* The same without the heading, which depends on other studies. */
+void report_ranking_print_below(const report_study *s, size_t top, dse_strbuf *out);
 
 /* Below the last table: a line for each system with points that the reference's model does not describe well
  * (traps.h). */

@@ -10,6 +10,7 @@
 #include "report/sweep_page.h"
 
 #include "base/order.h"
+#include "base/textset.h"
 #include "draw/chart.h"
 #include "report/overview.h"
 #include "report/parts.h"
@@ -21,7 +22,6 @@
 #include <string.h>
 
 #define MAX_TEXTS     64 /* different ones of a column that the page has */
-#define MAX_REASONS   10 /* of failures */
 #define TIMES_SHORTER 4  /* a column is told by its distinct values if each comes so often */
 
 bool report_sweep_has_charts(void) { return report_web_chart_js.n > 0; }
@@ -253,15 +253,13 @@ static void add_studies(const writer *w, report_node *root)
 {
     report_node *studies = report_list(root, "studies");
     const report_points *p = w->s->points;
+    size_t *n = DSE_ARENA_NEW(w->a, size_t, p->n_studies);
 
-    for (size_t s = 0; s < p->n_studies; s++) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < p->study[s].n; i++)
-            n += p->study[s].row[i].done;
-        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n),
+    for (size_t i = 0; i < p->n; i++)
+        n[p->of[i]]++;
+    for (size_t s = 0; s < p->n_studies; s++)
+        report_row(studies, V_TEXT("name", p->name[s]), V_COUNT("n", n[s]),
                    V_REAL("limit", p->study[s].hbm_bytes));
-    }
 }
 
 /* In a script element the text must not have "</script" or "<!--": no "<" stands outside of strings. */
@@ -375,56 +373,54 @@ static void add_lines(const char *text, dse_strbuf *out)
     }
 }
 
-/* The reasons of failures with how many points each has, in the order in which they first come. */
-static void add_failures(const report_points *p, dse_strbuf *out)
+void report_reasons_add(report_reasons *r, const char *why, dse_arena *a)
 {
-    struct {
-        const char *why;
-        uint64_t n;
-    } reason[MAX_REASONS];
-    size_t n = 0;
-    uint64_t others = 0;
+    size_t k = 0;
+
+    while (k < r->n && strcmp(r->reason[k].why, why) != 0)
+        k++;
+    if (k == REPORT_REASONS) {
+        r->n_others++;
+        return;
+    }
+    if (k == r->n)
+        r->reason[r->n++].why = dse_arena_strdup(a, why);
+    r->reason[k].n++;
+}
+
+static void add_failures(const report_reasons *r, dse_strbuf *out)
+{
     report_tree t;
     report_node *list = report_list(report_tree_begin(&t), NULL);
 
-    for (size_t s = 0; s < p->n_studies; s++)
-        for (size_t i = 0; i < p->study[s].n; i++) {
-            const store_row *r = &p->study[s].row[i];
-            size_t k = 0;
-
-            if (r->done)
-                continue;
-            while (k < n && strcmp(reason[k].why, r->error ? r->error : "") != 0)
-                k++;
-            if (k == MAX_REASONS) {
-                others++;
-                continue;
-            }
-            if (k == n) {
-                reason[n].why = r->error ? r->error : "";
-                reason[n++].n = 0;
-            }
-            reason[k].n++;
-        }
-    for (size_t k = 0; k < n; k++)
-        report_row(list, V_AS("points", V_COUNT(NULL, reason[k].n)),
-                   V_NOTE("why they failed", reason[k].why));
-    if (others)
-        report_row(list, V_AS("points", V_COUNT(NULL, others)), V_NOTE("why they failed", "other reasons"));
-    if (n)
+    for (size_t k = 0; k < r->n; k++)
+        report_row(list, V_AS("points", V_COUNT(NULL, r->reason[k].n)),
+                   V_NOTE("why they failed", r->reason[k].why));
+    if (r->n_others)
+        report_row(list, V_AS("points", V_COUNT(NULL, r->n_others)),
+                   V_NOTE("why they failed", "other reasons"));
+    if (r->n)
         dse_strbuf_adds(out, "<section id=failed>\n<h2>Failed points</h2>\n");
     report_rows_html(list, out);
-    dse_strbuf_adds(out, n ? "</section>\n" : "");
+    dse_strbuf_adds(out, r->n ? "</section>\n" : "");
     report_tree_free(&t);
 }
 
 static void add_notes(const report_points *p, dse_strbuf *out)
 {
     report_sizes sizes = {0};
+    dse_textset laws = {0};
     bool differ = false;
     dse_strbuf text;
 
     dse_strbuf_init(&text);
+    if (p->n < p->n_done)
+        dse_strbuf_addf(
+            &text,
+            "Ranking and charts have %zu of %" PRIu64
+            " points: the best %d of all studies together, the best of each study, and those of the "
+            "Pareto front of step time and memory. The counts above are of all points.\n",
+            p->n, p->n_done, REPORT_SWEEP_POINTS);
     for (size_t i = 0; i < p->n_studies; i++)
         report_sizes_add(&sizes, &p->study[i].row[0].sizes);
     for (size_t i = 0; i < p->n_studies && !differ; i++)
@@ -442,8 +438,9 @@ static void add_notes(const report_points *p, dse_strbuf *out)
             &text,
             "Memory counts bytes in some studies and elements in others: do not compare it across them.\n");
     for (size_t i = 0; i < p->n_studies; i++)
-        if (report_trains(&p->study[i]) && p->study[i].laws)
+        if (report_trains(&p->study[i]) && p->study[i].laws && dse_textset_takes(&laws, p->study[i].laws))
             report_train_note(p->study[i].laws, &text);
+    dse_textset_free(&laws);
     add_lines(text.data, out);
     dse_strbuf_free(&text);
 }
@@ -524,7 +521,7 @@ void report_sweep_html(const report_sweep *s, dse_arena *a, dse_strbuf *out)
         if (s->picture[i].svg)
             add_picture(&s->picture[i], out);
     add_missing(s, out);
-    add_failures(s->points, out);
+    add_failures(s->failed, out);
     report_html_element("</main>\n<footer class=note>", s->made_by, "</footer>\n", out);
     add_data(s, a, out);
     if (report_sweep_has_charts() && s->points->n) {

@@ -11,6 +11,22 @@
 #include "report/html.h"
 #include "report/points.h"
 
+/* So many points a browser shows in seconds; a page of more is nothing that anybody opens (shown.h). */
+#define REPORT_SWEEP_POINTS 100000
+
+/* Why points failed, found one after another. */
+#define REPORT_REASONS 10
+typedef struct {
+    struct {
+        const char *why;
+        uint64_t n;
+    } reason[REPORT_REASONS]; /* in the order in which they first came */
+    size_t n;
+    uint64_t n_others;
+} report_reasons; /* all zero: none */
+
+void report_reasons_add(report_reasons *r, const char *why, dse_arena *a);
+
 /* A picture of the page, in its own section. */
 typedef struct {
     const char *id, *title;
@@ -21,6 +37,7 @@ typedef struct {
 typedef struct {
     const char *title, *made_by; /* "ccldse 1.0" */
     const report_points *points;
+    const report_reasons *failed;
     const store_column *by;
     const char *const *band; /* of each study: the error band of its best step time; NULL: none */
     size_t n_pictures;

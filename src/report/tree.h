@@ -109,6 +109,7 @@ void report_put_parameter(report_node *to, const char *key, const strategy_param
 
 /* A value, with its key if it has one; one that is neither an object nor a list, without. */
 void report_node_json(const report_node *v, dse_json *j);
+void report_items_json(const report_node *of, dse_json *j); /* of an object or a list, without its brackets */
 void report_scalar_json(const report_value *v, dse_json *j);
 bool report_has_value(const report_value *v);
 

@@ -16,7 +16,7 @@ bool report_has_value(const report_value *v)
 }
 
 /* What is for people alone has no key; the items of a list have none. */
-static void write_items(const report_node *of, dse_json *j)
+void report_items_json(const report_node *of, dse_json *j)
 {
     const bool list = of->value.kind == REPORT_LIST;
 
@@ -57,11 +57,11 @@ void report_node_json(const report_node *n, dse_json *j)
         dse_json_key(j, n->value.key);
     if (n->value.kind == REPORT_OBJECT) {
         dse_json_begin_object(j);
-        write_items(n, j);
+        report_items_json(n, j);
         dse_json_end_object(j);
     } else if (n->value.kind == REPORT_LIST) {
         dse_json_begin_array(j);
-        write_items(n, j);
+        report_items_json(n, j);
         dse_json_end_array(j);
     } else {
         report_scalar_json(&n->value, j);

@@ -492,22 +492,31 @@ static dse_status visit_studies(scan *c, const store_filter *which, store_row_vi
     return st;
 }
 
+static size_t add_column(size_t column, size_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (out[i] == column)
+            return n;
+    out[n] = column;
+    return n + 1;
+}
+
 /* What every ranking reads, and what it is by. */
 static size_t wanted_columns(const store_column *by, size_t *out)
 {
-    static const char *const always[] = {"wall_time", "peak_memory", "undercharged_messages",
-                                         "flat_ring_collectives", "busiest_link_util"};
-    static const char *const of_costs[] = {"step_idle", "tokens_per_s"};
+    static const char *const always[] = {
+        "wall_time",         "peak_memory", "undercharged_messages", "flat_ring_collectives",
+        "busiest_link_util", "step_idle"};
     size_t n = 0;
 
     for (size_t i = 0; i < FIRST_NUMBER; i++)
-        out[n++] = i;
+        n = add_column(i, out, n);
     for (size_t i = 0; by && i < sizeof always / sizeof always[0]; i++)
-        out[n++] = column_of(store_column_find(always[i]));
-    for (size_t i = 0; by && store_column_is_cost(by) && i < sizeof of_costs / sizeof of_costs[0]; i++)
-        out[n++] = column_of(store_column_find(of_costs[i]));
-    if (by && is_figure(by) && strcmp(by->name, "wall_time") != 0 && strcmp(by->name, "peak_memory") != 0)
-        out[n++] = column_of(by);
+        n = add_column(column_of(store_column_find(always[i])), out, n);
+    if (by && store_column_is_cost(by))
+        n = add_column(column_of(store_column_find("tokens_per_s")), out, n);
+    if (by && is_figure(by))
+        n = add_column(column_of(by), out, n);
     return n;
 }
 

@@ -250,31 +250,37 @@ static void keep_text(const char **text, const char *before, dse_arena *a)
         *text = before && !strcmp(before, *text) ? before : dse_arena_strdup(a, *text);
 }
 
+store_row store_copy_row(const store_row *r, const store_row *before, dse_arena *a)
+{
+    store_row to = *r;
+    size_t n;
+    const store_column *c = store_columns(&n);
+
+    keep_text(&to.model, before->model, a);
+    keep_text(&to.system, before->system, a);
+    keep_text(&to.engine, before->engine, a);
+    keep_text(&to.settings, before->settings, a);
+    keep_text(&to.error, before->error, a);
+    keep_text(&to.config, before->config, a);
+    for (size_t i = 0; i < n; i++)
+        if (c[i].type == STORE_TEXT)
+            keep_text((const char **)(void *)((char *)&to.metrics + c[i].offset),
+                      store_text(&before->metrics, &c[i]), a);
+    return to;
+}
+
 static dse_status keep_row(void *user, const store_row *r, dse_error *err)
 {
     static const store_row none;
     kept_rows *k = user;
     const store_row *before = k->n ? &k->row[k->n - 1] : &none;
-    store_row *to = &k->row[k->n++];
-    size_t n;
-    const store_column *c = store_columns(&n);
+    store_row now = *r;
 
     (void)err;
-    *to = *r;
-    keep_text(&to->model, before->model, k->arena);
-    keep_text(&to->system, before->system, k->arena);
-    keep_text(&to->engine, before->engine, k->arena);
-    keep_text(&to->settings, before->settings, k->arena);
-    keep_text(&to->error, before->error, k->arena);
-    if (k->one_config && before->model == to->model && before->system == to->system &&
-        before->study == to->study)
-        to->config = NULL;
-    else
-        keep_text(&to->config, NULL, k->arena);
-    for (size_t i = 0; i < n; i++)
-        if (c[i].type == STORE_TEXT)
-            keep_text((const char **)(void *)((char *)&to->metrics + c[i].offset),
-                      k->n > 1 ? store_text(&before->metrics, &c[i]) : NULL, k->arena);
+    if (k->one_config && k->n && before->study == r->study && !strcmp(before->model, r->model) &&
+        !strcmp(before->system, r->system))
+        now.config = NULL;
+    k->row[k->n++] = store_copy_row(&now, before, k->arena);
     return DSE_OK;
 }
 

@@ -72,6 +72,16 @@ dse_status store_begin(store *s, dse_error *err)
     return st;
 }
 
+dse_status store_begin_reading(store *s, dse_error *err)
+{
+    return store_execute(s, "BEGIN", "read the database", err);
+}
+
+void store_end_reading(store *s)
+{
+    sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL); /* nothing was written to the file */
+}
+
 dse_status store_commit(store *s, dse_error *err)
 {
     dse_status st = store_execute(s, "COMMIT", "write a result", err);

@@ -232,6 +232,10 @@ dse_status store_commit(store *s, dse_error *err);
  * as it is. */
 dse_status store_begin_finding(store *s, dse_error *err);
 
+/* What is read from here until store_end_reading is one state of the database, whatever a sweep writes meanwhile. */
+dse_status store_begin_reading(store *s, dse_error *err);
+void store_end_reading(store *s);
+
 /* store_put of n rows, in one transaction of their own: all of them or none. */
 dse_status store_put_all(store *s, const store_row *rows, size_t n, dse_error *err);
 
@@ -320,8 +324,8 @@ dse_status store_list(store *s, const char *model, const char *system, dse_arena
 
 /* Calls `visit` with each such row in the same order, of which only this is there: what its study has
  * (model, system, engine, settings, study, skipped_of_study), id, strategy, done, asked, memory_rounded,
- * and with `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util, and
- * `by`. The figures come from a table of their own, which is checked, and not from the rows: those are
+ * and with `by`, of the metrics, wall_time, peak_memory, the counts of report_traps, busiest_link_util,
+ * step_idle, and `by`. The figures come from a table of their own, which is checked, and not from the rows: those are
  * neither read nor checked. Without such a table, or if it is not of these rows, as while a sweep runs, all
  * rows are checked and read once to make it. `which` has no point. */
 dse_status store_each_figures(store *s, const store_filter *which, const store_column *by,
@@ -331,6 +335,10 @@ dse_status store_each_figures(store *s, const store_filter *which, const store_c
  * and has these figures, of which wall_time and peak_memory are there; else DSE_E_STORE. */
 dse_status store_read(store *s, const store_row *figures, bool config, dse_arena *a, store_row *out,
                       dse_error *err);
+
+/* A copy in the arena, with the texts of one that was copied before (all zero: none) where they are the same, as
+ * names of a sweep are. */
+store_row store_copy_row(const store_row *r, const store_row *before, dse_arena *a);
 
 /* What a merge did: rows that were added, or took the place of failed ones; of them, failed ones; rows whose
  * configuration had a result. */

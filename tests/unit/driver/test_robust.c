@@ -75,7 +75,11 @@ static void rank(const char *const *points, size_t n, double limit)
     report_rank(&ranked, &arena);
 }
 
-static void run(void) { assert_ok(drv_robust(&ranked, &options, &arena, &robust, &err), &err); }
+static void run(void)
+{
+    assert_ok(drv_robust_choose(&ranked, &arena, &robust, &err), &err);
+    drv_robust(&ranked, &options, &arena, &robust);
+}
 
 static void assert_parameters(const char *const *key, size_t n)
 {
