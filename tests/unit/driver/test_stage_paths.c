@@ -146,6 +146,31 @@ CLAIM(no_layout_of_a_box_takes_less_than_its_bound)
     assert_true(n > 2000);
 }
 
+/* Of one layout alone: some paths are as long as the step, none is longer. */
+CLAIM(a_layout_takes_what_its_longest_path_takes_or_more)
+{
+    double most = 0;
+
+    for (uint32_t c = 0; c < 6 * 5; c++) {
+        fixture f;
+        design_part part[MOST_STAGES];
+        uint32_t layout[MOST_STAGES];
+        dse_time step, least;
+
+        begin(&f, cases[c % 6].schedule, cases[c % 6].pp, cases[c % 6].vp, cases[c % 6].micro_batches, c % 3 * 700, c);
+        for (uint32_t s = 0; s < f.plan.n_stages; s++) {
+            layout[s] = WHOLE / f.plan.n_stages + (s < WHOLE % f.plan.n_stages);
+            part[s] = (design_part){layout[s], layout[s] + 1};
+        }
+        step = step_of(&f, layout);
+        least = bound_of(paths_of(&f), &f, part, step / 2);
+        assert_true(least <= step);
+        most = fmax(most, (double)least / (double)step);
+        dse_arena_free(&f.arena);
+    }
+    assert_true(most > 0.98);
+}
+
 /* 40 layers on 4 ranks: 10 for each of 8 micro-batches take 240 us, and an even layout 285. */
 CLAIM(the_bubble_counts_however_layers_are_laid_out)
 {
@@ -185,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_layout_of_a_box_takes_less_than_its_bound),
+        cmocka_unit_test(a_layout_takes_what_its_longest_path_takes_or_more),
         cmocka_unit_test(the_bubble_counts_however_layers_are_laid_out),
         cmocka_unit_test(memory_that_is_short_makes_the_bound_higher),
     };
