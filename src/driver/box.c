@@ -488,13 +488,14 @@ static step_machine machine_of(const drv_boxes *b, const drv_box *box)
 }
 
 /* The least of all layouts of a box of one strategy. Boxes that have all of them are many, and most are never
- * split: they get no close look. */
+ * split: they get no close look, unless a layout is asked for. */
 static dse_status bound_layouts(drv_boxes *b, const drv_box *box, const drv_box_corner *c,
                                 double part_of_memory, drv_stages_bound *out, dse_error *err)
 {
     return drv_stages_least(b->stages, c->number, b->space->n_axes, &c->study, &box->strategy,
                             machine_of(b, box), &box->range[b->space->n_axes],
-                            part_of_memory * limit_of(b, &c->study), !drv_box_has_all_layouts(b, box), out, err);
+                            part_of_memory * limit_of(b, &c->study),
+                            out->layout || !drv_box_has_all_layouts(b, box), out, err);
 }
 
 /* What tells the study of a corner from others by what drv_recomputes keeps of it: where each rank has one
@@ -592,7 +593,7 @@ static void fix_layout(const drv_boxes *b, drv_box *box, const uint32_t *layout)
  * one that would fit into less is tried. */
 static bool lay_out_stages(drv_boxes *b, drv_box *box)
 {
-    static const double part_of_memory[] = {1, 0.96, 0.92, 0.88, 0.84};
+    static const double part_of_memory[] = {1, 0.98, 0.96, 0.94, 0.92, 0.88, 0.84};
     uint32_t layout[CFG_NAME_MAX];
     bool fits = false;
 

@@ -1,5 +1,7 @@
 #include "driver/stages.h"
 
+#include "driver/stage_paths.h"
+
 #include <string.h>
 
 #define N_TABLES 256
@@ -25,6 +27,7 @@ typedef struct {
     uint64_t **peak, **bytes; /* per rank, per stage: step_floors */
     int64_t *always;          /* per rank, likewise */
     dse_time norm;
+    drv_paths *paths; /* where ranks have several stages */
 } table;
 
 struct drv_stages {
@@ -32,6 +35,7 @@ struct drv_stages {
     uint64_t clock;
     sched_keeper *orders;
     dse_arena scratch, floors;
+    dse_time **by_rank; /* of the bound at hand: least_by_rank */
 };
 
 drv_stages *drv_stages_new(void)
@@ -182,6 +186,7 @@ static dse_status find_table(drv_stages *d, const uint32_t *key, size_t n_key, c
     }
     dse_arena_reset(&oldest->arena);
     oldest->key = NULL;
+    oldest->paths = NULL;
     oldest->point = *p;
     oldest->machine = machine;
     oldest->cap = cap;
@@ -359,8 +364,8 @@ static uint64_t *least_sums(drv_stages *d, const table *t, uint32_t rank, uint32
     return sum;
 }
 
-/* What a rank makes of the step at least, by its layers; NEVER: it cannot have so many, or they do not
- * fit. */
+/* What a rank makes of the step at least, without its end, by its layers; NEVER: it cannot have so many, or
+ * they do not fit. */
 static dse_time *least_by_rank(drv_stages *d, const table *t, uint32_t rank, uint32_t whole,
                                const design_part *part, double hbm_bytes)
 {
@@ -377,7 +382,7 @@ static dse_time *least_by_rank(drv_stages *d, const table *t, uint32_t rank, uin
     for (uint32_t k = 0; k <= whole; k++)
         least[k] = busy[k] == NEVER || !store_fits((uint64_t)((int64_t)bytes[k] + t->always[rank]), hbm_bytes)
                        ? NEVER
-                       : later(head + busy[k], head + until[k] + tail) + t->norm;
+                       : later(head + busy[k], head + until[k] + tail);
     return least;
 }
 
@@ -441,10 +446,11 @@ static void bound_ranks(drv_stages *d, const table *t, uint32_t whole, const des
     dse_time *at = DSE_ARENA_RAW(&d->scratch, dse_time, (size_t)(n + 1) * (whole + 1));
     uint32_t *own = DSE_ARENA_NEW(&d->scratch, uint32_t, (size_t)(n + 1) * (whole + 1));
 
+    d->by_rank = DSE_ARENA_RAW(&d->scratch, dse_time *, n);
     for (uint32_t k = 0; k <= whole; k++)
         at[k] = k ? NEVER : 0;
     for (uint32_t rank = 0; rank < n; rank++) {
-        const dse_time *least = least_by_rank(d, t, rank, whole, part, hbm_bytes),
+        const dse_time *least = d->by_rank[rank] = least_by_rank(d, t, rank, whole, part, hbm_bytes),
                        *from = &at[(size_t)rank * (whole + 1)];
         dse_time *to = &at[(size_t)(rank + 1) * (whole + 1)];
 
@@ -460,8 +466,8 @@ static void bound_ranks(drv_stages *d, const table *t, uint32_t whole, const des
                 own[(rank + 1) * (whole + 1) + k + layers] = layers;
             }
     }
-    out->wall = at[n * (whole + 1) + whole];
-    out->is_empty = out->wall == NEVER;
+    out->is_empty = at[n * (whole + 1) + whole] == NEVER;
+    out->wall = out->is_empty ? NEVER : at[n * (whole + 1) + whole] + t->norm;
     for (uint32_t rank = n, k = whole; out->layout && !out->is_empty && rank--;) {
         const uint32_t layers = own[(rank + 1) * (whole + 1) + k];
 
@@ -491,6 +497,34 @@ static dse_time run_least(table *t, const design_part *part)
     return t->times.makespan + t->norm;
 }
 
+/* ---- paths through the schedule --------------------------------------------------------------- */
+
+static void make_paths(table *t, uint32_t whole)
+{
+    t->paths = drv_paths_new(&t->plan, whole, &t->arena);
+    for (uint32_t s = 0; s < t->n_stages; s++)
+        for (uint32_t layers = 0; layers <= whole; layers++) {
+            const step_stage_floor f = stage_at(t, s, layers);
+
+            drv_paths_set(t->paths, s, layers, &f, bytes_of(t, s, layers));
+        }
+}
+
+static dse_time bound_paths(drv_stages *d, table *t, uint32_t whole, const design_part *part,
+                            double hbm_bytes, dse_time least, uint32_t *layout)
+{
+    double *room = DSE_ARENA_RAW(&d->scratch, double, t->n_ranks);
+    const drv_paths_box box = {part, room, d->by_rank, least - t->norm};
+
+    if (!t->paths)
+        make_paths(t, whole);
+    for (uint32_t r = 0; r < t->n_ranks; r++)
+        room[r] = hbm_bytes - (double)t->always[r];
+    if (layout)
+        drv_paths_lay_out(t->paths, &box, layout);
+    return drv_paths_least(t->paths, &box) + t->norm;
+}
+
 /* ---- a bound ------------------------------------------------------------------------------- */
 
 dse_status drv_stages_least(drv_stages *d, const uint32_t *key, size_t n_key, const drv_study *s,
@@ -513,5 +547,7 @@ dse_status drv_stages_least(drv_stages *d, const uint32_t *key, size_t n_key, co
     }
     (t->n_ranks == t->n_stages ? bound_stages : bound_ranks)(d, t, whole, part, hbm_bytes, out);
     out->wall = out->is_empty ? 0 : later(out->wall, run_least(t, part));
+    if (!out->is_empty && t->n_ranks < t->n_stages && is_close)
+        out->wall = later(out->wall, bound_paths(d, t, whole, part, hbm_bytes, out->wall, out->layout));
     return DSE_OK;
 }

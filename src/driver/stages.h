@@ -7,9 +7,10 @@
  * stage to stage by the number of layers so far, so that the bound is of whole layouts and not of the
  * best number of each stage; and a number whose rank would hold more than memory has is left out. Where
  * ranks have several stages, the layers are shared out to the ranks, each with the best of its stages; of
- * their memory counts what passes find there, in the mean. And no step is shorter than the schedule with
- * the least of each pass that the ranges allow. Of schedules with pairs or two directions nothing is
- * claimed.
+ * their memory counts what passes find there, in the mean; and a close look counts paths through the whole
+ * schedule (stage_paths.h), as a rank that has few layers in one stage has many in another one. And no step
+ * is shorter than the schedule with the least of each pass that the ranges allow. Of schedules with pairs or
+ * two directions nothing is claimed.
  *
  * Beyond half as many layers again as an even stage has, only the kernels are counted, and for each layer
  * more the least that one adds to them. A rank of several stages may have all its layers in one of them: a

@@ -353,53 +353,49 @@ void step_memory_over(const step_memory *s, const sched_plan *p, uint32_t rank, 
     walk_to(&w, rank, p->first[rank + 1], true);
 }
 
-/* What an action of a stage needs at least besides what is held before it. */
-static uint64_t least_of(const mem_stage *stage, sched_kind kind)
+/* Adds what the stages hold before an action, besides what is fixed, and the action's own moment. */
+static void add_moment(const walk *w, uint32_t at, int64_t *sum)
 {
-    int64_t least = INT64_MAX;
+    for (uint32_t n = 0; n < w->plan->n_stages; n++) {
+        const progress *p = &w->of[n];
 
-    for (int open = 0; open < N_OPEN; open++)
-        for (int reduces = 0; reduces < 2; reduces++)
-            if (stage->moment[kind][open][reduces].bytes < least)
-                least = stage->moment[kind][open][reduces].bytes;
-    return least > 0 ? (uint64_t)least : 0;
+        sum[n] += p->n_kept * p->stage->kept_bytes + p->n_deferred * p->stage->deferred_bytes +
+                  gathered_bytes(p) + (p->is_whole ? p->stage->whole : 0);
+    }
+    for (uint32_t i = at; i <= at + w->plan->action[at].with_next; i++)
+        sum[w->plan->action[i].stage] += moment_of(w, &w->plan->action[i])->bytes;
 }
 
+/* How many micro-batches are open, what of their stages is gathered and what waits unsharded follows from the
+ * plan alone, so that each moment's bytes are a sum over stages. */
 void step_memory_between(const step_memory *s, const sched_plan *p, uint32_t rank, dse_arena *a,
                          uint64_t *bytes, int64_t *always)
 {
-    uint64_t *kept = DSE_ARENA_NEW(a, uint64_t, p->n_stages), *sum = DSE_ARENA_NEW(a, uint64_t, p->n_stages);
-    uint64_t *runs = DSE_ARENA_NEW(a, uint64_t, p->n_stages);
-    uint64_t n = 0, n_most = 0, moments = 0;
+    step_rank_memory none;
+    walk w = walk_of(s, p, rank, a, &none);
+    int64_t *sum = DSE_ARENA_NEW(a, int64_t, p->n_stages), n = 0, n_most = 0, moments = 0;
 
-    for (uint32_t i = p->first[rank]; i < p->first[rank + 1]; i++) {
-        const sched_action *action = &p->action[i];
-        const bool adds = action->kind == SCHED_F, takes = action->kind == SCHED_B || action->kind == SCHED_I;
-
-        kept[action->stage] += adds;
-        kept[action->stage] -= takes;
-        n += adds;
-        n -= takes;
+    for (uint32_t i = p->first[rank], end; i < p->first[rank + 1]; i = end) {
+        end = i + 1 + p->action[i].with_next;
         if (n > n_most) {
             n_most = n;
             moments = 0;
             memset(sum, 0, p->n_stages * sizeof *sum);
-            memset(runs, 0, p->n_stages * sizeof *runs);
         }
-        if (n < n_most)
-            continue;
-        moments++;
-        for (uint32_t k = 0; k < p->n_stages; k++)
-            sum[k] += kept[k];
-        if (i + 1 < p->first[rank + 1])
-            runs[p->action[i + 1].stage] +=
-                least_of(s->stage[p->action[i + 1].stage], (sched_kind)p->action[i + 1].kind);
+        if (n == n_most) {
+            moments++;
+            add_moment(&w, i, sum);
+        }
+        for (uint32_t k = i; k < end; k++) {
+            n += p->action[k].kind == SCHED_F;
+            n -= p->action[k].kind == SCHED_B || p->action[k].kind == SCHED_I;
+            apply(&w, &p->action[k]);
+        }
     }
     *always = mem_total(&s->always);
     if (p->stage_rank[0] == rank && p->stage_rank[p->n_stages - 1] == rank)
         *always -= mem_total(&s->tied);
     for (uint32_t k = 0; k < p->n_stages; k++)
         if (p->stage_rank[k] == rank)
-            bytes[k] = (uint64_t)mem_total(&s->stage[k]->fixed) +
-                       (sum[k] * (uint64_t)s->stage[k]->kept_bytes + runs[k]) / (moments + !moments);
+            bytes[k] = (uint64_t)(mem_total(&s->stage[k]->fixed) + sum[k] / (moments + !moments));
 }

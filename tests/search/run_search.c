@@ -523,11 +523,11 @@ static bool run_case(tester *t, uint64_t seed, uint64_t i, uint64_t most, uint32
     dse_strbuf_init(&text);
     draw_space(&r, (int)t->layouts, &text);
     if (load(t, text.data, most)) {
-        const bool recomputes = t->layouts == OF_RECOMPUTED;
-        const double hbm = recomputes && rng_percent(&r, 70) ? 1e8 * rng_range(&r, 8, 120) : NAN; /* some have room */
+        const double unit = t->layouts == OF_LAYERS ? 1e9 : 1e8; /* some have room */
+        const double hbm = t->layouts && rng_percent(&r, 70) ? unit * rng_range(&r, 8, 120) : NAN;
 
         ok = check_boxes(t, &r, boxes, isnan(hbm) ? INFINITY : hbm) &&
-             compare(t, rng_range(&r, 1, 12), recomputes ? hbm : rng_percent(&r, 20) ? 30e9 : NAN);
+             compare(t, rng_range(&r, 1, 12), t->layouts ? hbm : rng_percent(&r, 20) ? 30e9 : NAN);
     } else {
         t->passed_over++;
     }

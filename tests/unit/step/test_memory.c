@@ -40,6 +40,7 @@ typedef struct {
     step_options options;
     sched_plan plan;
     step_rank_memory seen;
+    uint64_t between; /* bytes; of one direction */
 } fixture;
 
 static void begin(fixture *f, uint32_t n_layers, int64_t tokens)
@@ -85,6 +86,21 @@ static void look_over(fixture *f, const step_memory *s, uint32_t rank)
     dse_free(after);
 }
 
+/* What it holds between passes, stage by stage, is no more than its peak. */
+static uint64_t look_between(fixture *f, const step_memory *s, uint32_t rank)
+{
+    uint64_t *bytes = dse_calloc(f->plan.n_stages, sizeof *bytes), sum;
+    int64_t always;
+
+    step_memory_between(s, &f->plan, rank, &f->arena, bytes, &always);
+    sum = (uint64_t)always;
+    for (uint32_t i = 0; i < f->plan.n_stages; i++)
+        sum += bytes[i];
+    dse_free(bytes);
+    assert_true(sum <= f->seen.peak);
+    return sum;
+}
+
 static void look(fixture *f, uint32_t rank)
 {
     const step_memory *s = step_memory_new(&f->model, &f->options, f->plan.n_stages, &f->arena);
@@ -95,6 +111,7 @@ static void look(fixture *f, uint32_t rank)
         sum += f->seen.held[i];
     assert_u64(sum, f->seen.peak);
     look_over(f, s, rank);
+    f->between = f->plan.n_directions == 1 ? look_between(f, s, rank) : 0;
 }
 
 static void run(fixture *f, const char *schedule, uint32_t micro_batches, uint32_t rank)
@@ -585,6 +602,24 @@ CLAIM(nothing_is_left_behind_and_nothing_is_negative)
     }
 }
 
+/* Gradients of ZeRO-3 wait whole for the last micro-batch, and parameters are gathered meanwhile. */
+CLAIM(what_stages_hold_adds_up_to_most_of_the_peak)
+{
+    for (uint32_t zero = 0; zero < 4; zero++)
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            fixture f;
+
+            begin(&f, 32, 8);
+            f.options.pp = 4;
+            f.options.vp = 2;
+            f.options.dp = 4;
+            f.options.zero = zero;
+            run(&f, "interleaved", 8, rank);
+            assert_true(f.between >= f.seen.peak * 9 / 10);
+            dse_arena_free(&f.arena);
+        }
+}
+
 CLAIM(each_kind_has_a_name_and_a_text)
 {
     for (int i = 0; i < STEP_N_HOLDS; i++) {
@@ -618,6 +653,7 @@ int main(void)
         cmocka_unit_test(zero_2_reduces_gradients_from_a_bucket),
         cmocka_unit_test(gradients_are_whole_until_the_last_micro_batch_if_that_one_reduces),
         cmocka_unit_test(nothing_is_left_behind_and_nothing_is_negative),
+        cmocka_unit_test(what_stages_hold_adds_up_to_most_of_the_peak),
         cmocka_unit_test(each_kind_has_a_name_and_a_text),
     };
 
