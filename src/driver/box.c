@@ -511,6 +511,14 @@ static const uint32_t *key_of(drv_boxes *b, const drv_box *box, const drv_box_co
     return b->number;
 }
 
+/* Of a variant: what the sweep would refuse. */
+static dse_status check_built(drv_boxes *b, const drv_box_corner *c, dse_error *err)
+{
+    return c->is_built || c->is_dropped
+               ? DSE_OK
+               : drv_space_fail(&b->space->study[b->study], &c->settings, &c->why, &b->scratch, err);
+}
+
 typedef dse_status bounding(drv_bounds *b, const drv_study *s, const strategy *p, sim_bound *out,
                             dse_error *err);
 
@@ -533,15 +541,15 @@ dse_status drv_boxes_bound(drv_boxes *b, drv_box *box, bool *is_empty, dse_error
     dse_arena_reset(&b->scratch);
     if (!c->is_built && is_variant(b, box)) {
         *is_empty = c->is_dropped;
-        return c->is_dropped
-                   ? DSE_OK
-                   : drv_space_fail(&b->space->study[b->study], &c->settings, &c->why, &b->scratch, err);
+        return check_built(b, c, err);
     }
     if ((st = check_constraints(b, box, c, &may_hold, err)) != DSE_OK)
         return st;
     *is_empty = !may_hold;
     if (!may_hold || !box->has_strategy || !c->is_built)
         return DSE_OK;
+    if ((st = drv_bounds_check(&c->study, "--search", err)) != DSE_OK)
+        return st;
     b->n_bounds++;
     if (drv_box_has_layouts(b, box) && !b->recomputes) {
         drv_stages_bound of_layouts = {.layout = NULL};
@@ -735,7 +743,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
     dse_status st;
 
     dse_arena_init(&list);
-    st = drv_space_strategies(b->space, study, &list, &point, &n, err);
+    st = drv_space_strategies(b->space, study, &list, &point, &n, b->none.status == DSE_OK ? &b->none : NULL,
+                              err);
     for (uint32_t i = 0; i < b->space->n_axes; i++)
         each *= b->axis[i].kind == DRV_AXIS_RATE ? b->axis[i].n : box->range[i].high - box->range[i].low;
     each *= drv_box_count_layouts(b, box);
@@ -771,6 +780,10 @@ dse_status drv_boxes_split(drv_boxes *b, const drv_box *box, drv_box_take *take,
         c = drv_boxes_corner(b, box);
         if (c->is_built)
             return spread(b, box, &c->study, take, user, err);
+        if (is_variant(b, box)) {
+            b->has_unlisted = true;
+            return check_built(b, c, err);
+        }
     }
     if (axis == DSE_NONE)
         axis = find_open(b, box, DRV_AXIS_NETWORK);

@@ -86,6 +86,7 @@ typedef struct {
     uint64_t n_bounds;  /* computed so far */
     uint64_t n_refused; /* boxes of a strategy that cannot be run, */
     dse_error refusal;  /* and why, the first */
+    dse_error none;     /* why the first shape without any strategy has none */
     double n_points;    /* before the constraints, of the shapes whose strategies were listed */
     bool has_unlisted;  /* shapes that were left out before their strategies were */
 } drv_boxes;

@@ -697,6 +697,8 @@ static void keep_best(state *s)
     s->n_best = 0;
     if (s->space.n_refused)
         o->refusal = dse_arena_strdup(s->arena, s->space.refusal.text);
+    else if (o->has_all && !(o->n_points > 0))
+        o->refusal = dse_arena_strdup(s->arena, s->space.none.text);
 }
 
 static dse_status search_study(state *s, uint32_t study, dse_error *err)

@@ -34,7 +34,7 @@ typedef struct {
     uint64_t n_boxes; /* that were split */
     uint64_t n_bounds;
     uint64_t n_refused;  /* strategies, in one box or another, that cannot be run, */
-    const char *refusal; /* and why, the first; NULL: none */
+    const char *refusal; /* and why, the first, or why there are no points; NULL: none */
 } drv_searched;
 
 typedef struct {

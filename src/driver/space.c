@@ -689,8 +689,35 @@ static dse_status walk_all(walk *w, dse_error *err)
     return st;
 }
 
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static dse_status no_points(const drv_space *s, const drv_study *study, const uint64_t *survivors,
+                            const dse_error *refusal, dse_error *err)
+{
+    uint64_t npus = card_system_npus(&study->system);
+    uint32_t i = 0;
+
+    while (survivors[i])
+        i++;
+    if (i == RULE_PRODUCT)
+        return dse_fail(err, DSE_E_RANGE,
+                        "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
+                        strategy_product(card_model_profile(&study->model)), study->system_name, npus);
+    if (i == RULE_STAGES && refusal->status != DSE_OK)
+        return dse_fail(err, DSE_E_RANGE, "the space has no point; the first is refused: %s", refusal->text);
+    if (i == RULE_STAGES)
+        return dse_fail(err, DSE_E_RANGE,
+                        "the space has no point: pp is always more than the stages that the layers and two "
+                        "embeddings of %s can fill",
+                        study->model_name);
+    return dse_fail_at(err, DSE_E_RANGE, s->constraint[i - N_RULES].where,
+                       "the space has no point: '%.100s' removes the last %" PRIu64 "%s",
+                       s->constraint[i - N_RULES].expr.text, survivors[i - 1],
+                       i == N_RULES ? "" : " that the constraints before it leave");
+}
+
 dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse_arena *a, strategy **points,
-                                size_t *n, dse_error *err)
+                                size_t *n, dse_error *why_none, dse_error *err)
 {
     drv_space all = *s;
     strategy *found = NULL;
@@ -703,35 +730,10 @@ dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse
     st = list_points(&w, varied, &found, n, err);
     if (st == DSE_OK)
         *points = dse_arena_copy(a, found, *n, sizeof *found);
+    if (st == DSE_OK && !*n)
+        no_points(&all, varied, w.survivors, &w.refusal, why_none);
     end_walk(&w);
     return st;
-}
-
-/* ---- counting ------------------------------------------------------------------------------ */
-
-static dse_status no_points(const drv_space *s, const uint64_t *survivors, const dse_error *refusal,
-                            dse_error *err)
-{
-    uint64_t npus = card_system_npus(&s->study[0].system);
-    uint32_t i = 0;
-
-    while (survivors[i])
-        i++;
-    if (i == RULE_PRODUCT)
-        return dse_fail(
-            err, DSE_E_RANGE, "the space has no point: no %s is the number of NPUs (%s has %" PRIu64 ")",
-            strategy_product(card_model_profile(&s->study[0].model)), s->study[0].system_name, npus);
-    if (i == RULE_STAGES && refusal->status != DSE_OK)
-        return dse_fail(err, DSE_E_RANGE, "the space has no point; the first is refused: %s", refusal->text);
-    if (i == RULE_STAGES)
-        return dse_fail(err, DSE_E_RANGE,
-                        "the space has no point: pp is always more than the stages that the layers and two "
-                        "embeddings of %s can fill",
-                        s->study[0].model_name);
-    return dse_fail_at(err, DSE_E_RANGE, s->constraint[i - N_RULES].where,
-                       "the space has no point: '%.100s' removes the last %" PRIu64 "%s",
-                       s->constraint[i - N_RULES].expr.text, survivors[i - 1],
-                       i == N_RULES ? "" : " that the constraints before it leave");
 }
 
 /* How many variants are looked at one by one to count the points; of the other axes, which are `held` (NULL:
@@ -767,7 +769,7 @@ dse_status drv_space_count(const drv_space *s, uint64_t *n, dse_error *err)
         st = walk_all(&w, err);
     }
     if (st == DSE_OK && !survivors(&w))
-        st = no_points(s, w.survivors, &w.refusal, err);
+        st = no_points(s, &s->study[0], w.survivors, &w.refusal, err);
     if (st == DSE_OK)
         *n = survivors(&w);
     end_walk(&w);
@@ -833,7 +835,7 @@ dse_status drv_walk_next(drv_walk *w, drv_walk_variant *out, bool *more, dse_err
 
 dse_status drv_walk_check(const drv_walk *w, dse_error *err)
 {
-    return survivors(w) ? DSE_OK : no_points(w->s, w->survivors, &w->refusal, err);
+    return survivors(w) ? DSE_OK : no_points(w->s, &w->s->study[0], w->survivors, &w->refusal, err);
 }
 
 uint64_t drv_walk_refused(const drv_walk *w, const char **first)

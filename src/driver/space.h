@@ -132,9 +132,10 @@ dse_status drv_space_fail(const drv_study *study, const cfg_settings *settings, 
  * decide by. */
 bool drv_space_drops(const drv_space *s, const drv_study *varied, dse_arena *a);
 
-/* The strategies of a variant before all constraints, in their order. */
+/* The strategies of a variant before all constraints, in their order; *why_none: where there are none, what
+ * the sweep of a space of this variant alone says. */
 dse_status drv_space_strategies(const drv_space *s, const drv_study *varied, dse_arena *a, strategy **points,
-                                size_t *n, dse_error *err);
+                                size_t *n, dse_error *why_none, dse_error *err);
 
 /* The value of name k of a constraint at a point of a variant; *is_known is false for a parameter of the
  * strategy where the point is NULL. Text is in the arena, or the study's. */

@@ -213,7 +213,7 @@ CLAIM(a_variant_has_the_points_that_it_has_alone)
             strategy *alone;
             size_t n;
 
-            assert_ok(drv_space_strategies(&s.space, v.varied, &s.arena, &alone, &n, &s.err), &s.err);
+            assert_ok(drv_space_strategies(&s.space, v.varied, &s.arena, &alone, &n, NULL, &s.err), &s.err);
             assert_u64(v.n, n);
             for (size_t k = 0; k < n; k++)
                 assert_int_equal(strategy_compare(&v.point[k], &alone[k]), 0);
