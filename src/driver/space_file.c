@@ -243,12 +243,15 @@ static dse_status setting_of(const reader *r, const cfg_node *node, const char *
 static dse_status read_card_axis(const reader *r, const cfg_node *key, const cfg_node *node, const values *v)
 {
     drv_axis *axis = &r->out->space.axis[r->out->space.n_axes++];
+    const cfg_param *p = cfg_param_find(&card_system_table, key->text);
     dse_error why = DSE_ERROR_INIT;
     dse_status st = drv_path_check(key->text, &why);
 
     if (st != DSE_OK)
         return dse_fail_at(r->err, st, cfg_at(r->doc, key).text, "'%.60s' is none of %s, and %s", key->text,
                            strategy_names(), why.text);
+    if (p && p->unhashed && v->n > 1) /* points that differ in it alone are one */
+        return fail(r, node, "'%s' takes one value here: no step depends on it", key->text);
     *axis = (drv_axis){.path = key->text, .n = v->n, .value = v->text};
     for (uint32_t i = 0; st == DSE_OK && i < v->n; i++) {
         cfg_setting s = {0};

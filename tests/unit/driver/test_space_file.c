@@ -304,6 +304,8 @@ CLAIM(values_are_refused_where_they_stand)
          "'network.bandwidth[0]' has this value twice"},
         {"axes: {network.bandwidth: [[1, 2], [ 1,2 ]]}\n", "s.yaml:1:36",
          "'network.bandwidth' has this value twice"},
+        {"axes: {cost.per_device_hour: [1, 2]}\n", "s.yaml:1:30",
+         "'cost.per_device_hour' takes one value here: no step depends on it"},
         {"axes: {layers: }\n", "s.yaml:1:16", "'layers' takes values, and this is none"},
         {"axes: {dp: [1, 0]}\n", "s.yaml:1:12", "dp takes positive whole numbers such as 1,2,4, not '0'"},
         {"axes: {dp: [1, 2.5]}\n", "s.yaml:1:12",
