@@ -388,6 +388,7 @@ static bool was_asked_for(void *n_others, const store_row *r)
 typedef struct {
     const best_options *o;
     dse_arena *a;
+    bool is_of_search; /* what is ranked */
     remark_finder finder;
 } ranking;
 
@@ -395,6 +396,7 @@ static dse_status begin_study(void *user, report_study *s, dse_error *err)
 {
     const ranking *k = user;
 
+    s->is_of_search = k->is_of_search;
     return add_machine(k->o, s, k->a, err);
 }
 
@@ -435,7 +437,10 @@ static dse_status rank_studies(const best_options *o, const results_selection *w
 {
     const bool is_brief = !o->json && !looks(o) && !joins(o, said);
     results_reader in;
-    ranking k = {.o = o, .a = a, .finder = {.a = a, .explains = o->explain, .chooses = !isnan(o->robust)}};
+    ranking k = {.o = o,
+                 .a = a,
+                 .is_of_search = said->n_searched > 0,
+                 .finder = {.a = a, .explains = o->explain, .chooses = !isnan(o->robust)}};
     const ranked_how how = {.by = by,
                             .top = looks(o) && o->top == 1 ? 2 : (size_t)o->top,
                             .is_brief = is_brief,

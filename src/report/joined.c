@@ -117,6 +117,7 @@ static void join(const report_study *group, size_t n, void *user)
                           .db = group->db,
                           .by = report_ranked_by(group),
                           .says_profile = group->says_profile,
+                          .is_of_search = group->is_of_search,
                           .n_joined = n,
                           .keys = keys_of(group, n, row->settings, j->arena)};
     report_settings_again(group, n, j->arena, &ambiguous);

@@ -332,22 +332,24 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
                     n_skipped, n_skipped == 1 ? " was" : "s were");
 }
 
-/* Says how many points the limit on memory drops, and what it costs. Nothing is known about skipped
- * points. */
+/* Says how many points the limit on memory drops, and what it costs. Nothing is known about points that were
+ * skipped, or that a search did not look at. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
+    const bool has_others = s->n_skipped || s->is_of_search;
+
     dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
                     isnan(s->hbm_bytes) ? "their system has" : report_size(s->hbm_bytes).text);
     if (s->n_unknown_memory)
         dse_strbuf_addf(out, " %zu dropped: their memory was not tracked.", s->n_unknown_memory);
     if (!s->n_ranked && s->n_too_large + s->n_unknown_memory)
-        dse_strbuf_adds(out, s->n_skipped ? " None that was run fits." : " None fits.");
+        dse_strbuf_adds(out, has_others ? " None that was run fits." : " None fits.");
     if (s->unlimited_best && (!s->n_ranked || s->unlimited_best != s->ranked[0])) {
         dse_strbuf_addf(out, "\nWithout the limit the best%s would be ",
-                        s->n_skipped ? " of those that were run" : "");
+                        has_others ? " of those that were run" : "");
         describe(s->unlimited_best, out);
         dse_strbuf_addc(out, '.');
-    } else if (s->n_ranked && !s->n_skipped) {
+    } else if (s->n_ranked && !has_others) {
         dse_strbuf_adds(out, " The best is the same without the limit.");
     }
     dse_strbuf_addc(out, '\n');

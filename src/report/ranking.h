@@ -26,6 +26,7 @@ typedef struct {
     size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
     uint64_t n_skipped;              /* by a sweep with --prune: more points, of which nothing is known */
+    bool is_of_search;               /* set by the caller: there are more points, of which nothing is known */
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
     double unlimited_value;          /* of it; NaN */
     uint64_t fastest;                /* step time of the fastest that is ranked, ns; UINT64_MAX: none is */
