@@ -46,23 +46,30 @@ typedef struct {
     report_rows rows;
     dse_strbuf *text; /* not written yet */
     FILE *to;
+    const char *path; /* of it; NULL: standard output */
 } row_stream;
 
-static void write_text(row_stream *s)
+static dse_status cannot_write(const row_stream *s, dse_error *err)
 {
-    fwrite(s->text->data, 1, s->text->len, s->to); /* a failure is told when the file is closed */
+    if (!s->path)
+        return dse_fail_errno(err, DSE_E_IO, "cannot write to standard output");
+    return dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", s->path);
+}
+
+static dse_status write_text(row_stream *s, dse_error *err)
+{
+    if (fwrite(s->text->data, 1, s->text->len, s->to) < s->text->len)
+        return cannot_write(s, err);
     dse_strbuf_clear(s->text);
+    return DSE_OK;
 }
 
 static dse_status write_row(void *user, const store_row *r, dse_error *err)
 {
     row_stream *s = user;
 
-    (void)err;
     report_rows_add(&s->rows, r, s->text);
-    if (s->text->len >= BATCH_BYTES)
-        write_text(s);
-    return DSE_OK;
+    return s->text->len < BATCH_BYTES ? DSE_OK : write_text(s, err);
 }
 
 /* Begins before the first row, but not before the database was read without complaint. */
@@ -73,9 +80,7 @@ static dse_status stream_rows(const export_options *o, row_stream *s, dse_error 
     report_rows_begin(&s->rows, s->text);
     st = results_each(o->db, &o->which, write_row, s, err);
     report_rows_end(&s->rows, s->text);
-    if (st == DSE_OK)
-        write_text(s);
-    return st;
+    return st == DSE_OK ? write_text(s, err) : st;
 }
 
 static dse_status stream_to_file(const export_options *o, row_stream *s, dse_error *err)
@@ -86,11 +91,11 @@ static dse_status stream_to_file(const export_options *o, row_stream *s, dse_err
     if (st != DSE_OK)
         return st;
     if (!(s->to = fdopen(dup(file.fd), "w")))
-        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", o->output);
+        st = cannot_write(s, err);
     else
         st = stream_rows(o, s, err);
-    if (s->to && (ferror(s->to) | (fclose(s->to) != 0)) && st == DSE_OK)
-        st = dse_fail_errno(err, DSE_E_IO, "cannot write '%s'", o->output);
+    if (s->to && fclose(s->to) != 0 && st == DSE_OK)
+        st = cannot_write(s, err);
     if (st == DSE_OK)
         return dse_replacement_commit(&file, err);
     dse_replacement_give_up(&file);
@@ -107,7 +112,8 @@ static dse_status look_for_costs(void *any, const store_row *r, dse_error *err)
 
 static dse_status export_rows(const export_options *o, bool json, command_run *r, dse_error *err)
 {
-    row_stream s = {.rows = {.json = json, .config = o->config}, .text = r->out, .to = stdout};
+    row_stream s = {
+        .rows = {.json = json, .config = o->config}, .text = r->out, .to = stdout, .path = o->output};
     bool prices = false;
     dse_status st = json ? DSE_OK : results_have_prices(o->db, &prices, err);
 

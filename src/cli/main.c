@@ -98,10 +98,10 @@ static void out_of_memory(void)
     _exit(EXIT_INTERNAL);
 }
 
-/* Output that cannot be written is an error. */
+/* Output that cannot be written is an error, unless there was one, which has been told. */
 static int finish(int code)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && (code == EXIT_DONE || code == EXIT_NO)) {
         dse_error err = DSE_ERROR_INIT;
         dse_fail_errno(&err, DSE_E_IO, "cannot write to standard output");
         return report_error(&err);
