@@ -18,6 +18,20 @@
  * read were a tenth of what a sweep does. */
 #define ONE_THREAD SQLITE_OPEN_NOMUTEX
 
+/* Whether this error of the system is behind SQLITE_IOERR. Of a commit that fails SQLite keeps it with the files
+ * alone: the database and its log. */
+static bool was_errno(const store *s, int number)
+{
+    sqlite3_file *log = NULL;
+    int of_file = 0, of_log = 0;
+
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_LAST_ERRNO, &of_file);
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
+    return sqlite3_system_errno(s->db) == number || of_file == number || of_log == number;
+}
+
 /* `words` are SQLite's for the code. */
 static dse_status fail_code(const store *s, int code, const char *words, const char *doing, dse_error *err)
 {
@@ -28,10 +42,10 @@ static dse_status fail_code(const store *s, int code, const char *words, const c
                            "the database is locked by another program; try again when it is done");
     if (code == SQLITE_NOTADB)
         return dse_fail_at(err, DSE_E_STORE, s->path, "this is not a results database");
-    if (code == SQLITE_IOERR && sqlite3_system_errno(s->db) == EFBIG)
+    if (code == SQLITE_IOERR && was_errno(s, EFBIG))
         return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: no file may be larger here (ulimit -f)",
                            doing);
-    if (code == SQLITE_IOERR && sqlite3_system_errno(s->db) == ENOSPC)
+    if (code == SQLITE_IOERR && was_errno(s, ENOSPC))
         return dse_fail_at(err, DSE_E_IO, s->path, "cannot %s: no space is left there, or no file (inode)",
                            doing);
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_FULL)
