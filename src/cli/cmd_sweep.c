@@ -146,9 +146,10 @@ static void print_space(const drv_points *points, const drv_tried *tried, dse_st
         for (uint32_t i = 0; i < n; i++)
             dse_strbuf_addf(&text, " %s", strategy_print(p, tried->of.of[k].value[i], word));
     }
-    if (text.len && points->n_refused)
-        dse_strbuf_addf(&text, "; %" PRIu64 " more combination%s refused by rules, the first as %s",
-                        points->n_refused, points->n_refused == 1 ? " is" : "s are", points->refusal);
+    if (points->n_refused)
+        dse_strbuf_addf(&text, "%s%" PRIu64 " more combination%s refused by rules, the first as %s",
+                        text.len ? "; " : "", points->n_refused, points->n_refused == 1 ? " is" : "s are",
+                        points->refusal);
     if (text.len) {
         dse_strbuf_add_wrapped(out, text.data, 0, REPORT_WIDTH);
         dse_strbuf_addc(out, '\n');

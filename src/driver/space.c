@@ -407,13 +407,16 @@ static void survive(walk *w, uint32_t rule, uint64_t n)
     *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
-/* Whether rules beyond that of the stages refuse points. */
+/* Whether rules beyond that of the stages, and that of the profile's parameters, refuse points. */
 static bool has_rules(const drv_study *s) { return s->training || card_model_is_main(&s->model); }
 
 /* Keeps the first refusal, for a space without points; the others are not even told. */
 static bool passes(walk *w, const drv_study *study, const strategy *p)
 {
-    if (drv_point_check(study, p, w->n_refused ? NULL : &w->refusal) == DSE_OK)
+    dse_error *why = w->n_refused ? NULL : &w->refusal;
+
+    if ((has_rules(study) ? drv_point_check(study, p, why)
+                          : strategy_check(p, STRATEGY_PROFILE_STAGE, why)) == DSE_OK)
         return true;
     w->n_refused++;
     return false;
@@ -429,7 +432,7 @@ static dse_status filter(walk *w, const drv_study *study, strategy *points, size
 
     survive(w, RULE_PRODUCT, *n);
     for (size_t i = 0; i < *n; i++)
-        if (has_rules(study) ? passes(w, study, &points[i]) : points[i].pp <= stages)
+        if ((has_rules(study) || points[i].pp <= stages) && passes(w, study, &points[i]))
             points[kept++] = points[i];
     *n = kept;
     survive(w, RULE_STAGES, kept);

@@ -298,7 +298,7 @@ static dse_status read_axes(const reader *r, const cfg_node *map)
     s->axis = DSE_ARENA_NEW(r->arena, drv_axis, map->n);
     for (uint32_t i = 0; st == DSE_OK && i < map->n; i++) {
         bool known = false;
-        values v;
+        values v = {0};
 
         if ((st = read_layouts(r, map->key[i], map->item[i], &known)) != DSE_OK || known)
             continue;
