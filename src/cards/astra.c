@@ -81,7 +81,7 @@ static bool is_known(const char *key, const sim_version_row *v)
 {
     const cfg_param *p = card_astra_find(key, false);
 
-    for (size_t i = 0; i < sizeof ignored_keys / sizeof ignored_keys[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(ignored_keys); i++)
         if (!strcmp(ignored_keys[i], key))
             return true;
     return p && card_astra_reads(v, p);

@@ -22,7 +22,7 @@ static const struct {
     {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"}},
     {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
 };
-#define N_SIZES (sizeof sizes / sizeof sizes[0])
+#define N_SIZES DSE_COUNT(sizes)
 
 /* Keys that describe a training run, not a model. */
 static const char *const run_keys[] = {"batch", "sequence"};

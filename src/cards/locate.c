@@ -1,5 +1,6 @@
 #include "cards/locate.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/order.h"
@@ -46,7 +47,7 @@ static dse_status find_folder(card_kind kind, dse_arena *a, const char **out, ds
     candidates[2] = dse_arena_printf(a, "%s/configs/%s", program, kinds[kind].folder);
     candidates[3] = dse_arena_printf(a, "%s/../configs/%s", program, kinds[kind].folder);
     candidates[4] = dse_arena_printf(a, "%s/../share/ccldse/configs/%s", program, kinds[kind].folder);
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(candidates); i++) {
         if (candidates[i] && dse_is_dir(candidates[i])) {
             *out = candidates[i];
             return DSE_OK;

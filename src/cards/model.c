@@ -1,5 +1,6 @@
 #include "cards/model.h"
 
+#include "base/array.h"
 #include "cards/imbalance.h"
 #include "cards/locate.h"
 #include "workload/stage_main.h"
@@ -33,7 +34,7 @@ static const struct {
     {"bf16", {.weights = 2, .activations = 2, .gradients = 2, .optimizer = 4, .messages = 2}},
     {"fp32", {.weights = 4, .activations = 4, .gradients = 4, .optimizer = 8, .messages = 4}},
 };
-#define N_WORDS (sizeof words / sizeof words[0])
+#define N_WORDS DSE_COUNT(words)
 
 static const char *const word_names[N_WORDS + 1] = {NONE, MIXED, "bf16", "fp32", NULL};
 
@@ -292,7 +293,7 @@ static const cfg_param rows[] = {
     {BYTES(messages, 0.125, "bytes of an element of what is communicated")},
 };
 
-const cfg_table card_model_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "model card"};
+const cfg_table card_model_table = {.rows = rows, .n = DSE_COUNT(rows), .title = "model card"};
 
 dse_status card_model_read(const cfg_doc *doc, const cfg_settings *settings, card_model *out, dse_error *err)
 {
@@ -318,7 +319,7 @@ dse_status card_model_check(const card_model *m, const char *path, dse_error *er
 
 static const char *const number_keys[] = {"precision.weights", "precision.activations", "precision.gradients",
                                           "precision.optimizer", "precision.messages"};
-#define N_NUMBERS (sizeof number_keys / sizeof number_keys[0])
+#define N_NUMBERS DSE_COUNT(number_keys)
 
 static double number_of(const card_model *m, const char *key)
 {
@@ -569,7 +570,7 @@ strategy card_model_strategy(const card_model *m)
     strategy s = strategy_default();
     uint32_t value;
 
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(given); i++)
         if (*given[i].text && strategy_parse(&strategy_parameters[given[i].parameter], "", given[i].text,
                                              &value, NULL) == DSE_OK)
             strategy_set(&s, given[i].parameter, value);

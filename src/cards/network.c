@@ -1,4 +1,5 @@
 /* The network of a system: its lists, one entry a dimension, as a network that can be simulated. */
+#include "base/array.h"
 #include "cards/system.h"
 
 #include <inttypes.h>
@@ -91,7 +92,7 @@ static dse_status check_lengths(const card_system *s, const card_places *in, dse
     if (!s->topology.n)
         return dse_fail_at(err, DSE_E_CONFIG, card_place(in, "network.topology").text,
                            "the network has no dimensions: topology is empty");
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(lists); i++)
         if (lists[i].n != s->topology.n && !(lists[i].optional && !lists[i].n) &&
             !(lists[i].one_is_enough && lists[i].n == 1 && only_dimension(s, lists[i].axis) != DSE_NONE))
             return wrong_length(card_place(in, lists[i].key).text, lists[i].key, lists[i].n, s->topology.n,

@@ -1,5 +1,6 @@
 #include "cards/remote.h"
 
+#include "base/array.h"
 #include "base/names.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static const char *const kinds[] = {
     [SIM_REMOTE_PER_NODE] = "PER_NODE_MEMORY_EXPANSION",
     [SIM_REMOTE_POOL] = "MEMORY_POOL",
 };
-#define N_KINDS (sizeof kinds / sizeof kinds[0])
+#define N_KINDS DSE_COUNT(kinds)
 
 static dse_status read_number(const cfg_doc *doc, const char *key, int64_t min, uint64_t *out, dse_error *err)
 {

@@ -438,7 +438,7 @@ static const cfg_param rows[] = {
      ASTRA("local-reduction-delay", "")},
 };
 
-const cfg_table card_system_table = {.rows = rows, .n = sizeof rows / sizeof rows[0], .title = "system card"};
+const cfg_table card_system_table = {.rows = rows, .n = DSE_COUNT(rows), .title = "system card"};
 
 bool card_system_in_network_file(const cfg_param *p) { return !strncmp(p->key, "network.", 8); }
 

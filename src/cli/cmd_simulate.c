@@ -1,4 +1,5 @@
 /* One strategy of a model on a system, in memory. */
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/one_point.h"
@@ -97,7 +98,7 @@ static void put_network(const store_metrics *m, report_node *to)
     static const char *const names[] = {"undercharged_messages", "flat_ring_collectives", "fallback",
                                         "busiest_link", "busiest_link_util"};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
         report_put_known(to, m, store_column_find(names[i]));
 }
 

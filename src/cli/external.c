@@ -88,7 +88,7 @@ static void put_rank(const drv_astra_log *log, report_node *to)
         {"compute_util_pct", DRV_LOG_COMPUTE_UTIL, true},  {"mem_util_pct", DRV_LOG_MEM_UTIL, true},
         {"op_intensity", DRV_LOG_OP_INTENSITY, true}};
 
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(keys); i++) {
         const drv_log_value *v = &log->rank0[keys[i].field];
 
         if (v->present)

@@ -1,5 +1,6 @@
 #include "driver/astra_log.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static const struct {
 /* In the order of drv_log_value.unit. */
 static const char *const units[][3] = {
     {"B", "bytes", "byte"}, {"KB", "KiB", "K"}, {"MB", "MiB", "M"}, {"GB", "GiB", "G"}, {"TB", "TiB", "T"}};
-#define N_UNITS (sizeof units / sizeof units[0])
+#define N_UNITS DSE_COUNT(units)
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
@@ -311,7 +312,7 @@ static dse_status check_rank(const parser *p, uint32_t rank, dse_error *err)
         {DRV_LOG_PEAK_MEMORY, p->wants->memory},
     };
 
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(needs); i++)
         if (needs[i].wanted && !(p->seen[rank] & 1u << needs[i].field))
             return dse_fail_at(err, DSE_E_CHILD, p->name, "not complete: sys[%" PRIu32 "] has no '%s'", rank,
                                fields[needs[i].field].label);
@@ -394,7 +395,7 @@ static const drv_log_value *value_of(const drv_astra_log *log, drv_log_field fie
 
 const drv_log_value *drv_astra_log_value(const drv_astra_log *log, const char *column)
 {
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(columns); i++) {
         const drv_log_value *v;
 
         if (strcmp(columns[i].column, column) != 0)

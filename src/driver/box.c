@@ -29,7 +29,7 @@ static bool starts_with(const char *text, const char *start) { return !strncmp(t
 /* Its index in a list of values aside: network.bandwidth[1]. False: it is no rate. */
 static bool find_rate(const char *path, int *better)
 {
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(rates); i++) {
         const size_t n = strlen(rates[i].key);
 
         if (strncmp(path, rates[i].key, n) != 0 || (path[n] && path[n] != '['))

@@ -1,5 +1,6 @@
 #include "driver/doctor.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/words.h"
@@ -109,7 +110,7 @@ static void check_cards(doctor *d, drv_check check)
     char text[900] = "", before[512] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof card_kinds / sizeof card_kinds[0] && used < sizeof text; i++) {
+    for (size_t i = 0; i < DSE_COUNT(card_kinds) && used < sizeof text; i++) {
         dse_error err = DSE_ERROR_INIT;
         const char **names, *folder;
         char *path, *slash;
@@ -387,7 +388,7 @@ static const char *branch_of(const char *program)
         program = path;
     dse_strbuf_init(&bytes);
     if (dse_read_file(program, MAX_PROGRAM_BYTES, &bytes, NULL) == DSE_OK)
-        for (size_t i = sizeof marks / sizeof marks[0]; i-- > 0;)
+        for (size_t i = DSE_COUNT(marks); i-- > 0;)
             if (has_text(&bytes, marks[i].text))
                 out = marks[i].branch;
     dse_strbuf_free(&bytes);
@@ -447,7 +448,7 @@ static void check_slurm(doctor *d, drv_check check)
     char path[900], missing[64] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(programs); i++)
         if (!exec_find(programs[i], path, sizeof path))
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
                                      programs[i]);

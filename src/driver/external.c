@@ -1,5 +1,6 @@
 #include "driver/external.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/words.h"
@@ -210,7 +211,7 @@ static const struct {
     const char *symbol, *option;
 } size_options[] = {{"Din", "--din"},     {"Dout", "--dout"}, {"Dmodel", "--dmodel"}, {"Dff", "--dff"},
                     {"Batch", "--batch"}, {"Seq", "--seq"},   {"Head", "--head"}};
-#define N_SIZES (sizeof size_options / sizeof size_options[0])
+#define N_SIZES DSE_COUNT(size_options)
 
 static dse_status add_sizes(command_line *l, const drv_study *s, dse_arena *a, dse_error *err)
 {
@@ -245,7 +246,7 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const st
                    {"--sp", p->sp},
                    {"--pp", p->pp},
                    {"--num_stacks", s->model.layers}};
-    const size_t n_numbers = sizeof numbers / sizeof numbers[0];
+    const size_t n_numbers = DSE_COUNT(numbers);
     const char *const texts[] = {"--output_dir",
                                  out->workload,
                                  "--output_name",
@@ -258,7 +259,7 @@ static dse_status plan_stage(const drv_external *x, const drv_study *s, const st
                                  p->weight_sharded ? "true" : "false",
                                  "--activation_recompute",
                                  p->recompute ? "true" : "false"};
-    const size_t n_texts = sizeof texts / sizeof texts[0];
+    const size_t n_texts = DSE_COUNT(texts);
     command_line l;
     dse_status st;
 
@@ -297,7 +298,7 @@ static void plan_simulator(const drv_external *x, const drv_study *s, dse_arena 
                  {"--system-configuration", out->configs, "system.json"},
                  {"--network-configuration", out->configs, "network.yml"},
                  {"--remote-memory-configuration", out->configs, "remote_memory.json"}};
-    const size_t n_files = sizeof files / sizeof files[0];
+    const size_t n_files = DSE_COUNT(files);
     command_line l;
 
     begin(&l, &x->simulator[drv_simulator_of(&s->system)], n_files, a);

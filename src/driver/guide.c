@@ -1,5 +1,6 @@
 #include "driver/guide.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "metrics/registry.h"
@@ -196,7 +197,7 @@ static void add_html(const drv_guide *g, const drv_recording *rec, const report_
         {"figures", "to six digits; all digits, and what tables and lists leave out, are in report.json"}};
 
     report_page_html(&(report_page){.title = "Metrics of a workload",
-                                    .n_facts = sizeof facts / sizeof facts[0],
+                                    .n_facts = DSE_COUNT(facts),
                                     .fact = facts,
                                     .n_warnings = rec->record.n_warnings,
                                     .warning = rec->record.warning,

@@ -1,5 +1,6 @@
 #include "driver/import.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/units.h"
 #include "cards/locate.h"
@@ -194,7 +195,7 @@ static const char *config_text(reader *r, const char *model, const char *system,
     dse_strbuf_clear(&r->text);
     dse_json_init(&j, &r->text);
     dse_json_begin_object(&j);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
         dse_json_key_string(&j, names[i].key, names[i].value);
     if (point) {
         dse_json_key(&j, "point");

@@ -1,5 +1,7 @@
 #include "driver/log_tail.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -127,7 +129,7 @@ static const struct {
     {"STAGE's branch main has no option", OTHER_STAGE},
     {"has unreleased nodes", "it ended with ranks that wait for each other, or for what never comes"},
 };
-#define N_KNOWN (sizeof known / sizeof known[0])
+#define N_KNOWN DSE_COUNT(known)
 
 void drv_log_meaning_add(const char *path, dse_strbuf *out)
 {

@@ -1,5 +1,6 @@
 #include "driver/reproduce.h"
 
+#include "base/array.h"
 #include "driver/external.h"
 #include "report/rows.h"
 
@@ -161,7 +162,7 @@ static const char *unit_of(const char *key)
 {
     const cfg_table *tables[] = {&card_model_table, &card_system_table};
 
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+    for (size_t t = 0; t < DSE_COUNT(tables); t++)
         for (uint32_t i = 0; i < tables[t]->n; i++)
             if (!strcmp(tables[t]->rows[i].key, key))
                 return tables[t]->rows[i].unit_name;

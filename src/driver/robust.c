@@ -1,5 +1,6 @@
 #include "driver/robust.h"
 
+#include "base/array.h"
 #include "driver/bound.h"
 #include "driver/reproduce.h"
 #include "driver/training.h"
@@ -20,7 +21,7 @@ static const char *const keys[] = {
     "network.latency",   "overheads.per_kernel", "overheads.per_step",
     "compute.clock",     "overheads.per_layer",  "overheads.per_collective",
 };
-#define N_KEYS (sizeof keys / sizeof keys[0])
+#define N_KEYS DSE_COUNT(keys)
 
 #define MOST_PARAMETERS (N_KEYS * CFG_MAX_DIMS)
 

@@ -1,5 +1,6 @@
 #include "driver/simulated.h"
 
+#include "base/array.h"
 #include "driver/timeline.h"
 #include "trace/simulated.h"
 
@@ -29,7 +30,7 @@ static void keep_texts(store_metrics *m, dse_arena *a)
 {
     const char **texts[] = {&m->peak_node, &m->busiest_link};
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(texts); i++)
         if (*texts[i])
             *texts[i] = dse_arena_strdup(a, *texts[i]);
 }
@@ -45,7 +46,7 @@ static const char *order_of_ranks(const strategy *point, dse_arena *a)
 
     strategy_print(&strategy_parameters[STRATEGY_placement], point->placement, order);
     for (const char *p = order; *p; p += strcspn(p, "-"), p += *p == '-')
-        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        for (size_t i = 0; i < DSE_COUNT(words); i++)
             if (strcspn(p, "-") == strlen(words[i].ours) && !strncmp(p, words[i].ours, strlen(words[i].ours)))
                 text = dse_arena_printf(a, "%s%s%s", text, *text ? "," : "", words[i].card);
     return text;

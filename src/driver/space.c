@@ -1,5 +1,6 @@
 #include "driver/space.h"
 
+#include "base/array.h"
 #include "driver/training.h"
 #include "report/rows.h"
 
@@ -167,7 +168,7 @@ bool drv_axis_shapes(const drv_space *s, const drv_axis *axis)
     static const char *const sizes[] = {"network.npus_count", "network.part", "network.width",
                                         "network.height", "network.depth"};
 
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(sizes); i++)
         if (drv_axis_changes(axis, sizes[i]))
             return true;
     if (drv_axis_changes(axis, "layers") && s->strategy.of[STRATEGY_pp].n)

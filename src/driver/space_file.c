@@ -1,5 +1,6 @@
 #include "driver/space_file.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/units.h"
@@ -106,7 +107,7 @@ static dse_status read_range(const reader *r, const cfg_node *map, const char *w
             k++;
         if (k == 4 && strcmp(key, "unit") != 0)
             return dse_fail_unknown(r->err, DSE_E_CONFIG, cfg_at(r->doc, map->key[i]).text, "key of a range",
-                                    key, keys, sizeof keys / sizeof keys[0]);
+                                    key, keys, DSE_COUNT(keys));
         if (item->kind != CFG_SCALAR ||
             (k < 4 && (dse_parse_double(item->text, numbers[k].value, NULL) != DSE_OK ||
                        !isfinite(*numbers[k].value))))
@@ -365,7 +366,7 @@ static const struct {
                 {"axes", read_axes},
                 {"constraints", read_constraints},
                 {"set", read_set}};
-#define N_SECTIONS (sizeof sections / sizeof sections[0])
+#define N_SECTIONS DSE_COUNT(sections)
 
 static dse_status read_file(reader *r, const cfg_node *root)
 {

@@ -1,5 +1,6 @@
 #include "driver/study.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/names.h"
@@ -133,7 +134,7 @@ const char *drv_nearest_key(const char *path, const char *const *also, size_t n_
 {
     const cfg_table *tables[] = {&card_model_table, &card_system_table};
     const char *known[256];
-    const size_t max = sizeof known / sizeof known[0];
+    const size_t max = DSE_COUNT(known);
     char key[80];
     size_t n = 0;
 

@@ -1,4 +1,5 @@
 /* A study and a point as the text that is sent, stored and hashed: {<study>,"point":{...}}. */
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "cards/device.h"
 #include "driver/custom.h"
@@ -122,7 +123,7 @@ static dse_status read_names(const cfg_doc *doc, drv_study *out, const char **op
     dse_status st = DSE_OK;
 
     out->settings = "";
-    for (size_t i = 0; st == DSE_OK && i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(texts); i++) {
         const cfg_node *node = cfg_get(doc->root, texts[i].key);
 
         if (node)
@@ -140,7 +141,7 @@ static dse_status check_keys(const cfg_doc *doc, bool has_point, dse_error *err)
                                        "system_name", "tag_base", "operators_hash"};
     bool complete = has_point == (cfg_get(doc->root, "point") != NULL);
 
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(keys); i++)
         complete &= cfg_get(doc->root, keys[i]) != NULL;
     return complete ? DSE_OK
                     : dse_fail_at(err, DSE_E_CONFIG, doc->path,

@@ -1,5 +1,6 @@
 #include "driver/version.h"
 
+#include "base/array.h"
 #include "config/doc.h"
 #include "exec/machine.h"
 #include "store/store.h"
@@ -18,7 +19,7 @@ static const drv_upstream upstreams[] = {
 
 const drv_upstream *drv_upstreams(size_t *n)
 {
-    *n = sizeof upstreams / sizeof upstreams[0];
+    *n = DSE_COUNT(upstreams);
     return upstreams;
 }
 

@@ -1,10 +1,12 @@
 #include "exec/interrupt.h"
 
+#include "base/array.h"
+
 #include <signal.h>
 #include <stddef.h>
 
 static const int watched[] = {SIGINT, SIGTERM};
-#define N_WATCHED (sizeof watched / sizeof watched[0])
+#define N_WATCHED DSE_COUNT(watched)
 
 static volatile sig_atomic_t interrupted;
 static struct sigaction before[N_WATCHED];

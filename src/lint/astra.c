@@ -1,4 +1,5 @@
 /* ASTRA-sim's files and its command line: what its parsers do with each key. */
+#include "base/array.h"
 #include "base/names.h"
 #include "base/words.h"
 #include "cards/remote.h"
@@ -97,7 +98,7 @@ static const char *why_needed_in(const cfg_doc *doc, const cfg_param *p)
 {
     static const char *const extents[] = {"width", "height", "depth"};
 
-    for (size_t i = 0; !strcmp(p->key, "network.npus_count") && i < sizeof extents / sizeof extents[0]; i++)
+    for (size_t i = 0; !strcmp(p->key, "network.npus_count") && i < DSE_COUNT(extents); i++)
         if (cfg_get(doc->root, extents[i]))
             return NULL;
     return lint_why_needed(p->key);

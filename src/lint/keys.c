@@ -2,11 +2,12 @@
  * memory bb12dd5). "The documentation" is the ASTRA-sim documentation of
  * getting-started/argument-*-config.md, and of version 1.0 inputs/system/README.md and the README of the
  * analytical network. */
+#include "base/array.h"
 #include "lint/parts.h"
 
 #include <string.h>
 
-#define ROWS(name, rows) const lint_rows name = {rows, sizeof(rows) / sizeof(rows)[0]}
+#define ROWS(name, rows) const lint_rows name = {rows, DSE_COUNT(rows)}
 
 /* ---- parameters ---------------------------------------------------------------------------- */
 
@@ -66,7 +67,7 @@ static const struct {
 
 const char *lint_why_needed(const char *key)
 {
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(needed); i++)
         if (!strcmp(needed[i].key, key))
             return needed[i].why;
     return NULL;
@@ -86,7 +87,7 @@ const lint_dependency lint_dependencies[] = {
     {"network.routing", "network.backend", "congestion_unaware"},
     {"network.multi_hop", "network.backend", "congestion_aware"},
 };
-const uint32_t lint_n_dependencies = sizeof lint_dependencies / sizeof lint_dependencies[0];
+const uint32_t lint_n_dependencies = DSE_COUNT(lint_dependencies);
 
 /* ---- system.json --------------------------------------------------------------------------- */
 

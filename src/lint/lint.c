@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "lint/parts.h"
 
 #include "base/fs.h"
@@ -52,7 +53,7 @@ static const struct {
     {"ASTRA-sim remote memory configuration", NULL, in_remote_memory, lint_remote},
     {"communicator groups", lint_is_group_file, any, lint_groups},
 };
-#define N_KINDS (sizeof kinds / sizeof kinds[0])
+#define N_KINDS DSE_COUNT(kinds)
 
 static const char not_understood[] = "not understood";
 
@@ -165,7 +166,7 @@ static dse_status lint_folder(lint *l, const char *name, dse_error *err)
         n--;
     folder = dse_arena_strndup(l->arena, name, n);
     lint_astra_alone(l); /* those of another folder do not belong to these */
-    for (size_t i = 0; i < sizeof folder_files / sizeof folder_files[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(folder_files); i++) {
         const char *path = dse_arena_printf(l->arena, "%s/%s", folder, folder_files[i]);
 
         if (!dse_is_file(path))

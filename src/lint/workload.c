@@ -1,4 +1,5 @@
 /* Communicator groups and traces, on the network they are for: what runs otherwise than one would think. */
+#include "base/array.h"
 #include "lint/parts.h"
 #include "workload/chakra.h"
 #include "workload/stage_main.h"
@@ -120,7 +121,7 @@ static const wl_coll_type types[] = {[SIM_ALL_REDUCE] = WL_ALL_REDUCE,
                                      [SIM_REDUCE_SCATTER] = WL_REDUCE_SCATTER,
                                      [SIM_ALL_TO_ALL] = WL_ALL_TO_ALL,
                                      [SIM_N_COLLECTIVES] = WL_BROADCAST};
-#define N_TYPES (sizeof types / sizeof types[0])
+#define N_TYPES DSE_COUNT(types)
 
 typedef struct {
     uint64_t all[N_TYPES], small[N_TYPES]; /* nodes, over all ranks: in groups of all NPUs, of fewer */

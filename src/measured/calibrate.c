@@ -1,5 +1,6 @@
 #include "measured/calibrate.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/names.h"
 #include "cards/device.h"
@@ -85,7 +86,7 @@ static const row rows[] = {
     LAW("optimizer"),
 #undef LAW
 };
-#define N_ROWS (sizeof rows / sizeof rows[0])
+#define N_ROWS DSE_COUNT(rows)
 
 /* ---- values --------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Derives the rest of a job from a row: degrees from one another, batches from their parts, a step time from
  * a rate. Two values for one thing must agree; a value that does not follow stays unknown. */
+#include "base/array.h"
 #include "measured/job_row.h"
 
 #include <inttypes.h>
@@ -283,7 +284,7 @@ static bool has_failed(const msr_row *row)
 {
     static const char *const good[] = {"success", "ok", "done", "completed"};
 
-    for (size_t i = 0; row->status && i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; row->status && i < DSE_COUNT(good); i++)
         if (!strcasecmp(row->status, good[i]))
             return false;
     return row->status != NULL;
@@ -387,7 +388,7 @@ static const char *name_of(const msr_job *j, dse_arena *a)
         n = snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "/", j->layers, j->d_model);
     else
         n = snprintf(text, sizeof text, "model/");
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(parts); i++)
         if (MSR_GIVEN(parts[i].v))
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s%" PRId64, text[n - 1] == '/' ? "" : "_",
                           parts[i].letters, parts[i].v);

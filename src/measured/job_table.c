@@ -1,4 +1,5 @@
 /* A file of measured runs: its rows, whichever of the forms that README.md describes it has. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "measured/board.h"
@@ -58,7 +59,7 @@ static dse_status open_table(table *t, dse_error *err)
                  {"metric_info", &t->defined, CFG_MAP, "an object of metrics"},
                  {"metric_definitions", &t->defined, CFG_MAP, "an object of metrics"}};
 
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(parts); i++) {
         const cfg_node *node = cfg_get(t->doc.root, parts[i].key);
 
         if (node && node->kind != parts[i].kind)
@@ -116,7 +117,7 @@ static dse_status read_kind(const table *t, const cfg_node *row, const char *whe
     const cfg_node *const from[] = {row, t->common, t->doc.root};
     const cfg_node *kind = NULL;
 
-    for (size_t i = 0; !kind && i < sizeof from / sizeof from[0]; i++)
+    for (size_t i = 0; !kind && i < DSE_COUNT(from); i++)
         kind = cfg_get(from[i], "kind");
     *out = NULL;
     if (!kind || (kind->kind == CFG_SCALAR && !kind->quoted && !strcmp(kind->text, "null")))

@@ -2,6 +2,7 @@
  * another metric (XLA has no kernels, but operations of devices), that one stands behind it. */
 #include "measured/pairs.h"
 
+#include "base/array.h"
 #include "driver/measure.h"
 #include "metrics/registry.h"
 
@@ -140,7 +141,7 @@ static const pair_row rows[] = {
         PAIR_AS_IT_IS, "time of a byte in a ring all-reduce, fitted to all calls"),
 };
 
-#define N_ROWS (sizeof rows / sizeof rows[0])
+#define N_ROWS DSE_COUNT(rows)
 _Static_assert(N_ROWS <= MAX_METRICS, "each row may ask for a metric of its own");
 
 const size_t msr_n_pair_kinds = N_ROWS;
@@ -159,7 +160,7 @@ static double factor(const char *from, const char *to)
 
     if (strcmp(from, to) == 0)
         return 1;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(units); i++)
         if (strcmp(units[i].from, from) == 0 && strcmp(units[i].to, to) == 0)
             return units[i].factor;
     assert(0 && "a pair has a unit that its metric's cannot be told in");
@@ -425,7 +426,7 @@ static figure figure_of_step(const store_metrics *m, const pair_row *row)
                 .why = "the training step is not recorded kernel by kernel; --set profile=stage simulates "
                        "STAGE's, which is"};
 
-    for (size_t i = 0; i < sizeof of_step / sizeof of_step[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(of_step); i++)
         if (strcmp(of_step[i].pair, row->name) == 0)
             f.value = store_value(m, store_column_find(of_step[i].column)) * of_step[i].factor;
     return f;

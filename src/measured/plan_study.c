@@ -1,4 +1,5 @@
 /* A plan on a machine: as many of its NPUs as the job has devices. */
+#include "base/array.h"
 #include "cards/resize.h"
 #include "measured/plan_parts.h"
 
@@ -47,7 +48,7 @@ static void say_other_work(msr_plan *p, const card_model *m, dse_arena *a)
         int64_t simulated, measured;
     } work[] = {{"batch", m->batch, p->job->batch}, {"sequence", m->sequence, p->job->sequence}};
 
-    for (size_t i = 0; i < sizeof work / sizeof work[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(work); i++)
         if (work[i].simulated != work[i].measured)
             msr_plan_assume(p, a, "%s %" PRId64 " is set: the source says %" PRId64, work[i].key,
                             work[i].simulated, work[i].measured);

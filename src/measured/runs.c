@@ -1,5 +1,6 @@
 #include "measured/runs.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "cards/locate.h"
 #include "measured/job_row.h"
@@ -289,7 +290,7 @@ static int compare_work(const msr_job *a, const msr_job *b)
                          b->sequence, b->n_devices, b->float8 == 1, is_old(b)};
     int order = compare_texts(a->family, b->family);
 
-    for (size_t i = 0; !order && i < sizeof x / sizeof x[0]; i++)
+    for (size_t i = 0; !order && i < DSE_COUNT(x); i++)
         order = (x[i] > y[i]) - (x[i] < y[i]);
     if (!order)
         order = compare_words(a->precision, b->precision);
@@ -374,7 +375,7 @@ const char *msr_runs_settings(const msr_run *const *run, size_t n, dse_arena *a)
     static const char *const keys[] = {"operators", "precision"};
     const char *text = "";
 
-    for (size_t k = 0; n && k < sizeof keys / sizeof keys[0]; k++) {
+    for (size_t k = 0; n && k < DSE_COUNT(keys); k++) {
         const char *word = setting_of(&run[0]->study.model, k);
 
         for (size_t i = 1; word && i < n; i++)

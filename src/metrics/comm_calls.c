@@ -1,5 +1,6 @@
 #include "metrics/comm_calls.h"
 
+#include "base/array.h"
 #include "metrics/comm_size.h"
 #include "metrics/later.h"
 #include "metrics/later_tpu.h"
@@ -26,7 +27,7 @@ static const struct {
      "reduce-scatter"},
     {METRIC_ALL_TO_ALL, KERNEL("SendRecv"), "=^all_to_allv$|=^all_to_all$|=^alltoall$", true, "all-to-all"},
 };
-#define N_KNOWN (sizeof known / sizeof known[0])
+#define N_KNOWN DSE_COUNT(known)
 
 /* ---- as the tools read a GPU's ------------------------------------------------------------- */
 

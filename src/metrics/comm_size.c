@@ -1,5 +1,6 @@
 #include "metrics/comm_size.h"
 
+#include "base/array.h"
 #include "metrics/events.h"
 #include "metrics/parallel.h"
 
@@ -21,7 +22,7 @@ uint32_t metric_dtype_bytes(const char *dtype, metric_dtypes known)
                  {"Int8", 1, 3},    {"Char", 1, 1},     {"UInt8", 1, 1}, {"Bool", 1, 1}};
     static const char float8[] = "Float8_"; /* Float8_e4m3fn, Float8_e5m2, ... */
 
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(types); i++)
         if (types[i].known >> known & 1 &&
             (known == METRIC_DTYPES ? strcasecmp : strcmp)(dtype, types[i].name) == 0)
             return types[i].bytes;

@@ -4,6 +4,7 @@
  * sums of time, of the kernels whose size is given: algorithm bandwidth is the whole buffer over time, bus
  * bandwidth what crosses each link of a ring (comm_size.h). The original adds up what the host spends on
  * enqueueing, nested operators twice. */
+#include "base/array.h"
 #include "metrics/comm_size.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
@@ -95,7 +96,7 @@ static void put_sized(metric_value *to, const type_sum *type, const type_sum *al
                             "PyTorch 2.2 or newer recorded"
                           : "no communication";
 
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(entries); i++)
         if (all->of[SIZED])
             put_types(to, entries[i].key, type, entries[i].which);
         else
@@ -204,7 +205,7 @@ static const char *const class_name[] = {"all_gather",
                                          "broadcast_kernel"};
 
 #define N_WORDS 7
-#define N_CLASS (sizeof class_name / sizeof class_name[0])
+#define N_CLASS DSE_COUNT(class_name)
 
 #define HOST               "user_annotation|cpu_op"
 #define KERNEL(collective) "ncclkernel*" collective "|nccldevkernel*" collective

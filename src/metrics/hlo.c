@@ -1,5 +1,7 @@
 #include "metrics/hlo.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ hlo_word hlo_strip(hlo_word w, int *phase)
     } ends[] = {{"-start", HLO_START}, {"-done", HLO_DONE}};
 
     *phase = 0;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(ends); i++) {
         size_t n = strlen(ends[i].end);
 
         if (w.n >= n && memcmp(w.at + w.n - n, ends[i].end, n) == 0) {
@@ -117,7 +119,7 @@ static const struct {
 /* Bits of an element; -1: unknown. All f8* are a byte. */
 static int bits_of(hlo_word type, bool upstream)
 {
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(types); i++)
         if (hlo_is(type, types[i].type))
             return upstream && !types[i].upstream ? -1 : (int)types[i].bits;
     return !upstream && type.n > 2 && memcmp(type.at, "f8", 2) == 0 ? 8 : -1;

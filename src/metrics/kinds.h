@@ -4,6 +4,8 @@
 #ifndef DSE_METRICS_KINDS_H
 #define DSE_METRICS_KINDS_H
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +61,7 @@ typedef struct {
 } metric_name_class;
 uint8_t metric_class_of_name(const metric_name_class *row, size_t n, const char *name, uint8_t otherwise);
 #define METRIC_CLASS_OF_NAME(rows, name, otherwise)                                                          \
-    metric_class_of_name((rows), sizeof(rows) / sizeof(rows)[0], (name), (otherwise))
+    metric_class_of_name((rows), DSE_COUNT(rows), (name), (otherwise))
 
 /* Whether a word is one of those between bars, "kernel|cpu_op"; NULL has none. */
 bool metric_is_among(const char *words, const char *word);

@@ -1,4 +1,5 @@
 #include "metrics/latency.h"
+#include "base/array.h"
 #include "metrics/metric.h"
 
 #include "metrics/order.h"
@@ -25,7 +26,7 @@ static const marker markers[] = {
     {"$core.py step", METRIC_ON(TRACE_XLA), METRIC_MARK_ENGINE, METRIC_MARK_ENGINE_LINE},
 };
 
-#define N_MARKERS (sizeof markers / sizeof markers[0])
+#define N_MARKERS DSE_COUNT(markers)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 

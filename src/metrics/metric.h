@@ -9,6 +9,7 @@
 #ifndef DSE_METRICS_METRIC_H
 #define DSE_METRICS_METRIC_H
 
+#include "base/array.h"
 #include "metrics/context.h"
 
 /* Computes into *out, an empty object that copies what is put into it. DSE_E_ABSENT: it cannot be computed,
@@ -64,7 +65,7 @@ typedef struct {
 #define METRIC_COUNT_TOLERANCE 0.02
 #define METRIC_LAG_TOLERANCE   0.5 /* of lags, and of lines fitted to single calls */
 
-#define METRIC_ENTRIES(list) .entry = (list), .n_entries = sizeof(list) / sizeof(list)[0]
+#define METRIC_ENTRIES(list) .entry = (list), .n_entries = DSE_COUNT(list)
 /* A single one: its path, unit, direction and tolerance. */
 #define METRIC_ENTRY(...) .entry = &(const metric_entry){__VA_ARGS__}, .n_entries = 1
 
@@ -106,7 +107,7 @@ typedef struct {
 
 #define METRIC_FAMILY(name)                                                                                  \
     extern const metric_family metric_family_##name;                                                         \
-    const metric_family metric_family_##name = {rows, sizeof rows / sizeof rows[0]}
+    const metric_family metric_family_##name = {rows, DSE_COUNT(rows)}
 
 /* The kinds of traces (METRIC_ON) that a row's definition takes, or its original rule. */
 static inline unsigned metric_kinds_of(const metric *m, bool compat)

@@ -1,5 +1,6 @@
 #include "metrics/needs.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "metrics/kinds.h"
 
@@ -335,7 +336,7 @@ dse_status metric_check_needs(unsigned needs, const metric_context *x, dse_error
 {
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < sizeof checks / sizeof checks[0]; i++)
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(checks); i++)
         if (needs & checks[i].need)
             st = checks[i].check(x, err);
     return st;

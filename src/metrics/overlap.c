@@ -3,6 +3,7 @@
  *
  * All of them intersect the union of communication with that of compute; they differ in what they take for
  * either, in the time that they look at, and in how ranks are put together. */
+#include "base/array.h"
 #include "metrics/guide.h"
 #include "metrics/later.h"
 #include "metrics/steps.h"
@@ -188,7 +189,7 @@ static bool measure(const metric_context *x, const guide_rank *r, dse_arena *scr
                  {"bubble", guide_us(span - metric_spans_length(&w.all))}};
     const double compute_us = times[0].us, comm_us = times[1].us, overlap_us = times[2].us;
 
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(times); i++) {
         if (compat)
             metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_us", times[i].name), times[i].us);
         metric_put_number(r->out, dse_arena_printf(x->arena, "%s_time_ms", times[i].name),

@@ -1,5 +1,6 @@
 #include "metrics/parallel.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "metrics/kinds.h"
@@ -227,7 +228,7 @@ static bool separates(char c) { return !isalnum((unsigned char)c); }
 
 metric_parallel metric_parallel_of_description(const char *text)
 {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (metric_has_part(text, words[i].word, separates))
             return words[i].parallel;
     return METRIC_UNKNOWN;

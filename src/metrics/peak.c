@@ -1,5 +1,6 @@
 #include "metrics/peak.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "metrics/kinds.h"
 
@@ -31,7 +32,7 @@ static const struct {
     {"tpu_v6e", {[BF16] = 918, [INT8] = 1836}, 448},
 };
 
-#define N_PEAKS (sizeof peaks / sizeof peaks[0])
+#define N_PEAKS DSE_COUNT(peaks)
 
 /* By precision: what it is called, and its other names. */
 static const struct {

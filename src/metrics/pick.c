@@ -1,5 +1,7 @@
 #include "metrics/pick.h"
 
+#include "base/array.h"
+
 static uint32_t rows_of_word(const metric_pick *pick, const char *word)
 {
     uint32_t rows = 0;
@@ -16,7 +18,7 @@ metric_picker metric_picker_of(const trace_rank *r, const metric_pick *pick, dse
         .pick = pick, .rank = r, .by_name = DSE_ARENA_NEW(a, metric_picker_name, (size_t)r->names.n + 1)};
     uint32_t missing = rows_of_word(pick, "");
 
-    for (uint32_t w = 0; w < sizeof p.by_word / sizeof p.by_word[0]; w++)
+    for (uint32_t w = 0; w < DSE_COUNT(p.by_word); w++)
         p.by_word[w] = w < r->n_words ? rows_of_word(pick, TRACE_NAME(r, r->word[w])) : missing;
     for (size_t i = 0; i < pick->n; i++)
         for (unsigned c = 0; c <= TRACE_OTHER; c++)

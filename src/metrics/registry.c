@@ -1,5 +1,6 @@
 #include "metrics/registry.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "metrics/kinds.h"
 #include "metrics/needs.h"
@@ -45,7 +46,7 @@ FAMILIES(ROW)
 static const metric_family *const families[] = {FAMILIES(ROW)};
 #undef ROW
 
-#define N_FAMILIES (sizeof families / sizeof families[0])
+#define N_FAMILIES DSE_COUNT(families)
 
 static int by_name(const metric *x, const metric *y)
 {
@@ -105,7 +106,7 @@ static dse_status unknown(const char *name, dse_error *err)
     size_t n = 0;
 
     for (size_t i = 0; i < N_FAMILIES; i++)
-        for (size_t j = 0; j < families[i]->n && n < sizeof known / sizeof known[0]; j++)
+        for (size_t j = 0; j < families[i]->n && n < DSE_COUNT(known); j++)
             known[n++] = families[i]->row[j].name;
     return dse_fail_unknown(err, DSE_E_USAGE, "", "metric", name, known, n);
 }

@@ -1,5 +1,6 @@
 #include "metrics/sieve.h"
 
+#include "base/array.h"
 #include "metrics/kinds.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 static const char *step_marker(const trace_rank *r)
 {
     static const char *const markers[] = {METRIC_STEP_PREFIX, "iteration", "step"};
-    size_t n = sizeof markers / sizeof markers[0], best = n;
+    size_t n = DSE_COUNT(markers), best = n;
 
     for (size_t i = 0; i < r->n_events && r->kind == TRACE_NSYS; i++)
         for (size_t m = 0; m < best && r->event[i].category == TRACE_ANNOTATION && r->event[i].dur_ps > 0;

@@ -6,6 +6,7 @@
  * is the k-th of them on the others. Clocks of ranks on different nodes differ; --align end takes from each
  * rank's times the median over matched collectives of how much later than the first it ends them, for a
  * collective ends everywhere at about the same time. */
+#include "base/array.h"
 #include "metrics/guide.h"
 #include "metrics/later.h"
 #include "metrics/needs.h"
@@ -400,7 +401,7 @@ static metric_summary put_stats(metric_value *to, const double *v, uint32_t n, b
     } entries[] = {{"mean", s.mean}, {"std", s.deviation}, {"min", s.min},
                    {"max", s.max},   {"range", range},     {"cv", cv}};
 
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(entries); i++)
         metric_put_number(to, entries[i].key, rounded ? metric_round(entries[i].v, 2) : entries[i].v);
     return s;
 }
@@ -566,7 +567,7 @@ static void straggler_compat(const metric_context *x, metric_value *out)
     double wait = 0;
 
     put_late(&ranks, ms, mean, metric_round(s.deviation, 2), out);
-    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
+    for (size_t k = 0; k < DSE_COUNT(times); k++)
         put_stats(metric_put_object(out, times[k].stats), guide_figures(&ranks, times[k].time), ranks.n,
                   true);
     put_extremes(out, &ranks, "duration_ms", ms);

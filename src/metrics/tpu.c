@@ -3,6 +3,7 @@
  *
  * By default over the leaf operations of the devices (tpu_ops.h); under --compat over the table of all events
  * that the original tools make of one file, a GPU's too (tpu_upstream.h). */
+#include "base/array.h"
 #include "metrics/comm_calls.h"
 #include "metrics/metric.h"
 #include "metrics/numbers.h"
@@ -329,7 +330,7 @@ static dse_status put_quantity(const tpu_run *run, metric_value *out, dse_error 
     uint32_t with;
     double sum;
 
-    while (n < sizeof rule->of / sizeof rule->of[0] && rule->of[n])
+    while (n < DSE_COUNT(rule->of) && rule->of[n])
         n++;
     sum = put_devices(run, out, rule->of, n, &with);
     if (!with)

@@ -8,6 +8,7 @@
  *
  * Backward time is absent where operators are called ...Backward and no range of the autograd engine is
  * recorded, as in PyTorch before 1.10. */
+#include "base/array.h"
 #include "metrics/guide.h"
 #include "metrics/metric.h"
 #include "metrics/order.h"
@@ -91,7 +92,7 @@ static void divide(const metric_picked *ranges, host_time *h, dse_arena *a)
     static const phase order[] = {OPTIMIZER, BACKWARD, FORWARD};
     metric_spans left = h->steps;
 
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(order); i++) {
         metric_spans all =
             metric_union_of_class(ranges->rank, &ranges->list, ranges->class, (uint8_t)order[i], a);
 
@@ -341,7 +342,7 @@ static void training_phases_compat(const metric_context *x, metric_value *out)
                                         "other_percentage"};
     guide_ranks ranks = guide_measure(x, out, measure_compat, 0);
 
-    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(means); i++)
         guide_put_mean(&ranks, means[i], NULL, out);
     put_layers(&ranks, out);
     guide_put_ranks(&ranks, "per_rank_stats", out);

@@ -5,6 +5,7 @@
  * of Ring have the links of a Torus2D (Torus3D). */
 #include "network/topology.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "network/grid.h"
 
@@ -233,7 +234,7 @@ static const net_topology rows[] = {
             half_of_n, /* the links along one bit: Harper 1964, Optimal assignments of numbers to vertices */
     },
 };
-#define N_ROWS (sizeof rows / sizeof rows[0])
+#define N_ROWS DSE_COUNT(rows)
 
 const net_topology *net_topologies(size_t *n)
 {

@@ -1,5 +1,6 @@
 #include "report/calibrated.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "compare/score.h"
 
@@ -132,7 +133,7 @@ static void print_runs(const report_calibrated *c, dse_strbuf *out)
         report_node *row = report_row(list, V_NOTE("run", c->run[i].name),
                                       V_CELL("measured", report_seconds(c->run[i].measured_s).text));
 
-        for (size_t k = 0; k < sizeof by / sizeof by[0] && by[k].predicted; k++)
+        for (size_t k = 0; k < DSE_COUNT(by) && by[k].predicted; k++)
             report_put(row, V_CELL(by[k].heading, report_seconds(by[k].predicted[i]).text),
                        V_CELL("error", percent(error_of(c, by[k].predicted, i)).text));
     }

@@ -1,5 +1,6 @@
 #include "report/compared.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "report/band.h"
 #include "report/compared_parts.h"
@@ -78,7 +79,7 @@ report_text compared_value(double v, const char *unit)
 
     if (isnan(v))
         return report_format("-");
-    for (size_t i = 0; v != 0 && i < sizeof scaled / sizeof scaled[0]; i++)
+    for (size_t i = 0; v != 0 && i < DSE_COUNT(scaled); i++)
         if (strcmp(unit, scaled[i].unit) == 0) /* these format sizes, without a sign */
             return report_format("%s%.300s", v < 0 ? "-" : "",
                                  scaled[i].format(fabs(v) * scaled[i].scale).text);

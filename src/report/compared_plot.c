@@ -1,5 +1,6 @@
 /* Simulated against measured step times in logarithmic scale, as characters: runs on the diagonal are
  * simulated right. */
+#include "base/array.h"
 #include "report/compared_parts.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static double round_to_125(double v, bool up)
     static const double steps[] = {1, 2, 5, 10};
     double power = pow(10, floor(log10(v))), found = power;
 
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(steps); i++) {
         double step = steps[i] * power;
 
         if (up && step >= v * (1 - 1e-12))

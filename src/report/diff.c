@@ -1,5 +1,6 @@
 #include "report/diff.h"
 
+#include "base/array.h"
 #include "report/rows.h"
 #include "report/tree.h"
 
@@ -41,7 +42,7 @@ static int compare_studies(const store_row *a, const store_row *b)
 
 /* Each level distinguishes rows of which the earlier levels leave several on one side. */
 static compare_rows *const levels[] = {report_compare, compare_engines, compare_studies};
-enum { N_LEVELS = sizeof levels / sizeof levels[0] };
+enum { N_LEVELS = DSE_COUNT(levels) };
 
 static int compare_entries(const void *x, const void *y)
 {

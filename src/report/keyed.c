@@ -1,5 +1,6 @@
 #include "report/keyed.h"
 
+#include "base/array.h"
 #include "base/json_writer.h"
 #include "design/space.h"
 #include "report/rows.h"
@@ -19,7 +20,7 @@ const char *const report_keyed_degrees[REPORT_KEYED_DEGREES] = {"dp", "tp", "sp"
 
 const report_keyed_figure *report_keyed_figures(size_t *n)
 {
-    *n = sizeof figures / sizeof figures[0];
+    *n = DSE_COUNT(figures);
     return figures;
 }
 
@@ -86,7 +87,7 @@ static void point_json(const store_row *r, dse_json *j)
     report_tree t;
     report_node *point = report_object(report_tree_begin(&t), name.text);
 
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(figures); i++)
         report_add(point, report_figure(&r->metrics, store_column_find(figures[i].column)))->value.key =
             figures[i].name;
     report_keyed_values(r, degree);

@@ -1,5 +1,6 @@
 #include "report/overview.h"
 
+#include "base/array.h"
 #include "base/textset.h"
 #include "report/rows.h"
 #include "report/sizes.h"
@@ -36,7 +37,7 @@ bool report_comparable(const report_study *a, const report_study *b)
 {
     if (report_trains(a) != report_trains(b))
         return false;
-    for (size_t i = 0; i < sizeof model_keys / sizeof model_keys[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(model_keys); i++) {
         size_t n, m;
         const char *of_a = word_of(a->row[0].settings, model_keys[i], &n);
         const char *of_b = word_of(b->row[0].settings, model_keys[i], &m);
@@ -197,7 +198,7 @@ const store_column *report_ranked_by(const report_study *s)
                                              {"cost_per_step", "cost_per_trillion_tokens"},
                                              {"energy_per_step", "energy_per_trillion_tokens"}};
 
-    for (size_t i = 0; report_trains(s) && i < sizeof of_step / sizeof of_step[0]; i++)
+    for (size_t i = 0; report_trains(s) && i < DSE_COUNT(of_step); i++)
         if (s->by == store_column_find(of_step[i][0]))
             return store_column_find(of_step[i][1]);
     return s->by;

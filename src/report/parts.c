@@ -16,6 +16,7 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
      .offset = offsetof(store_metrics, step_comm[STRATEGY_AXIS_##name]),                                     \
      .label = "exposed " #name,                                                                              \
      .words = "communication along " #name},
+#include "base/array.h"
 #include "strategy/parameters.h"
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions",
      .train_label = "exposed ep", .train_words = "communication of experts"},
@@ -44,7 +45,7 @@ static const struct {
 
 void report_peak_pass(const store_metrics *m, dse_strbuf *out)
 {
-    for (size_t i = 0; m->peak_pass && i < sizeof passes / sizeof passes[0]; i++) {
+    for (size_t i = 0; m->peak_pass && i < DSE_COUNT(passes); i++) {
         if (strcmp(m->peak_pass, passes[i].pass))
             continue;
         dse_strbuf_addf(out, " in the %s", passes[i].words);
@@ -109,6 +110,6 @@ void report_put_parts(const store_metrics *m, report_node *to)
     if (!report_has_peak(m))
         return;
     put_parts(m, report_peak_parts, REPORT_N_PEAK_PARTS, to);
-    for (size_t i = 0; i < sizeof peak / sizeof peak[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(peak); i++)
         report_put_known(to, m, store_column_find(peak[i]));
 }

@@ -1,5 +1,6 @@
 #include "report/points.h"
 
+#include "base/array.h"
 #include "base/textset.h"
 #include "report/overview.h"
 #include "report/parts.h"
@@ -95,7 +96,7 @@ const char *report_figure_label(const store_column *c, bool trains, dse_arena *a
                   {"hfu", "HFU"}};
     char *text;
 
-    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(labels); i++)
         if (!strcmp(c->name, labels[i].name))
             return labels[i].label;
     for (size_t i = 0; i < REPORT_N_STEP_PARTS; i++)

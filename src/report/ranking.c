@@ -1,5 +1,6 @@
 #include "report/ranking.h"
 
+#include "base/array.h"
 #include "base/textset.h"
 #include "report/rows.h"
 #include "report/sizes.h"
@@ -178,7 +179,7 @@ static void print_costs(const store_metrics *m, dse_strbuf *out)
                                            {"takes", "energy_per_step", "energy_per_trillion_tokens"}};
     const char *before = "The best ";
 
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(costs); i++) {
         const store_column *step = store_column_find(costs[i][1]), *tokens = store_column_find(costs[i][2]);
 
         if (!store_has(m, step))

@@ -1,5 +1,6 @@
 #include "report/rows.h"
 
+#include "base/array.h"
 #include "report/sizes.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ int report_compare(const store_row *a, const store_row *b)
     int names[] = {strcmp(a->model, b->model), strcmp(a->system, b->system),
                    strcmp(a->settings, b->settings)};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
         if (names[i])
             return names[i];
     return strategy_compare(&a->strategy, &b->strategy);

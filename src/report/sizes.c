@@ -1,5 +1,6 @@
 #include "report/sizes.h"
 
+#include "base/array.h"
 #include "config/doc.h"
 
 #include <stddef.h>
@@ -15,7 +16,7 @@ static const struct {
     const char *key, *word;
     size_t offset;
 } sizes[] = {SIZE(weights), SIZE(activations), SIZE(gradients), SIZE(optimizer), SIZE(messages)};
-#define N_SIZES (sizeof sizes / sizeof sizes[0])
+#define N_SIZES DSE_COUNT(sizes)
 
 static double size_at(const store_sizes *s, size_t i)
 {

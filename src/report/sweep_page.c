@@ -9,6 +9,7 @@
  * are places in it. A column with "names" has texts, and its values are places among them. */
 #include "report/sweep_page.h"
 
+#include "base/array.h"
 #include "base/order.h"
 #include "base/textset.h"
 #include "draw/chart.h"
@@ -166,7 +167,7 @@ static bool is_shown(const writer *w, const store_column *column)
     static const char *const names[] = {"wall_time",    "peak_memory",  "tokens_per_s_npu", "mfu",
                                         "exposed_comm", "compute_util", "busiest_link_util"};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(names); i++)
         if (!strcmp(column->name, names[i]))
             return true;
     return column == w->s->by;

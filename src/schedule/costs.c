@@ -1,5 +1,6 @@
 /* Costs of a plan whose stages are equal, or nearly: the sets of the reference, and those that a user
  * gives. */
+#include "base/array.h"
 #include "base/units.h"
 #include "schedule/compose.h"
 
@@ -76,7 +77,7 @@ dse_status sched_costs_parse(const char *text, const sched_plan *p, dse_arena *a
 {
     unit_costs given;
 
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    for (size_t i = 0; i < DSE_COUNT(sets); i++) {
         if (strcmp(sets[i].name, text) != 0)
             continue;
         sched_costs_init(out, p, a);

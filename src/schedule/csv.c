@@ -2,6 +2,7 @@
  *
  * The cells are read first, as they stand; then stages are given to ranks, and every (stage, micro-batch)
  * must have its passes exactly once. */
+#include "base/array.h"
 #include "schedule/schedule.h"
 
 #include <inttypes.h>
@@ -94,7 +95,7 @@ static bool is_no_computation(const char *s, const char *end)
 
     if (!take_number(&s, end, SCHED_MAX_STAGES - 1, &ignored))
         return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (take_word(&s, end, words[i]))
             return s == end || (take_number(&s, end, MAX_MICRO_BATCHES - 1, &ignored) && s == end);
     return false;

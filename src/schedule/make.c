@@ -1,5 +1,6 @@
 /* A plan from a schedule's rule: the options are checked by the schedule's conditions, then each rank is
  * filled. */
+#include "base/array.h"
 #include "schedule/compose.h"
 #include "schedule/parts.h"
 
@@ -12,7 +13,7 @@
 static const sched_def *const defs[] = {SCHED_LIST(SCHED_ROW)};
 const char *const sched_names[] = {SCHED_LIST(SCHED_WORD) NULL};
 
-#define N_DEFS (sizeof defs / sizeof *defs)
+#define N_DEFS DSE_COUNT(defs)
 
 static const char *const program[SCHED_LIKES] = {NULL, "PyTorch", "Megatron", "DeepSpeed"};
 

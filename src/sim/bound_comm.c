@@ -37,6 +37,7 @@
  * Along any path of these from S(1) of the first phase to E(N) of the last, the D(i) of a phase add up,
  * over all i, to what the phase takes: each phase once, and one of them, the longest, once more for every
  * further P chunks. */
+#include "base/array.h"
 #include "sim/bound_parts.h"
 #include "sim/collective_list.h"
 
@@ -168,7 +169,7 @@ static sim_sum phase_time(const phase_of *p)
                 {&sim_algorithm_halving_doubling, halving_doubling_phase},
                 {&sim_algorithm_double_binary_tree, double_binary_tree_phase}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(rows); i++)
         if (rows[i].algorithm == p->phase->algorithm)
             return rows[i].time(p);
     return 0;

@@ -2,6 +2,7 @@
  * up to it, and the memory of the rank that holds most at its peak. Neither is in the reference; both follow
  * from the ticks that are equal to the reference's. Which part a tick counts in, when several things are
  * under way: sim.h. */
+#include "base/array.h"
 #include "sim/engine.h"
 #include "sim/figures.h"
 
@@ -20,7 +21,7 @@ typedef struct {
 
 /* The first that is under way decides. */
 static const sim_unit precedence[] = {SIM_UNIT_COMPUTE, SIM_UNIT_CPU, SIM_UNIT_COMM, SIM_UNIT_RECV};
-_Static_assert(sizeof precedence / sizeof precedence[0] == SIM_N_UNITS, "every unit has its place");
+_Static_assert(DSE_COUNT(precedence) == SIM_N_UNITS, "every unit has its place");
 
 static bool is_by_roofline(const sim_engine *e, const sim_rank *r, uint32_t node)
 {

@@ -1,5 +1,6 @@
 #include "sim/collective.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "sim/collective_list.h"
 #include "workload/graph.h"
@@ -15,7 +16,7 @@ SIM_ALGORITHM_LIST(DECLARE)
 
 #define ROW(id) &sim_algorithm_##id,
 static const sim_algorithm *const rows[] = {SIM_ALGORITHM_LIST(ROW)};
-#define N_ROWS (sizeof rows / sizeof rows[0])
+#define N_ROWS DSE_COUNT(rows)
 
 /* "name" or, where a window is allowed, "name<digits>". */
 static bool matches(const char *text, const char *name, bool takes_window, int32_t *window)

@@ -1,5 +1,6 @@
 #include "step/model.h"
 
+#include "base/array.h"
 #include "step/module.h"
 
 #include <string.h>
@@ -183,8 +184,7 @@ static dse_status check_keys(const reader *r, const cfg_node *map, uint32_t firs
     }
     return DSE_OK;
 }
-#define CHECK_KEYS(r, map, first, what, known)                                                               \
-    check_keys(r, map, first, what, known, sizeof(known) / sizeof *(known))
+#define CHECK_KEYS(r, map, first, what, known) check_keys(r, map, first, what, known, DSE_COUNT(known))
 
 static dse_status read_module(const reader *r, const cfg_node *map, const step_block *b, step_module *m)
 {
@@ -224,12 +224,12 @@ static dse_status read_module(const reader *r, const cfg_node *map, const step_b
         m->kind == &step_module_add ? read_added(r, map->item[0], b, m) : read_kind_sizes(r, map->item[0], m);
     if (st == DSE_OK && (st = CHECK_KEYS(r, map, 1, "a module", keys)) == DSE_OK)
         st = read_split(r, map, m);
-    for (size_t i = 0; st == DSE_OK && i < sizeof flags / sizeof *flags; i++)
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(flags); i++)
         st = read_flag(r, map, flags[i].key, flags[i].flag);
     if (st == DSE_OK && (st = read_number(r, map, "window", INT64_MAX, &m->window)) == DSE_OK)
         st = read_number(r, map, "operations", 1000, &operations);
     m->operations = (double)operations;
-    for (size_t i = 0; st == DSE_OK && i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(sizes); i++)
         if ((at = cfg_get(map, sizes[i].key)))
             st = read_size(r, at, sizes[i].size);
     return st == DSE_OK && (at = cfg_get(map, "cached")) ? read_cached(r, at, m) : st;

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -80,13 +81,13 @@ static const store_column columns[] = {
 
 const store_column *store_columns(size_t *n)
 {
-    *n = sizeof columns / sizeof columns[0];
+    *n = DSE_COUNT(columns);
     return columns;
 }
 
 const store_column *store_column_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(columns); i++)
         if (!strcmp(columns[i].name, name))
             return &columns[i];
     return NULL;
@@ -117,10 +118,10 @@ bool store_column_has_profile(const store_column *c, unsigned profile)
                                           AT(busiest_link),
                                           AT(fallback)};
 
-    for (size_t i = 0; i < sizeof of_workloads / sizeof of_workloads[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(of_workloads); i++)
         if (c->offset == of_workloads[i])
             return profile & STRATEGY_PROFILE_STAGE;
-    for (size_t i = 0; i < sizeof of_training / sizeof of_training[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(of_training); i++)
         if (c->offset == of_training[i])
             return profile == STRATEGY_PROFILE_TRAIN;
     for (uint32_t i = 0; i < STRATEGY_N_AXES; i++)
@@ -134,7 +135,7 @@ bool store_column_is_cost(const store_column *c)
     static const size_t costs[] = {AT(cost_per_step), AT(cost_per_trillion_tokens), AT(energy_per_step),
                                    AT(energy_per_trillion_tokens)};
 
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(costs); i++)
         if (c->offset == costs[i])
             return true;
     return false;
@@ -177,7 +178,7 @@ bool store_has(const store_metrics *m, const store_column *c)
 
 void store_metrics_clear(store_metrics *m)
 {
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(columns); i++) {
         void *field = (char *)m + columns[i].offset;
 
         switch (columns[i].type) {

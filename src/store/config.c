@@ -1,4 +1,5 @@
 /* Configurations: what the rows of a study have in common is there once. */
+#include "base/array.h"
 #include "base/hash.h"
 #include "store/parts.h"
 
@@ -177,7 +178,7 @@ void store_add_config_functions(store *s)
                      {"point_part", 1, point_part},
                      {"mended", 2, mended}};
 
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n, SQLITE_UTF8, s,
                                     functions[i].call, NULL, NULL) != SQLITE_OK)
             dse_out_of_memory();

@@ -5,6 +5,7 @@
  * order, and `figures` says what all that was made of: it counts only while the totals over all rows are the
  * same. Whoever closes a database that he wrote to makes them; a reader who finds them out of date, or
  * damaged, makes them for himself, in a file of SQLite's own. */
+#include "base/array.h"
 #include "base/hash.h"
 #include "store/parts.h"
 
@@ -26,7 +27,7 @@ static bool is_figure(const store_column *c)
                                    offsetof(store_metrics, flat_ring_collectives),
                                    offsetof(store_metrics, busiest_link_util)};
 
-    for (size_t i = 0; i < sizeof noted / sizeof noted[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(noted); i++)
         if (c->offset == noted[i])
             return true;
     return c->better != STORE_NEITHER && !store_column_is_cost(c);
@@ -511,7 +512,7 @@ static size_t wanted_columns(const store_column *by, size_t *out)
 
     for (size_t i = 0; i < FIRST_NUMBER; i++)
         n = add_column(i, out, n);
-    for (size_t i = 0; by && i < sizeof always / sizeof always[0]; i++)
+    for (size_t i = 0; by && i < DSE_COUNT(always); i++)
         n = add_column(column_of(store_column_find(always[i])), out, n);
     if (by && store_column_is_cost(by))
         n = add_column(column_of(store_column_find("tokens_per_s")), out, n);

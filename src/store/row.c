@@ -1,4 +1,5 @@
 /* The columns of a row: in which order they are bound, read, and counted into its checksum. */
+#include "base/array.h"
 #include "base/names.h"
 #include "store/parts.h"
 
@@ -84,10 +85,10 @@ static size_t add_columns(const char *config, dse_strbuf *sql)
 {
     size_t n = add_names(&config, 1, sql);
 
-    n += add_names(keys_before, sizeof keys_before / sizeof keys_before[0], sql);
+    n += add_names(keys_before, DSE_COUNT(keys_before), sql);
 
     n += add_parameters(AT_FIRST, sql);
-    n += add_names(keys_behind, sizeof keys_behind / sizeof keys_behind[0], sql);
+    n += add_names(keys_behind, DSE_COUNT(keys_behind), sql);
     n += add_metrics(AT_FIRST, sql);
     n += add_parameters(OMITTED, sql);
     n += add_metrics(OF_TRAINING, sql);
@@ -281,7 +282,7 @@ dse_status store_check_texts(const store *s, const store_row *r, dse_error *err)
                  {"configuration", r->config, false}};
     char what_to_do[REMEDY_BYTES];
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(texts); i++)
         if (texts[i].text && !(texts[i].plain ? is_plain_name : dse_is_printable)(texts[i].text))
             return dse_fail_at(err, DSE_E_STORE, s->path, "a row has the %s '%.80s', which is no %s%s",
                                texts[i].what, texts[i].text, texts[i].plain ? "plain name" : "printable text",

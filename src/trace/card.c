@@ -1,6 +1,7 @@
 /* Workload cards: one table of their keys, and the checks between them. */
 #include "trace/card.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "base/units.h"
 
@@ -90,7 +91,7 @@ static const card_row rows[] = {
     {"metric_source.metrics_specific_trace", CARD_TEXTS, CHECKED, 0, NULL},
     {"runs", CARD_IGNORED, CHECKED, 0, NULL}, /* the search tool's history */
 };
-#define N_ROWS (sizeof rows / sizeof rows[0])
+#define N_ROWS DSE_COUNT(rows)
 
 /* Some cards put a section under another one, or leave a level out. */
 static const struct {
@@ -137,7 +138,7 @@ static bool is_unknown(const cfg_node *v)
 {
     static const char *const words[] = {"", "n/a", "na", "none", "tbd", "unknown"};
 
-    for (size_t i = 0; v->kind == CFG_SCALAR && i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; v->kind == CFG_SCALAR && i < DSE_COUNT(words); i++)
         if (strcasecmp(v->text, words[i]) == 0)
             return true;
     return is_null(v);
@@ -238,7 +239,7 @@ bool trace_phase_of(const char *word, trace_phase *out)
                   {"inference", TRACE_PHASE_INFERENCE},
                   {"serving", TRACE_PHASE_INFERENCE}};
 
-    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(phases); i++)
         if (strcasecmp(word, phases[i].word) == 0) {
             *out = phases[i].phase;
             return true;
@@ -331,7 +332,7 @@ static setter *const setters[] = {
 /* "workload.model.num_params" where "workload.model.model_arch.num_params" is meant. */
 static void correct_path(char path[PATH_MAX_BYTES])
 {
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(moved); i++) {
         size_t n = strlen(moved[i].seen);
         char rest[PATH_MAX_BYTES];
 
@@ -424,7 +425,7 @@ static void check(const trace_card *c, trace_record *notes)
     bool all = GIVEN(c->total_count), fits = true;
     int64_t product = 1;
 
-    for (size_t i = 0; i < sizeof degree / sizeof degree[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(degree); i++) {
         all = all && GIVEN(degree[i]);
         fits = all && fits && !__builtin_mul_overflow(product, degree[i], &product);
     }

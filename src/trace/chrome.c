@@ -3,6 +3,7 @@
  * The file is read once, front to back, and only the record is kept. If it ends early, or is not JSON from
  * some byte on, all complete events before that byte are used, and a warning names the byte. */
 #include "trace/chrome.h"
+#include "base/array.h"
 #include "trace/json_fields.h"
 #include "trace/reader.h"
 #include "trace/xla_gpu.h"
@@ -23,7 +24,7 @@ static void read_devices(trace_json *j, trace_rank *rank)
     while (trace_json_next_object(j)) {
         trace_device d = {.name = DSE_NONE};
 
-        trace_json_fields(j, &rank->names, rows, sizeof rows / sizeof rows[0], &d);
+        trace_json_fields(j, &rank->names, rows, DSE_COUNT(rows), &d);
         DSE_GROW(rank->device, rank->cap_devices, rank->n_devices + 1);
         rank->device[rank->n_devices++] = d;
     }
@@ -147,7 +148,7 @@ static void warn(chrome_reader *r, const char *path)
         warn_of_fault(r, path);
     else if (*j->source->broken)
         trace_warn(r->record, path, "%s; " USED, j->source->broken, r->n_read);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(faults); i++)
         if (faults[i].n)
             trace_warn(r->record, path, "byte %" PRIu64 ": %s: %" PRIu64 " (this is the first)", faults[i].at,
                        faults[i].what, faults[i].n);
@@ -178,7 +179,7 @@ static void read_all(chrome_reader *r, const char *path)
         chrome_read_events(r);
     else if (kind == TRACE_JSON_OBJECT)
         while (trace_json_key(&r->json))
-            read_key(r, trace_json_row(&r->json, top_rows, sizeof top_rows / sizeof top_rows[0]));
+            read_key(r, trace_json_row(&r->json, top_rows, DSE_COUNT(top_rows)));
     if (trace_json_follows(&r->json))
         trace_warn(r->record, path, "byte %" PRIu64 ": something follows the end of the trace; it is ignored",
                    trace_json_offset(&r->json));

@@ -1,5 +1,6 @@
 /* Events of Chrome traces. Keys come in any order, so an event is interpreted only after all of them were
  * read. */
+#include "base/array.h"
 #include "trace/chrome.h"
 #include "trace/json_fields.h"
 
@@ -375,8 +376,8 @@ static const trace_json_key_row event_rows[] = {
 
 void chrome_events_init(chrome_reader *r)
 {
-    trace_json_guess_init(&r->event_keys, event_rows, sizeof event_rows / sizeof event_rows[0]);
-    trace_json_guess_init(&r->args_keys, args_rows, sizeof args_rows / sizeof args_rows[0]);
+    trace_json_guess_init(&r->event_keys, event_rows, DSE_COUNT(event_rows));
+    trace_json_guess_init(&r->args_keys, args_rows, DSE_COUNT(args_rows));
     trace_args_clear(&r->no_args);
     dse_strbuf_init(&r->dims);
 }

@@ -1,5 +1,6 @@
 #include "trace/discover.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "trace/listing.h"
@@ -146,7 +147,7 @@ static dse_status find_below(trace_search *s, const char *dir, trace_found *out,
                                          "*"};
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && !out->n_traces && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; st == DSE_OK && !out->n_traces && i < DSE_COUNT(places); i++) {
         const char **place;
         size_t n;
 
@@ -169,7 +170,7 @@ static dse_status find_snapshots(trace_search *s, const char *dir, trace_found *
     const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && !out->n_snapshots && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; st == DSE_OK && !out->n_snapshots && i < DSE_COUNT(places); i++) {
         trace_listing l = {0};
         const char *place = dse_arena_printf(s->arena, "%s/%s%s%s", dir, places[i].below,
                                              places[i].named ? "/" : "", places[i].named ? name : "");

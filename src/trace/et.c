@@ -14,6 +14,7 @@
  * The group is a number in older versions, and a pair of texts, name and description, in newer ones. Without
  * tensors (wait, barrier) the list begins with the sequence number. The newest versions repeat all this in
  * attributes, which take precedence. A tensor is [id, storage, offset, elements, bytes of one, device]. */
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "trace/json_fields.h"
 #include "trace/reader.h"
@@ -165,7 +166,7 @@ static uint32_t dtype_of(reader *r)
     for (p = open; p < end && *p != ')';)
         p++;
     n = (size_t)(p - open);
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(types); i++)
         if (strlen(types[i].et) == n && memcmp(types[i].et, open, n) == 0)
             return trace_names_add(&r->rank->names, types[i].kineto, strlen(types[i].kineto));
     return trace_names_add(&r->rank->names, open, n);
@@ -282,8 +283,8 @@ static void read_attrs(reader *r, node *n)
 
 static void init_keys(reader *r)
 {
-    trace_json_keys_init(&r->node_keys, node_rows, sizeof node_rows / sizeof node_rows[0]);
-    trace_json_keys_init(&r->attr_keys, attr_rows, sizeof attr_rows / sizeof attr_rows[0]);
+    trace_json_keys_init(&r->node_keys, node_rows, DSE_COUNT(node_rows));
+    trace_json_keys_init(&r->attr_keys, attr_rows, DSE_COUNT(attr_rows));
 }
 
 static void read_node(reader *r, node *n)

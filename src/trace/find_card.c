@@ -1,4 +1,5 @@
 /* Which file of a directory is its workload card. */
+#include "base/array.h"
 #include "base/fs.h"
 #include "trace/card.h"
 #include "trace/listing.h"
@@ -51,7 +52,7 @@ dse_status trace_find_card(const char *path, dse_arena *a, const char **out, dse
     *out = NULL;
     if (!dse_is_dir(path))
         dir = slash ? dse_arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path)) : ".";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(names); i++) {
         const char *card = dse_arena_printf(a, "%s/%s", dir, names[i]);
 
         if (dse_is_file(card)) {

@@ -1,5 +1,7 @@
 #include "trace/json_fields.h"
 
+#include "base/array.h"
+
 const trace_json_key_row *trace_json_row(const trace_json *j, const trace_json_key_row *row, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -71,7 +73,7 @@ void trace_json_groups(trace_json *j, trace_rank *rank)
     while (trace_json_next_object(j)) {
         trace_group g = {DSE_NONE, DSE_NONE, DSE_NONE, 0};
 
-        trace_json_fields(j, &rank->names, rows, sizeof rows / sizeof rows[0], &g);
+        trace_json_fields(j, &rank->names, rows, DSE_COUNT(rows), &g);
         DSE_GROW(rank->group, rank->cap_groups, rank->n_groups + 1);
         rank->group[rank->n_groups++] = g;
     }

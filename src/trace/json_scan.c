@@ -1,5 +1,7 @@
 #include "trace/json_scan.h"
 
+#include "base/array.h"
+
 void trace_json_init(trace_json *s, trace_source *source)
 {
     *s = (trace_json){.source = source, .at = source->window, .end = source->window + source->n};
@@ -191,7 +193,7 @@ static size_t sequence_at(const unsigned char *p, size_t n)
                  {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
                  {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
 
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(forms); i++) {
         if (*p < forms[i].first || *p > forms[i].last)
             continue;
         if (n < forms[i].length || p[1] < forms[i].low || p[1] > forms[i].high)
@@ -291,7 +293,7 @@ static trace_json_kind word(trace_json *s, const char *p)
 
     s->text = s->at;
     s->length = (size_t)(p - s->at);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (trace_json_is(s, words[i])) {
             s->at = p;
             return TRACE_JSON_WORD;

@@ -1,5 +1,6 @@
 #include "trace/listing.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "trace/source.h"
@@ -69,7 +70,7 @@ const char *trace_what_else(const char *path)
 
     if (dot && (strcmp(dot, ".nsys-rep") == 0 || strcmp(dot, ".qdrep") == 0))
         return "a recording of Nsight Systems; convert it: nsys export --type sqlite";
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+    for (size_t i = 0; i < DSE_COUNT(marks); i++) {
         size_t length = strlen(marks[i].bytes);
 
         if (marks[i].at + length <= n && memcmp(head + marks[i].at, marks[i].bytes, length) == 0)
@@ -128,7 +129,7 @@ static size_t run_of(const char *path)
 {
     static const char *const endings[] = {".trace.json.gz", ".trace.json", ".xplane.pb"};
 
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(endings); i++)
         if (dse_ends(path, endings[i]))
             return strlen(path) - strlen(endings[i]);
     return 0;

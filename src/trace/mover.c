@@ -1,5 +1,7 @@
 #include "trace/mover.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 /* The id that an id of the file has within a rank. It is valid only for the rank that it names, so no table
@@ -51,7 +53,7 @@ static uint32_t move_args(trace_mover *m, uint32_t id)
         return DSE_NONE;
     if (is_new(m, &m->args[id])) {
         memcpy(&a, &m->from->args[id], sizeof a); /* with its padding: see trace_add_args */
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; i < DSE_COUNT(names); i++) {
             uint32_t *field = (uint32_t *)(void *)((char *)&a + names[i]);
             *field = move_name(m, *field);
         }

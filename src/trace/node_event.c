@@ -1,5 +1,7 @@
 #include "trace/node_event.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,9 +88,8 @@ static const collective collectives[] = {
 
 static collective collective_of(uint8_t type)
 {
-    return type < sizeof collectives / sizeof collectives[0] && collectives[type].name
-               ? collectives[type]
-               : (collective){"unknown", UNCHANGED};
+    return type < DSE_COUNT(collectives) && collectives[type].name ? collectives[type]
+                                                                   : (collective){"unknown", UNCHANGED};
 }
 
 /* A collective without a group is over dimensions of the network: only the simulator knows its ranks. */

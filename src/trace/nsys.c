@@ -11,6 +11,7 @@
  * 5, op_id = 17"). Tables and columns differ between versions: optional ones may be missing. Time 0 is the
  * second in which the first kernel began. */
 #include "trace/nsys.h"
+#include "base/array.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
@@ -117,7 +118,7 @@ static const char *copy_name(int64_t kind)
                                         "Memcpy DtoH (unified)",
                                         "Memcpy DtoD (unified)"};
 
-    return names[kind > 0 && kind < (int64_t)(sizeof names / sizeof names[0]) ? kind : 0];
+    return names[kind > 0 && kind < (int64_t)DSE_COUNT(names) ? kind : 0];
 }
 
 static bool fill_kernel(nsys_import *x, const nsys_rows *r, uint32_t rank, trace_event *e, trace_args *a)

@@ -6,6 +6,7 @@
 #ifndef DSE_TRACE_NSYS_H
 #define DSE_TRACE_NSYS_H
 
+#include "base/array.h"
 #include "trace/pairs.h"
 #include "trace/record.h"
 
@@ -78,7 +79,7 @@ const char *nsys_text(const nsys_rows *r, int column, size_t *n);
 #define NSYS_ANYONE INT64_MIN /* stands for an unknown process */
 
 #define NSYS_TABLE(variable, text, columns)                                                                  \
-    static const nsys_table variable = {text, columns, sizeof(columns) / sizeof(columns)[0]}
+    static const nsys_table variable = {text, columns, DSE_COUNT(columns)}
 
 /* The first category words of each rank, in this order. */
 enum { NSYS_KERNEL, NSYS_MEMCPY, NSYS_MEMSET, NSYS_RUNTIME, NSYS_DRIVER, NSYS_RANGE, NSYS_WORDS };

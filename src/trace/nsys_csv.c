@@ -7,6 +7,7 @@
  * kernels is skipped with a warning, since it most likely repeats the same kernels. The unit is in the
  * column's heading ("Total Time (ns)") or after the number ("75.794 ms"); a time without a unit is
  * refused. */
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "trace/reader.h"
 
@@ -97,7 +98,7 @@ static const struct {
 /* The power of ten of a unit, in ns. */
 static int unit_of(const char *text, size_t n)
 {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(units); i++)
         if (strlen(units[i].text) == n && strncasecmp(units[i].text, text, n) == 0)
             return units[i].power;
     return NO_UNIT;
@@ -218,7 +219,7 @@ static bool read_heading(const csv *c, table *t)
         t->at[column] = i;
         unit[column] = one;
     }
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0] && !t->report; i++)
+    for (size_t i = 0; i < DSE_COUNT(reports) && !t->report; i++)
         if ((has & reports[i].has) == reports[i].has)
             t->report = &reports[i];
     if (t->report)

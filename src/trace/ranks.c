@@ -1,5 +1,6 @@
 #include "trace/ranks.h"
 
+#include "base/array.h"
 #include "base/order.h"
 #include "trace/reader.h"
 #include "trace/source.h"
@@ -21,7 +22,7 @@ static size_t stem_length(const char *name)
                                            ".pkl", ".sqlite", ".csv",   ".pb",    ".xplane", ".txt"};
     size_t n = strlen(name);
 
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0];) {
+    for (size_t i = 0; i < DSE_COUNT(suffixes);) {
         size_t s = strlen(suffixes[i]);
 
         if (n > s && strncasecmp(name + n - s, suffixes[i], s) == 0) {

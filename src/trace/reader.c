@@ -1,6 +1,7 @@
 #include "trace/reader.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "trace/reader_list.h"
 
@@ -86,7 +87,7 @@ dse_status trace_reader_find(const char *path, const trace_reader **out, dse_err
     if (st == DSE_OK) {
         n = source.n < TRACE_HEAD_BYTES ? source.n : TRACE_HEAD_BYTES;
         source.window[n] = '\0';
-        for (size_t i = 0; i < sizeof readers / sizeof readers[0] && !*out; i++)
+        for (size_t i = 0; i < DSE_COUNT(readers) && !*out; i++)
             if (readers[i]->is(source.window, n))
                 *out = readers[i];
         if (!*out && *source.broken)

@@ -1,5 +1,7 @@
 #include "trace/record.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -42,7 +44,7 @@ trace_category trace_category_of(const char *word, size_t n)
                  {"privateuse1_driver", TRACE_DRIVER},
                  {"python_function", TRACE_PYTHON}};
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(words); i++)
         if (strlen(words[i].word) == n && memcmp(words[i].word, word, n) == 0)
             return words[i].category;
     return TRACE_OTHER;
@@ -60,7 +62,7 @@ static const struct {
 const trace_accelerator *trace_accelerator_of(const trace_rank *r)
 {
     for (uint32_t w = 0; w < r->n_words; w++)
-        for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
+        for (size_t i = 0; i < DSE_COUNT(accelerators); i++)
             if (strncmp(r->names.text[r->word[w]], accelerators[i].prefix, strlen(accelerators[i].prefix)) ==
                 0)
                 return &accelerators[i].is;
@@ -76,7 +78,7 @@ void trace_adopt_device_events(trace_rank *r)
 
         if (trace_category_of(word, strlen(word)) == TRACE_KERNEL)
             return;
-        for (size_t i = 0; i < sizeof accelerators / sizeof accelerators[0]; i++)
+        for (size_t i = 0; i < DSE_COUNT(accelerators); i++)
             is_device[w] =
                 is_device[w] || (accelerators[i].device && strcmp(word, accelerators[i].device) == 0);
         any = any || is_device[w];

@@ -7,6 +7,7 @@
  * Functions that return bool return false once the error is set. */
 #include "trace/snapshot.h"
 
+#include "base/array.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
@@ -266,7 +267,7 @@ static trace_caller caller_of_name(snapshot *s, const trace_plain *v)
     known = &s->of_name[v->id];
     if (!*known) {
         *known = 1 + TRACE_BY_OTHER;
-        for (size_t i = 0; i < sizeof parts / sizeof *parts && *known == 1 + TRACE_BY_OTHER; i++)
+        for (size_t i = 0; i < DSE_COUNT(parts) && *known == 1 + TRACE_BY_OTHER; i++)
             if (strstr(s->names.text[v->id], parts[i].part))
                 *known = (uint8_t)(1 + parts[i].caller);
     }

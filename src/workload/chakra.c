@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "workload/chakra_template.h"
 
 #include "base/fs.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 static const wl_schema *const schemas[] = {&wl_schema_v004, &wl_schema_v001, &wl_schema_json};
-#define N_SCHEMAS (sizeof schemas / sizeof schemas[0])
+#define N_SCHEMAS DSE_COUNT(schemas)
 
 const wl_schema *wl_schema_find(const char *name)
 {

@@ -1,5 +1,6 @@
 #include "workload/chakra_alike.h"
 
+#include "base/array.h"
 #include "workload/chakra_v004.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static const struct {
     {"comm_tag", WL_NODE_RECV, WL_HOLE_TAG},       {"comm_src", WL_NODE_RECV, WL_HOLE_PEER},
     {"comm_dst", WL_NODE_RECV, WL_HOLE_RANK},
 };
-enum { N_OPEN = sizeof open_attribute / sizeof open_attribute[0] };
+enum { N_OPEN = DSE_COUNT(open_attribute) };
 
 /* The file up to `from` as it is; what the hole takes in ends at `to`. */
 static void keep(draft *d, const unsigned char *from, const unsigned char *to)

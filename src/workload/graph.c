@@ -1,5 +1,7 @@
 #include "workload/graph.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@ const char *wl_node_type_name(uint32_t type)
 {
     static const char *const names[] = {"INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
                                         "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
-    return type < sizeof names / sizeof names[0] ? names[type] : "unknown";
+    return type < DSE_COUNT(names) ? names[type] : "unknown";
 }
 
 const char *wl_coll_type_name(uint32_t type)
@@ -15,7 +17,7 @@ const char *wl_coll_type_name(uint32_t type)
     static const char *const names[] = {
         "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
         "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
-    return type < sizeof names / sizeof names[0] ? names[type] : "unknown";
+    return type < DSE_COUNT(names) ? names[type] : "unknown";
 }
 
 enum { DIGIT_BITS = 11, N_DIGITS = 1 << DIGIT_BITS };

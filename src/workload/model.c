@@ -1,5 +1,6 @@
 #include "workload/model.h"
 
+#include "base/array.h"
 #include "workload/name_pool.h"
 
 #include <inttypes.h>
@@ -203,7 +204,7 @@ static dse_status link_model(builder *b)
     };
     dse_status st = DSE_OK;
 
-    for (size_t i = 0; st == DSE_OK && i < sizeof in_order / sizeof in_order[0]; i++)
+    for (size_t i = 0; st == DSE_OK && i < DSE_COUNT(in_order); i++)
         st = apply_links(b, in_order[i].kind, in_order[i].layer, in_order[i].n);
     return st;
 }

@@ -1,6 +1,7 @@
 /* From nodes to graphs and ranks, as STAGE's main branch numbers them; and what it prints of memory. */
 #include "workload/stage_main.h"
 
+#include "base/array.h"
 #include "workload/generate.h"
 #include "workload/stage_main_parts.h"
 
@@ -362,9 +363,9 @@ const char *const *wl_stage_main_flaws(const wl_workload *w, dse_arena *a)
                  {reduces_again, "gradients of layers are reduced in every micro-batch"},
                  {communicates, "messages are elements, which ASTRA-sim takes for bytes"},
                  [LOSS] = {is_loss, "the output embedding is not on the last stage"}};
-    const size_t n_flaws = sizeof flaws / sizeof flaws[0];
+    const size_t n_flaws = DSE_COUNT(flaws);
     const wl_graph *last = wl_rank_graph(w, w->n_ranks - 1);
-    bool found[sizeof flaws / sizeof flaws[0]] = {false};
+    bool found[DSE_COUNT(flaws)] = {false};
     const char **out = DSE_ARENA_NEW(a, const char *, n_flaws + 1);
     size_t n = 0;
 
@@ -389,7 +390,7 @@ static dse_status count_ranks(const wl_main_options *o, uint32_t *out, dse_error
     const int64_t degrees[] = {o->dp, o->tp, o->sp, o->ep, o->pp};
     uint64_t n = 1;
 
-    for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++)
+    for (size_t i = 0; i < DSE_COUNT(degrees); i++)
         if ((n *= (uint64_t)degrees[i]) > WL_MAX_RANKS)
             return dse_fail(err, DSE_E_RANGE, "more than %u ranks", WL_MAX_RANKS);
     *out = (uint32_t)n;

@@ -1,4 +1,5 @@
 /* What the rows of STAGE's main branch make: shapes, operations, texts, and which of them are of weights. */
+#include "base/array.h"
 #include "workload/stage_main_rows.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@ const char *const wl_main_models[WL_MAIN_N_MODELS + 1] = {[WL_MAIN_DENSE] = "den
 static const char *const symbol_names[] = {
     "MicroBatch", "Seq",      "Dmodel", "Dff", "Dvocal", "Head", "KVHead", SM_SUM_OF_HEADS,
     "Experts",    "KExperts", "dp",     "tp",  "cp",     "ep",   "2",      "3"};
-enum { QKV_HEADS = 7, KEXPERTS = 9, N_SYMBOLS = sizeof symbol_names / sizeof symbol_names[0] };
+enum { QKV_HEADS = 7, KEXPERTS = 9, N_SYMBOLS = DSE_COUNT(symbol_names) };
 _Static_assert(N_SYMBOLS <= WL_MAX_SYMBOLS && SM_AXES == KEXPERTS + 1, "the axes come after the sizes");
 
 const char *sm_op_name(sm_op op)
