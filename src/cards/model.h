@@ -21,7 +21,7 @@ typedef struct {
     bool tied_embeddings;                           /* the output embedding is the input embedding */
     bool gate, dropout, embedding_norm, final_norm; /* of operators: decoder, as all to `bias` */
     cfg_name norm, norms, block, qk_norm, position;
-    cfg_name activation; /* "unknown", "silu", "gelu", "squared-relu"; simulated alike */
+    cfg_name activation;             /* "unknown", "silu", "gelu", "squared-relu"; simulated alike */
     int64_t positions;               /* 0: as many as the sequence has */
     int64_t embedding_width;         /* 0: d_model */
     int64_t window, windowed_layers; /* 0: none; 0: all layers, else the last so many; */

@@ -32,8 +32,7 @@ static dse_status find_part(const net_network *net, uint64_t npus, uint32_t *n_d
     uint64_t part = 1;
 
     if (npus < 2)
-        return dse_fail(err, DSE_E_CONFIG,
-                        "a system has 2 NPUs at least, not %" PRIu64, npus);
+        return dse_fail(err, DSE_E_CONFIG, "a system has 2 NPUs at least, not %" PRIu64, npus);
     if (npus > net->n_npus)
         return dse_fail(err, DSE_E_CONFIG,
                         "%" PRIu64 " NPUs are more than the machine has: %" PRIu32

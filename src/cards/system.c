@@ -33,7 +33,7 @@ static const char *const multi_hops[] = {"lowest", "full", NULL};
 /* ASTRA-sim's key, and its default; a key of ours in its files. */
 #define ASTRA(key_, value) .astra_key = (key_), .astra_fallback = (value)
 #define OURS(key_, value)  .astra_lacks = true, ASTRA(key_, value)
-#define BUS_TIME(f) .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
+#define BUS_TIME(f)        .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e9), FIELD(f), .fallback = ""
 #define FIXED_COST(f)                                                                                        \
     .type = CFG_T_DOUBLE, QUANTITY(DSE_UNIT_NS, 1, "ns", 0, 1e12), FIELD(f), .fallback = "0",                \
     .omit_default = true

@@ -344,7 +344,7 @@ static bool show_page(const dse_strbuf *page)
     bool shown;
 
     signal(SIGPIPE, SIG_IGN); /* who leaves the pager before the end has seen enough */
-    to = popen(how, "w"); /* NOLINT(cert-env33-c): the fixed text above */
+    to = popen(how, "w");     /* NOLINT(cert-env33-c): the fixed text above */
     if (!to)
         return false;
     fwrite(page->data, 1, page->len, to);

@@ -61,7 +61,7 @@ struct option {
     double min, max; /* OPT_INT, OPT_DOUBLE, OPT_PERCENT (in percent): inclusive; both 0: unchecked */
     const char *const *choices; /* OPT_STRING: the values it takes, ended by NULL; NULL: any */
     option_complete complete;
-    const char *topic; /* that explains it (topics.h), and --help has its name alone; NULL: --help does */
+    const char *topic;   /* that explains it (topics.h), and --help has its name alone; NULL: --help does */
     option_group *group; /* no option, but those of a group in this place; NULL: an option */
     size_t offset;       /* in the option struct of the command or the group; of a group, its struct */
 };
@@ -75,14 +75,20 @@ struct option {
     }
 
 /* The row that includes a group, whose struct is the field `f`. */
-#define OPTION_GROUP(rows, f) {.group = rows, FIELD(f)}
+#define OPTION_GROUP(rows, f)                                                                                \
+    {                                                                                                        \
+        .group = rows, FIELD(f)                                                                              \
+    }
 
 #define OPTION_SET_HELP                                                                                      \
     "set a value over the cards, for example network.bandwidth[1]=50GB/s or layers=4; again for another; "   \
     "of one key the last holds"
 
 /* The row of a command that takes cards, for an option struct with an option_list `set`. */
-#define OPTION_SET {"--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)}
+#define OPTION_SET                                                                                           \
+    {                                                                                                        \
+        "--set", OPT_LIST, "KEY=VALUE", "", OPTION_SET_HELP, FIELD(set)                                      \
+    }
 
 typedef struct {
     dse_arena *arena;
@@ -110,8 +116,7 @@ typedef struct {
 } command;
 
 /* The rows of a command's table and the struct that they fill in. */
-#define COMMAND_OPTIONS(table, type)                                                                         \
-    .options = table, .n_options = DSE_COUNT(table), .size = sizeof(type)
+#define COMMAND_OPTIONS(table, type) .options = table, .n_options = DSE_COUNT(table), .size = sizeof(type)
 
 #define DECLARE_COMMAND(id) extern const command command_##id;
 COMMAND_LIST(DECLARE_COMMAND)

@@ -14,7 +14,7 @@
 /* Singular value over the largest: differences over 1e-3 of a run's whole ns are no better. */
 #define SINGULAR    1e-3
 #define ONE_SIDED   1e-3 /* a difference to one side over that to the other */
-#define AS_MUCH     0.9 /* of the largest part in a combination: an equal one; the last of these is taken */
+#define AS_MUCH     0.9  /* of the largest part in a combination: an equal one; the last of these is taken */
 #define WORSE       1.01 /* sum of squares, relative: putting a parameter back has done harm */
 #define NEARLY_ZERO 1e-12
 

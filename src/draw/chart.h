@@ -9,7 +9,7 @@
 
 #include "base/strbuf.h"
 
-#define DRAW_COLOURS 8 /* of series; further ones begin again */
+#define DRAW_COLOURS 8  /* of series; further ones begin again */
 #define DRAW_PARTS   10 /* colours of the parts of bars */
 
 typedef enum {
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     const char *title, *x_label, *y_label;
     const char *subtitle; /* what is drawn; NULL: none. What does not fit is left out */
-    bool log_x, log_y; /* else the y axis begins at 0, and that of x unless all values are far from it */
+    bool log_x, log_y;    /* else the y axis begins at 0, and that of x unless all values are far from it */
     size_t n_series;
     const draw_series *series;
     double limit; /* a dashed line across, on the y axis; NaN: none */
@@ -48,7 +48,7 @@ typedef struct {
     size_t n_bars, n_parts;
     const char *const *bar, *const *part; /* names; a single part has no legend */
     const double *value;                  /* [bar * n_parts + part], not negative */
-    const uint32_t *colour; /* of each part, below DRAW_PARTS; NULL: in their order */
+    const uint32_t *colour;               /* of each part, below DRAW_PARTS; NULL: in their order */
 } draw_bars;
 
 void draw_bars_svg(const draw_bars *c, dse_strbuf *out);

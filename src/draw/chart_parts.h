@@ -8,7 +8,7 @@
 #define CHART_WIDTH  760.0
 #define CHART_MARGIN 16.0
 #define CHART_TITLE  30.0
-#define CHART_LETTER 6.6 /* of 12 pixels, on average */
+#define CHART_LETTER 6.6  /* of 12 pixels, on average */
 #define CHART_LEGEND 20.0 /* height of a line of it */
 
 /* An axis over pixels from `from` to `to`. */

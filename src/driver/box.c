@@ -629,9 +629,9 @@ static bool lay_out_recomputed(drv_boxes *b, drv_box *box)
     uint32_t layout[CFG_NAME_MAX];
     const drv_box_corner *c = drv_boxes_corner(b, box);
 
-    if (!c->is_built ||
-        !drv_recomputes_fit(b->recompute, key_of(b, box, c), b->space->n_axes, &c->study, &box->strategy,
-                            machine_of(b, box), limit_of(b, &c->study), &box->range[b->space->n_axes], layout))
+    if (!c->is_built || !drv_recomputes_fit(b->recompute, key_of(b, box, c), b->space->n_axes, &c->study,
+                                            &box->strategy, machine_of(b, box), limit_of(b, &c->study),
+                                            &box->range[b->space->n_axes], layout))
         return false;
     fix_layout(b, box, layout);
     return true;

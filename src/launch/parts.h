@@ -24,18 +24,18 @@ typedef struct {
     const char *sinks;                   /* "on": attention's softmax has them */
     /* Tokens before and behind one that it attends to: "127,0", "[127,0]". */
     const char *window, *window_list;
-    const char *windowed;                /* which layers, if not all do: "4" (but each fourth), "[0,1,1]" */
+    const char *windowed; /* which layers, if not all do: "4" (but each fourth), "[0,1,1]" */
     const char *experts, *topk, *ep, *etp, *with_experts; /* with_experts: "on" */
     const char *expert_ffn, *shared_ffn;
     const char *expert_layers; /* where not all have them: "[0,0,1,1]" */
     const char *router;        /* "softmax", "sigmoid" */
     const char *groups, *top_groups;
-    const char *dispatch;                /* as the strategy's table has it */
-    const char *relays;                  /* "on" with deepep */
-    const char *ep_overlap;              /* "shared", "micro-batches"; NULL: off */
-    const char *dropless;                /* "on" without a limit */
-    const char *capacity, *pads;         /* with a limit: its factor; switch */
-    const char *latent;                  /* "on" with latent attention */
+    const char *dispatch;        /* as the strategy's table has it */
+    const char *relays;          /* "on" with deepep */
+    const char *ep_overlap;      /* "shared", "micro-batches"; NULL: off */
+    const char *dropless;        /* "on" without a limit */
+    const char *capacity, *pads; /* with a limit: its factor; switch */
+    const char *latent;          /* "on" with latent attention */
     const char *q_rank, *kv_rank, *plain_size, *rotated_size, *value_size; /* of that */
     /* the batch */
     const char *batch, *micro_batch, *micro_batches; /* sequences; of a rank in a step */
@@ -53,13 +53,13 @@ typedef struct {
     const char *stage_layers; /* with pp above 1: layers of a chunk, the ends counted if they count */
     const char *chunk_layers; /* the same with vp above 1 */
     const char *first_layers, *last_layers; /* of the first and the last stage, where these alone differ */
-    const char *layout;       /* where layers were said by stage: Megatron-LM's letters; then none of these */
-    const char *ends_count;   /* with pp above 1, switch: the embedding and the head count as a layer each */
-    const char *end_layers;   /* "1" or "0" for this */
-    const char *schedule;     /* with pp above 1; "interleaved": 1f1b with vp above 1 */
-    const char *group;        /* if not pp: micro-batches in a virtual stage's turn */
-    const char *overlap_p2p;  /* with vp above 1, switch */
-    const char *one_stage;    /* "on" without a pipeline */
+    const char *layout;      /* where layers were said by stage: Megatron-LM's letters; then none of these */
+    const char *ends_count;  /* with pp above 1, switch: the embedding and the head count as a layer each */
+    const char *end_layers;  /* "1" or "0" for this */
+    const char *schedule;    /* with pp above 1; "interleaved": 1f1b with vp above 1 */
+    const char *group;       /* if not pp: micro-batches in a virtual stage's turn */
+    const char *overlap_p2p; /* with vp above 1, switch */
+    const char *one_stage;   /* "on" without a pipeline */
     /* data parallelism */
     const char *zero;             /* "0" .. "3" */
     const char *shards_optimizer; /* switch: zero 1 or above */

@@ -46,11 +46,11 @@ static inline const sim_version_row *lint_version(const card_system *s)
     return &sim_versions[sim_version_find(s->version)];
 }
 
-extern const lint_rows lint_parameters;    /* by the key of a parameter */
-extern const lint_rows lint_system_keys;   /* of system.json alone */
-extern const lint_rows lint_network_keys;  /* of network files of older versions and other backends */
-extern const lint_rows lint_remote_keys;   /* of remote_memory.json */
-extern const lint_rows lint_argument_keys; /* options of the command line, without dashes */
+extern const lint_rows lint_parameters;        /* by the key of a parameter */
+extern const lint_rows lint_system_keys;       /* of system.json alone */
+extern const lint_rows lint_network_keys;      /* of network files of older versions and other backends */
+extern const lint_rows lint_remote_keys;       /* of remote_memory.json */
+extern const lint_rows lint_argument_keys;     /* options of the command line, without dashes */
 extern const lint_row lint_of_another_version; /* any key of system.json that its version does not read */
 
 const lint_row *lint_find(const lint_rows *rows, const char *key);

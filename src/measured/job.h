@@ -26,9 +26,9 @@ typedef struct {
     const char *family; /* "llama-3.1-8b" */
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocabulary;
     double num_params, num_params_embedding;
-    int64_t moe;   /* 0, 1 */
-    int64_t gated; /* the feed-forward network has a gate, a third matrix: 0, 1 */
-    int64_t tied;  /* the output embedding is the input embedding: 0, 1 */
+    int64_t moe;        /* 0, 1 */
+    int64_t gated;      /* the feed-forward network has a gate, a third matrix: 0, 1 */
+    int64_t tied;       /* the output embedding is the input embedding: 0, 1 */
     int64_t mtp_layers; /* that predict further tokens */
     /* Of a model with experts, where the source says more than that it is one: how many a layer has, how many
      * a token takes, their width, that of the shared ones together, layers before those with experts. */

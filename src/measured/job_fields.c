@@ -272,9 +272,9 @@ static dse_status read_quantity(row_reading *r, const found *f, dse_error *err)
 
 typedef dse_status reader(row_reading *r, const found *f, dse_error *err);
 static reader *const readers[] = {
-    [ROW_TEXT] = read_text,   [ROW_INT] = read_int,          [ROW_NUMBER] = read_number,
-    [ROW_FLAG] = read_flag,   [ROW_WORDS] = read_words,      [ROW_WIDTH] = read_width,
-    [ROW_PHASE] = read_phase, [ROW_REMARK] = read_remark,    [ROW_SECONDS] = read_quantity,
+    [ROW_TEXT] = read_text,     [ROW_INT] = read_int,       [ROW_NUMBER] = read_number,
+    [ROW_FLAG] = read_flag,     [ROW_WORDS] = read_words,   [ROW_WIDTH] = read_width,
+    [ROW_PHASE] = read_phase,   [ROW_REMARK] = read_remark, [ROW_SECONDS] = read_quantity,
     [ROW_BYTES] = read_quantity};
 
 /* ---- finding ------------------------------------------------------------------------------- */

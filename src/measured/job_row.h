@@ -127,7 +127,7 @@ bool msr_name_has_latent_attention(const char *family);
 
 /* What recipes of Megatron-Bridge set for a model that a table of its runs does not repeat. */
 typedef struct {
-    const char *part;   /* of the model's name in normal form: "deepseekv3" */
+    const char *part; /* of the model's name in normal form: "deepseekv3" */
     int64_t layers;
     int64_t mtp_layers; /* that predict a further token, unless a run says otherwise */
     /* layers by stage up to the last letters, "mL" or "L", up to a row with pp 0 */

@@ -42,7 +42,7 @@ typedef struct {
     size_t n_stated;
     msr_stated *stated; /* what sources say of rows elsewhere than in the table */
     bool by_tokens, is_profiled, no_evidence, ships; /* ships: it is in configs/measured */
-    bool is_measured; /* so are rows that do not say what they are */
+    bool is_measured;                                /* so are rows that do not say what they are */
     size_t n_peers;
     report_validated_peer *peer;
 } msr_validate_table;

@@ -38,9 +38,9 @@ METRIC_COMPARE(by_time, point, {x->at, y->at}, {x->place, y->place})
 typedef struct {
     const metric_view *view; /* NULL: nothing is recorded */
     int64_t device;
-    uint32_t n, peak;   /* points; the first of the highest level */
-    int64_t base; /* held before the first change */
-    int64_t most; /* at the peak, which is before it if both are the same */
+    uint32_t n, peak; /* points; the first of the highest level */
+    int64_t base;     /* held before the first change */
+    int64_t most;     /* at the peak, which is before it if both are the same */
     point *item;
     int64_t reserved; /* at most; -1: not given */
     bool has_totals, has_addresses;

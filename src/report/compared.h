@@ -22,13 +22,13 @@ typedef struct {
     size_t n_notes;
     const char **note; /* substitutions and assumptions, a sentence each */
     size_t n_pairs;
-    cmp_pair *pair;     /* the first is the step time */
-    double score;       /* NaN: none */
-    size_t n_scored;    /* metrics that it is the mean of */
-    const char *failed; /* why it could not be simulated; NULL */
-    cmp_band band;      /* of the simulated step time, by errors of runs of other models */
+    cmp_pair *pair;          /* the first is the step time */
+    double score;            /* NaN: none */
+    size_t n_scored;         /* metrics that it is the mean of */
+    const char *failed;      /* why it could not be simulated; NULL */
+    cmp_band band;           /* of the simulated step time, by errors of runs of other models */
     const char *why_no_band; /* NULL: it is known, or of profile stage */
-    const char *device; /* whose runs these are */
+    const char *device;      /* whose runs these are */
 } report_compared_run;
 
 typedef struct {

@@ -4,7 +4,6 @@
 #include "report/prose.h"
 #include "report/rows.h"
 
-
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* Along the axis the best points fit, or those that fit are others. */

@@ -90,9 +90,7 @@ static void add_value(const metric_value *v, dse_strbuf *out)
             dse_strbuf_addf(out, ", &hellip; (%zu in all)", count(v));
         return;
     }
-    default:
-        report_measured_scalar(v, "", &text);
-        report_html_text(text.data, out);
+    default: report_measured_scalar(v, "", &text); report_html_text(text.data, out);
     }
 }
 

@@ -5,11 +5,11 @@
 #include "report/tree.h"
 
 typedef struct {
-    const char *column; /* of the store */
-    const char *label;  /* in a table: "exposed dp" */
-    const char *words;  /* in a sentence: "communication along dp" */
+    const char *column;                    /* of the store */
+    const char *label;                     /* in a table: "exposed dp" */
+    const char *words;                     /* in a sentence: "communication along dp" */
     const char *train_label, *train_words; /* the same with profile train; NULL: as they are */
-    size_t offset;      /* of a count in store_metrics */
+    size_t offset;                         /* of a count in store_metrics */
 } report_part;
 
 /* What a part of this step or peak is called. */

@@ -1,6 +1,5 @@
 #include "report/prose.h"
 
-
 /* ---- figures -------------------------------------------------------------------------------- */
 
 static report_text unbroken(report_text t)

@@ -31,8 +31,8 @@
  * each), and those of keys and values copied into one tensor to send them (16); in the end all three are cast
  * back. Counted are the parts with all of a rank's queries and half of the keys; others have half of the
  * queries. */
-#define CAST_BYTES 6.0
-#define MERGE_BYTES 32.0
+#define CAST_BYTES     6.0
+#define MERGE_BYTES    32.0
 #define GRADIENT_BYTES 46.0
 
 /* Products of all pairs: of queries with keys, and with values. */
@@ -179,8 +179,7 @@ static void merge(step_builder *b, const step_module *m, double bytes)
     const step_options *o = b->shape->options;
 
     if (o->merges_parts)
-        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * features_out(o, m), 1,
-                             bytes);
+        step_add_elementwise(b, WL_KERNEL_ELEMENTWISE, b->shape->tokens * features_out(o, m), 1, bytes);
 }
 
 /* Part i of the keys, added to what the parts before gave. */

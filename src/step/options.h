@@ -103,8 +103,8 @@ typedef struct {
                           the parts of attention give, in 32 bits (torch, _context_parallel/_attention.py) */
     step_recompute recompute;
     unsigned recompute_modules; /* of selective recomputation, parts of a layer; 0: STEP_AGAIN_CORE */
-    uint32_t recompute_layers; /* of each chunk, the first so many; 0: all */
-    uint32_t recompute_every;  /* or every so many-th; 0, 1: all */
+    uint32_t recompute_layers;  /* of each chunk, the first so many; 0: all */
+    uint32_t recompute_every;   /* or every so many-th; 0, 1: all */
     bool stops_early;   /* a recomputed layer is made when its backward pass first reads something of it,
                                   and no collective after its last product, as by torch's non-reentrant
                                   checkpoint */

@@ -61,9 +61,8 @@ static dse_status load(store *s, uint64_t study, bool *found, dse_error *err)
         st = store_fail(s, err, DOING);
     sqlite3_reset(q);
     s->shared_study = study;
-    *found = s->has_shared =
-        s->shared.len > 1 && (dse_hash_bytes(s->shared.data, s->shared.len) == study ||
-                              mend(study, s->shared.data, s->shared.len));
+    *found = s->has_shared = s->shared.len > 1 && (dse_hash_bytes(s->shared.data, s->shared.len) == study ||
+                                                   mend(study, s->shared.data, s->shared.len));
     return st;
 }
 

@@ -337,7 +337,8 @@ dse_status store_read_row(const store *s, sqlite3_stmt *q, dse_arena *a, store_r
     at++;                                                          /* shared */
     r->skipped_of_study = (uint64_t)sqlite3_column_int64(q, at++); /* NULL is 0 */
     r->asked = sqlite3_column_int(q, at++) != 0;
-    store_add_costs(strategy_ranks(&r->strategy), store_real_at(q, at), store_real_at(q, at + 1), &r->metrics);
+    store_add_costs(strategy_ranks(&r->strategy), store_real_at(q, at), store_real_at(q, at + 1),
+                    &r->metrics);
     r->id = sqlite3_column_int64(q, at + 2);
     if (!whole)
         return dse_fail_at(err, DSE_E_STORE, s->path,

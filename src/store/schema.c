@@ -157,17 +157,19 @@ dse_status store_schema_check(store *s, int *out, dse_error *err)
     " SELECT id, dp * tp * sp * pp AS npus, n FROM moved JOIN result USING (id)"                             \
     " JOIN number ON dp * tp * sp * pp % n = 0;"                                                             \
     "CREATE TEMP TABLE renamed AS WITH flag(word) AS (VALUES ('true'), ('false'))"                           \
-    " SELECT " AS_POINT("old_config") " AS old_hash, " AS_POINT("config") " AS new_hash, study"              \
-    " FROM moved JOIN result USING (id) JOIN degree dp USING (id)"                                           \
-    " JOIN degree tp ON tp.id = dp.id AND dp.npus / dp.n % tp.n = 0"                                         \
-    " JOIN degree sp ON sp.id = dp.id AND dp.npus / dp.n / tp.n % sp.n = 0"                                  \
-    " JOIN flag recompute JOIN flag weight_sharded;"                                                         \
-    "INSERT OR IGNORE INTO skipped SELECT new_hash, study FROM renamed"                                      \
-    " WHERE old_hash IN (SELECT hash FROM skipped) AND new_hash NOT IN (SELECT hash FROM result);"           \
-    "DELETE FROM skipped WHERE hash IN (SELECT old_hash FROM renamed);"                                      \
-    "UPDATE skipped SET study = result.study FROM moved JOIN result USING (id)"                              \
-    " WHERE skipped.study = old_study;"                                                                      \
-    "DROP TABLE temp.moved; DROP TABLE temp.degree; DROP TABLE temp.renamed;"
+    " SELECT " AS_POINT("old_config") " AS old_hash, " AS_POINT(                                             \
+        "config") " AS new_hash, study"                                                                      \
+                  " FROM moved JOIN result USING (id) JOIN degree dp USING (id)"                             \
+                  " JOIN degree tp ON tp.id = dp.id AND dp.npus / dp.n % tp.n = 0"                           \
+                  " JOIN degree sp ON sp.id = dp.id AND dp.npus / dp.n / tp.n % sp.n = 0"                    \
+                  " JOIN flag recompute JOIN flag weight_sharded;"                                           \
+                  "INSERT OR IGNORE INTO skipped SELECT new_hash, study FROM renamed"                        \
+                  " WHERE old_hash IN (SELECT hash FROM skipped) AND new_hash NOT IN (SELECT hash FROM "     \
+                  "result);"                                                                                 \
+                  "DELETE FROM skipped WHERE hash IN (SELECT old_hash FROM renamed);"                        \
+                  "UPDATE skipped SET study = result.study FROM moved JOIN result USING (id)"                \
+                  " WHERE skipped.study = old_study;"                                                        \
+                  "DROP TABLE temp.moved; DROP TABLE temp.degree; DROP TABLE temp.renamed;"
 
 /* What brings a database from version i + 1 to the next. Written once and never changed: what a version had
  * is not what the tables above say today. */
@@ -285,8 +287,8 @@ static dse_status add_columns_of_old(store *s, dse_strbuf *sql, dse_error *err)
 
 /* What was wrong with a file of an older version: checksums and totals that are made anew would hide it. */
 typedef struct {
-    int64_t missing;         /* rows, by the totals */
-    bool rows, skipped;      /* the totals of these do not agree */
+    int64_t missing;    /* rows, by the totals */
+    bool rows, skipped; /* the totals of these do not agree */
 } old_damage;
 
 /* The rows that are not what was written stay in temp.damaged. */
@@ -296,8 +298,9 @@ static dse_status note_damage(store *s, old_damage *out, dse_error *err)
         "SELECT t.n - r.n, t.n IS NOT r.n OR t.checksum IS NOT r.x, u.n IS NOT k.n OR u.checksum IS NOT k.x"
         " FROM"
         " (SELECT count(*) n, xor_all(checksum) x FROM result) r,"
-        " (SELECT count(*) n, xor_all(" XOR("hash", "study") ") x FROM skipped) k"
-        " LEFT JOIN total t ON t.id = 1 LEFT JOIN total u ON u.id = 2";
+        " (SELECT count(*) n, xor_all(" XOR(
+            "hash", "study") ") x FROM skipped) k"
+                             " LEFT JOIN total t ON t.id = 1 LEFT JOIN total u ON u.id = 2";
     int64_t n[3] = {0};
     dse_strbuf sql;
     dse_status st;

@@ -320,10 +320,9 @@ static dse_status set_nothing(card_reading *r, const card_row *row, const cfg_no
 
 typedef dse_status setter(card_reading *r, const card_row *row, const cfg_node *v, void *at, dse_error *err);
 static setter *const setters[] = {
-    [CARD_TEXT] = set_text, [CARD_INT] = set_int,     [CARD_NUMBER] = set_number,
-    [CARD_BOOL] = set_bool, [CARD_PHASE] = set_phase, [CARD_TEXTS] = set_texts,
-    [CARD_PAIR] = set_pair, [CARD_MAP] = set_map,     [CARD_SWEEP] = set_sweep,
-    [CARD_IGNORED] = set_nothing};
+    [CARD_TEXT] = set_text,   [CARD_INT] = set_int,        [CARD_NUMBER] = set_number, [CARD_BOOL] = set_bool,
+    [CARD_PHASE] = set_phase, [CARD_TEXTS] = set_texts,    [CARD_PAIR] = set_pair,     [CARD_MAP] = set_map,
+    [CARD_SWEEP] = set_sweep, [CARD_IGNORED] = set_nothing};
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 

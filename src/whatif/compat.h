@@ -30,8 +30,8 @@ typedef struct {
     const char *const *path; /* by rank: its trace; the same again for a rank that is taken to do the same.
                                 Of TPUs one, of all ranks */
     const char *const *host_path; /* of Chakra's conversion, by rank: its execution trace */
-    const char *marker;      /* of TPUs: in the names of the events that a step begins with */
-    uint32_t iteration;      /* of TPUs: which of the steps, from 0 */
+    const char *marker;           /* of TPUs: in the names of the events that a step begins with */
+    uint32_t iteration;           /* of TPUs: which of the steps, from 0 */
 } whatif_compat_job;
 
 /* DSE_E_ABSENT: no collective at all is kept; the message says what there was. DSE_E_IO, DSE_E_SYNTAX. */

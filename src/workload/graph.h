@@ -57,16 +57,16 @@ typedef struct {
     const char *name;
     uint64_t id;      /* of a send or receive: 0, the rank's binding has it; else less the rank's id_base */
     uint64_t num_ops; /* COMP: operations (upstream: a multiply-add is one) */
-    uint64_t tensor_size;   /* COMP: bytes (upstream: elements) moved; MEM_*: bytes */
-    uint64_t comm_size;     /* COLL, SEND, RECV: bytes (upstream: elements) */
-    uint64_t y_size;        /* elements of the result; only STAGE's JSON shows it */
-    uint64_t duration_us;   /* replay duration, from a trace file */
-    uint32_t slot;          /* COLL: communicator-group slot of the rank; DSE_NONE: by involved_dims.
+    uint64_t tensor_size;    /* COMP: bytes (upstream: elements) moved; MEM_*: bytes */
+    uint64_t comm_size;      /* COLL, SEND, RECV: bytes (upstream: elements) */
+    uint64_t y_size;         /* elements of the result; only STAGE's JSON shows it */
+    uint64_t duration_us;    /* replay duration, from a trace file */
+    uint32_t slot;           /* COLL: communicator-group slot of the rank; DSE_NONE: by involved_dims.
                              SEND, RECV: point-to-point slot of the rank */
-    uint16_t involved_dims; /* COLL without a group: bit d: dimension d takes part */
+    uint16_t involved_dims;  /* COLL without a group: bit d: dimension d takes part */
     uint8_t n_involved_dims; /* at most WL_MAX_INVOLVED_DIMS */
-    uint8_t type; /* wl_node_type */
-    uint8_t coll; /* COLL: wl_coll_type */
+    uint8_t type;            /* wl_node_type */
+    uint8_t coll;            /* COLL: wl_coll_type */
     bool is_cpu_op;
     bool has_io;         /* "inputs" and "outputs" are there, so that memory can be tracked */
     uint8_t tensor_kind; /* of the tensor that the node makes, or that it communicates for */
@@ -103,7 +103,7 @@ typedef struct {
  * outputs (generate.h). */
 typedef struct {
     uint32_t n_nodes;
-    wl_node *node;    /* in file order */
+    wl_node *node; /* in file order */
     /* What compute nodes are called in the attribute op_type, per node; NULL: the file has no such. */
     const char **op_type;
     uint32_t *by_id;  /* node indexes in ascending id: the order in which the simulator tries them */
