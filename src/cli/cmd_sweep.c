@@ -147,9 +147,9 @@ static void print_space(const drv_points *points, const drv_tried *tried, dse_st
             dse_strbuf_addf(&text, " %s", strategy_print(p, tried->of.of[k].value[i], word));
     }
     if (points->n_refused)
-        dse_strbuf_addf(&text, "%s%" PRIu64 " more combination%s refused by rules, the first as %s",
-                        text.len ? "; " : "", points->n_refused, points->n_refused == 1 ? " is" : "s are",
-                        points->refusal);
+        dse_strbuf_addf(&text, "%s%" PRIu64 "%s combination%s refused by rules, the first as %s",
+                        text.len ? "; " : "", points->n_refused, text.len ? " more" : "",
+                        points->n_refused == 1 ? " is" : "s are", points->refusal);
     if (text.len) {
         dse_strbuf_add_wrapped(out, text.data, 0, REPORT_WIDTH);
         dse_strbuf_addc(out, '\n');

@@ -743,8 +743,8 @@ static dse_status spread(drv_boxes *b, const drv_box *box, const drv_study *stud
     dse_status st;
 
     dse_arena_init(&list);
-    st = drv_space_strategies(b->space, study, &list, &point, &n, b->none.status == DSE_OK ? &b->none : NULL,
-                              err);
+    st = drv_space_strategies(b->space, study, &list, &point, &n,
+                              b->none.status == DSE_OK && !box->n_stages ? &b->none : NULL, err);
     for (uint32_t i = 0; i < b->space->n_axes; i++)
         each *= b->axis[i].kind == DRV_AXIS_RATE ? b->axis[i].n : box->range[i].high - box->range[i].low;
     each *= drv_box_count_layouts(b, box);

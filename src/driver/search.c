@@ -697,7 +697,7 @@ static void keep_best(state *s)
     s->n_best = 0;
     if (s->space.n_refused)
         o->refusal = dse_arena_strdup(s->arena, s->space.refusal.text);
-    else if (o->has_all && !(o->n_points > 0))
+    else if (o->has_all && !(o->n_points > 0) && s->space.none.status != DSE_OK)
         o->refusal = dse_arena_strdup(s->arena, s->space.none.text);
 }
 

@@ -46,9 +46,9 @@ struct drv_paths {
     halves *of;                /* per rank; NULL: not made yet */
     path best, newest, aside;  /* means */
     /* Of the box at hand. */
-    uint32_t *layout, *most, *left; /* per stage; per rank: layers that it may have, and has left */
-    double *value;                  /* per layers */
-    double *slope;                  /* per stage: of the convex function, part by part, */
+    uint32_t *most, *left; /* per stage; per rank: layers that it may have, and has left */
+    double *value;         /* per layers */
+    double *slope;         /* per stage: of the convex function, part by part, */
     uint32_t *length, *n_parts, *part;
     /* Of layouts with parts of layers. */
     double longest, sum; /* of the paths of the last one that was measured: the longest, all shares */
@@ -100,7 +100,6 @@ drv_paths *drv_paths_new(const sched_plan *plan, uint32_t whole, dse_arena *a)
     p->best = new_path(p);
     p->newest = new_path(p);
     p->aside = new_path(p);
-    p->layout = DSE_ARENA_NEW(a, uint32_t, n);
     p->most = DSE_ARENA_NEW(a, uint32_t, plan->n_ranks);
     p->left = DSE_ARENA_NEW(a, uint32_t, plan->n_ranks);
     p->value = DSE_ARENA_NEW(a, double, whole + 1);
@@ -391,8 +390,7 @@ static uint32_t find_cheapest(const drv_paths *p)
 
 static uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* The least of a mean over all layouts whose ranks have no more layers than p->most, and one that is near to
- * it; INFINITY: there are none. A stage has no more layers than its rank may have. */
+/* The least of a mean over all layouts whose ranks have no more layers than p->most; INFINITY: there are none. A stage has no more layers than its rank may have. */
 static double least_of(drv_paths *p, const path *mean, const drv_paths_box *box)
 {
     uint32_t left = p->whole;
@@ -408,7 +406,6 @@ static double least_of(drv_paths *p, const path *mean, const drv_paths_box *box)
         if (p->left[rank] < low)
             return INFINITY;
         sum += begin_stage(p, mean, s, low, lesser(box->part[s].high, p->most[rank] + 1));
-        p->layout[s] = low;
         p->left[rank] -= low;
         left -= low;
     }
@@ -421,7 +418,6 @@ static double least_of(drv_paths *p, const path *mean, const drv_paths_box *box)
         n = lesser(lesser(p->length[at(p, s, p->part[s])], left), p->left[p->plan->stage_rank[s]]);
         sum += p->slope[at(p, s, p->part[s])] * n;
         p->part[s]++;
-        p->layout[s] += n;
         p->left[p->plan->stage_rank[s]] -= n;
         left -= n;
     }
@@ -439,8 +435,7 @@ static double least_until(drv_paths *p, const path *mean, const drv_paths_box *b
     return least_of(p, mean, box);
 }
 
-/* The lesser of X and P(X), where that is most, if it is more than `least`; else P of that. p->layout is one
- * of the layouts that keep it from being more. */
+/* The lesser of X and P(X), where that is most, if it is more than `least`; else P of that. */
 static double raise(drv_paths *p, const path *mean, const drv_paths_box *box, double least)
 {
     double low = least, high = least, of;
@@ -459,7 +454,6 @@ static double raise(drv_paths *p, const path *mean, const drv_paths_box *box, do
         else
             high = middle;
     }
-    least_until(p, mean, box, high);
     return low;
 }
 

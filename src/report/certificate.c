@@ -60,8 +60,10 @@ void report_certificate_print(const store_searched *s, const store_column *by, d
 
 void report_certificate_print_none(const store_searched *s, dse_strbuf *out)
 {
-    dse_strbuf_addf(out, "The search of %s on %s found nothing that fits %s: ", s->model, s->system,
-                    limit_of(s, "it").text);
+    dse_strbuf_addf(out,
+                    s->is_finished ? "The search of %s on %s found nothing that fits %s: "
+                                   : "The search of %s on %s ended before it found a point that fits %s: ",
+                    s->model, s->system, limit_of(s, "it").text);
     print_points(s, out);
 }
 

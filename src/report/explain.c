@@ -28,7 +28,8 @@ static void take_better(const report_study *s, const store_row *r, const store_r
 
 static report_trend trend_of(const report_study *s, uint32_t axis, dse_arena *a)
 {
-    report_trend t = {.axis = axis, .point = DSE_ARENA_NEW(a, report_trend_point, s->n)};
+    report_trend t = {.axis = axis};
+    size_t cap = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         const store_row *r = &s->row[i];
@@ -39,13 +40,16 @@ static report_trend trend_of(const report_study *s, uint32_t axis, dse_arena *a)
             continue;
         while (at < t.n && t.point[at].value != value)
             at++;
-        if (at == t.n)
+        if (at == t.n) {
+            DSE_ARENA_GROW(a, t.point, cap, t.n + 1);
             t.point[t.n++] = (report_trend_point){.value = value};
+        }
         take_better(s, r, &t.point[at].best);
         if (store_fits(r->metrics.peak_memory, s->hbm_bytes))
             take_better(s, r, &t.point[at].best_fits);
     }
-    qsort(t.point, t.n, sizeof *t.point, compare_points);
+    if (t.n)
+        qsort(t.point, t.n, sizeof *t.point, compare_points);
     return t;
 }
 

@@ -208,7 +208,7 @@ static void say_winner(const report_study *s, const store_row *r, dse_strbuf *p,
         dse_strbuf_adds(p, " Communication counts where no compute covers it.");
     }
     if (s->n_ranked == 1)
-        dse_strbuf_adds(p, alone[s->n_skipped != 0][!isnan(s->hbm_bytes)]);
+        dse_strbuf_adds(p, alone[report_has_others(s)][!isnan(s->hbm_bytes)]);
     report_end_paragraph(p, out);
 }
 
@@ -255,10 +255,10 @@ static void say_unlimited(const report_study *s, const report_explanation *e, ds
     const store_metrics *m = &e->unlimited->metrics;
 
     if (!e->winner)
-        dse_strbuf_adds(p, s->n_skipped ? "Nothing that was run fits. " : "Nothing fits. ");
+        dse_strbuf_adds(p, report_has_others(s) ? "Nothing that was run fits. " : "Nothing fits. ");
     dse_strbuf_adds(p, "Without the limit ");
     report_say_point(e->unlimited, p);
-    dse_strbuf_addf(p, " would win%s. ", s->n_skipped ? " of those that were run" : "");
+    dse_strbuf_addf(p, " would win%s. ", report_has_others(s) ? " of those that were run" : "");
     if (e->winner)
         say_against(e->unlimited, e->winner, p);
     else if (store_has_step(m))
@@ -380,6 +380,9 @@ void report_explain_print(const report_study *s, const report_explanation *e, ds
         report_paragraph(
             out, "What follows is said of the %zu points that were run, not of the %" PRIu64 " skipped.",
             s->n, s->n_skipped);
+    else if (s->is_of_search)
+        report_paragraph(out, "What follows is said of the %zu point%s that the search has kept.", s->n,
+                         s->n == 1 ? "" : "s");
     print_roles(s, e, roles, n, &p, out);
     for (size_t i = 0; i < n; i++)
         if (roles[i].row != e->runner_up)

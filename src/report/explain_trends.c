@@ -226,12 +226,12 @@ void report_trends_print(const report_study *s, const report_explanation *e, dse
     for (size_t i = 0; i < e->n_trends; i++)
         limited |= s->n_ranked && limit_matters(&e->trend[i]);
     report_paragraph(out, "The best point by %s at each value of an axis%s; the other axes follow.",
-                     s->by->name, s->n_skipped ? ", of those that were run" : "");
+                     s->by->name, report_has_others(s) ? ", of those that were run" : "");
     print_table(s, e, limited, out);
     for (size_t i = 0; i < e->n_trends; i++) {
         const bool is_switch = strategy_parameters[e->trend[i].axis].kind == STRATEGY_SWITCH;
 
-        (is_switch ? say_switch : say_degree)(&e->trend[i], s->n_skipped != 0, p);
+        (is_switch ? say_switch : say_degree)(&e->trend[i], report_has_others(s), p);
         report_end_paragraph(p, out);
     }
 }

@@ -1,5 +1,7 @@
 #include "report/parts.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,7 +18,6 @@ const report_part report_step_parts[REPORT_N_STEP_PARTS] = {
      .offset = offsetof(store_metrics, step_comm[STRATEGY_AXIS_##name]),                                     \
      .label = "exposed " #name,                                                                              \
      .words = "communication along " #name},
-#include "base/array.h"
 #include "strategy/parameters.h"
     {AT(step_comm_mixed), .label = "exposed, mixed", .words = "communication along several dimensions",
      .train_label = "exposed ep", .train_words = "communication of experts"},

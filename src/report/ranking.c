@@ -337,7 +337,7 @@ void report_skipped_print(uint64_t n_skipped, dse_strbuf *out)
  * skipped, or that a search did not look at. */
 static void print_dropped(const report_study *s, size_t n_done, dse_strbuf *out)
 {
-    const bool has_others = s->n_skipped || s->is_of_search;
+    const bool has_others = report_has_others(s);
 
     dse_strbuf_addf(out, "%zu of %zu points dropped: they need more than %s.", s->n_too_large, n_done,
                     isnan(s->hbm_bytes) ? "their system has" : report_size(s->hbm_bytes).text);
@@ -492,7 +492,7 @@ static void put_study(const report_study *s, size_t top, report_node *to)
                        report_row(ranking, V_COUNT("rank", i + 1),
                                   V_KNOWN(!isnan(slower), "slowdown", V_FIXED("slowdown", slower, 6))));
     }
-    if (s->unlimited_best && !s->n_skipped) /* it may have been skipped */
+    if (s->unlimited_best && !report_has_others(s)) /* else one of those may be it */
         report_put_row(s->unlimited_best, report_object(to, "best_without_limit"));
     else
         report_put(to, V_UNKNOWN("best_without_limit"));

@@ -16,6 +16,7 @@ typedef struct {
     const char *db;   /* the database, for commands; NULL: the one that they take anyway */
     const store_column *by;
     bool says_profile; /* tables name the profile: train, or stage beside studies of train */
+    bool is_of_search; /* its points are those that a search has kept: nothing is said of the others */
 
     /* Filled in by report_rank; by report_rank_row all but the pointers to rows: */
     const store_row *
@@ -26,7 +27,6 @@ typedef struct {
     size_t n_unknown_value;  /* done, but what they are ranked by is not known; not in the counts above */
     size_t n_failed;
     uint64_t n_skipped;              /* by a sweep with --prune: more points, of which nothing is known */
-    bool is_of_search;               /* set by the caller: there are more points, of which nothing is known */
     const store_row *unlimited_best; /* of all that are done and of a known value; NULL: none is */
     double unlimited_value;          /* of it; NaN */
     uint64_t fastest;                /* step time of the fastest that is ranked, ns; UINT64_MAX: none is */
@@ -83,6 +83,9 @@ void report_ranking_print_below(const report_study *s, size_t top, dse_strbuf *o
 void report_ranking_notes(const report_study *studies, size_t n, dse_strbuf *out);
 
 /* "265 more points were skipped by ...": a line on the validity of a ranking of the others. */
+/* Whether there are more points, which were not run or not kept: what is said of all must not be said then. */
+static inline bool report_has_others(const report_study *s) { return s->n_skipped || s->is_of_search; }
+
 void report_skipped_print(uint64_t n_skipped, dse_strbuf *out);
 
 /* All studies as one JSON object on one line, and with them lists of several as one (joined.h; NULL: none).

@@ -114,7 +114,6 @@ void report_shown_add(report_shown *s, const report_study *study, size_t index, 
 
     if (!r->done || (s->steps_alone && (p.class != FITS || !store_has_step(&r->metrics))))
         return;
-    s->n_added++;
     add_best(s, &p);
     if (s->steps_alone)
         return;

@@ -12,7 +12,7 @@ typedef struct {
     size_t most;
     bool
         steps_alone; /* only points that fit and whose step is known in parts; then no front, no study's best */
-    uint64_t n_places, n_added;
+    uint64_t n_places;
     report_shown_point *best; /* a heap whose first is the worst */
     size_t n_best, cap_best;
     report_shown_point *front; /* by time, and so by falling memory */
