@@ -359,10 +359,10 @@ static dse_status no_results(const best_options *o, const store_unlisted *unlist
                                        : "run 'ccldse sweep' first");
 }
 
-static dse_status find_searched(const best_options *o, const results_selection *which, dse_arena *a,
-                                remarks *m, dse_error *err)
+static dse_status find_searched(const best_options *o, results_reader *in, dse_arena *a, remarks *m,
+                                dse_error *err)
 {
-    dse_status st = o->all ? DSE_OK : results_searched(o->db, which, a, &m->searched, &m->n_searched, err);
+    dse_status st = o->all ? DSE_OK : results_searched(in, a, &m->searched, &m->n_searched, err);
 
     for (size_t i = 0; i < m->n_searched; i++)
         m->n_searched_in_vain += !m->searched[i].n;
@@ -432,11 +432,10 @@ static dse_status print_study(void *user, report_study *s, dse_error *err)
 }
 
 /* Remarks look at all rows of a study, a ranking alone at those that it prints; an explanation at the best two, too. */
-static dse_status rank_studies(const best_options *o, const results_selection *which, const store_column *by,
+static dse_status rank_studies(const best_options *o, results_reader *in, const store_column *by,
                                dse_arena *a, remarks *said, report_study **out, size_t *n, dse_error *err)
 {
     const bool is_brief = !o->json && !looks(o) && !joins(o, said);
-    results_reader in;
     ranking k = {.o = o,
                  .a = a,
                  .is_of_search = said->n_searched > 0,
@@ -453,13 +452,26 @@ static dse_status rank_studies(const best_options *o, const results_selection *w
     dse_status st;
 
     dse_arena_init(&k.finder.scratch);
-    if ((st = results_open(o->db, which, &in, err)) == DSE_OK)
-        st = ranked_studies(&in, &how, a, out, n, err);
-    results_close(&in);
+    st = ranked_studies(in, &how, a, out, n, err);
     said->why = o->explain ? dse_arena_copy(a, k.finder.why, k.finder.n, sizeof *said->why) : NULL;
     said->trust =
         isnan(o->robust) ? NULL : dse_arena_copy(a, k.finder.trust, k.finder.n, sizeof *said->trust);
     remark_free(&k.finder);
+    return st;
+}
+
+/* All of one state of the database: a sweep may write to it meanwhile. */
+static dse_status read_all(const best_options *o, const results_selection *which, const store_column *by,
+                           dse_arena *a, remarks *said, report_study **out, size_t *n,
+                           store_unlisted *unlisted, dse_error *err)
+{
+    results_reader in;
+    dse_status st = results_open(o->db, which, &in, err);
+
+    if (st == DSE_OK && (st = find_searched(o, &in, a, said, err)) == DSE_OK &&
+        (st = rank_studies(o, &in, by, a, said, out, n, err)) == DSE_OK)
+        st = results_count_unlisted(&in, !o->all, unlisted, err);
+    results_close(&in);
     return st;
 }
 
@@ -484,9 +496,7 @@ static dse_status run(const void *opts, command_run *r, dse_error *err)
     report_use_colours(terminal_has_colours(STDOUT_FILENO));
     if ((st = results_column(o->by, true, &by, err)) != DSE_OK ||
         (st = robust_options(o, &robust, err)) != DSE_OK || (st = check_tables(o, err)) != DSE_OK ||
-        (st = find_searched(o, &which, a, &said, err)) != DSE_OK ||
-        (st = rank_studies(o, &which, by, a, &said, &studies, &n, err)) != DSE_OK ||
-        (st = results_count_unlisted(o->db, !o->all, &unlisted, err)) != DSE_OK)
+        (st = read_all(o, &which, by, a, &said, &studies, &n, &unlisted, err)) != DSE_OK)
         return st;
     if (!n && !said.n_searched_in_vain && (!unlisted.points || o->model || o->system))
         return no_results(o, &unlisted, n_others, err);

@@ -219,29 +219,18 @@ dse_status results_find_skipped(const char *db, const store_row *rows, size_t n,
     return st;
 }
 
-dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err)
+dse_status results_count_unlisted(results_reader *r, bool asked, store_unlisted *out, dse_error *err)
 {
-    store *s = NULL;
-    dse_status st = store_open(db, STORE_READ, &s, err);
-
-    if (st == DSE_OK)
-        st = store_count_unlisted(s, asked, out, err);
-    store_close(s);
-    return st;
+    return store_count_unlisted(r->store, asked, out, err);
 }
 
-dse_status results_searched(const char *db, const results_selection *which, dse_arena *a,
-                            store_searched **out, size_t *n, dse_error *err)
+dse_status results_searched(results_reader *r, dse_arena *a, store_searched **out, size_t *n, dse_error *err)
 {
-    store *s = NULL;
-    const char *model, *system;
+    const char *model = r->filter.model, *system = r->filter.system;
     size_t n_all = 0;
-    dse_status st = row_names(which, a, &model, &system, err);
+    dse_status st = store_get_searched(r->store, a, out, &n_all, err);
 
     *n = 0;
-    if (st == DSE_OK && (st = store_open(db, STORE_READ, &s, err)) == DSE_OK)
-        st = store_get_searched(s, a, out, &n_all, err);
-    store_close(s);
     for (size_t i = 0; i < n_all; i++)
         if ((!model || !strcmp((*out)[i].model, model)) && (!system || !strcmp((*out)[i].system, system)))
             (*out)[(*n)++] = (*out)[i];

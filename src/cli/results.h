@@ -51,11 +51,10 @@ dse_status results_find_skipped(const char *db, const store_row *rows, size_t n,
                                 bool *found, dse_error *err);
 
 /* Points that were skipped of studies without any result; `asked`: by the last sweep. */
-dse_status results_count_unlisted(const char *db, bool asked, store_unlisted *out, dse_error *err);
+dse_status results_count_unlisted(results_reader *r, bool asked, store_unlisted *out, dse_error *err);
 
 /* What the search noted whose points are asked for (store_get_searched), of the selected model and system. */
-dse_status results_searched(const char *db, const results_selection *which, dse_arena *a,
-                            store_searched **out, size_t *n, dse_error *err);
+dse_status results_searched(results_reader *r, dse_arena *a, store_searched **out, size_t *n, dse_error *err);
 
 /* Whether rows may have costs. */
 dse_status results_have_prices(const char *db, bool *out, dse_error *err);
