@@ -125,12 +125,13 @@ static void print_json(const drv_space *space, const drv_search_result *found, d
     for (uint32_t i = 0; i < space->n_studies; i++) {
         const drv_searched *s = &found->study[i];
         const double gap = drv_search_gap(s);
-        report_node *study = report_row(
-            studies, V_TEXT("model", space->study[i].model_name),
-            V_TEXT("system", space->study[i].system_name), V_REAL("points", s->n_points),
-            V_BOOL("all_points", s->has_all), V_COUNT("boxes", s->n_boxes), V_COUNT("bounds", s->n_bounds),
-            V_COUNT("refused", s->n_refused), V_BOOL("finished", s->is_finished),
-            V_REAL("least_open_bound", s->least), V_REAL("gap_percent", 100 * gap));
+        report_node *study =
+            report_row(studies, V_TEXT("model", space->study[i].model_name),
+                       V_TEXT("system", space->study[i].system_name), V_REAL("points", s->n_points),
+                       V_BOOL("all_points", s->has_all), V_COUNT("boxes", s->n_boxes),
+                       V_COUNT("bounds", s->n_bounds), V_COUNT("refused", s->n_refused),
+                       V_GIVEN(s->refusal, V_TEXT("refusal", s->refusal)), V_BOOL("finished", s->is_finished),
+                       V_REAL("least_open_bound", s->least), V_REAL("gap_percent", 100 * gap));
         report_node *best = report_list(study, "best");
 
         for (uint32_t k = 0; k < s->n; k++) {
