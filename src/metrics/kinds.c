@@ -201,7 +201,7 @@ metric_work metric_work_by_words(const char *name)
         {METRIC_WORK_ATTENTION, "flash|attention|sdpa|fmha"},
         {METRIC_WORK_REDUCTION, "^triton_red_|^triton_per_"}}; /* Inductor says so before what it fused */
     static const metric_name_class works[] = {
-        {METRIC_WORK_MEMORY, MEMORY_WORDS},
+        {METRIC_WORK_MEMORY, MEMORY_WORDS "|^_fwd_kernel_ep_"}, /* tokens go to their experts, and back */
         {METRIC_WORK_ATTENTION, "softmax|attn|aiter*pa_|aiter*mla_|^_fwd_kernel|^_fwd_grouped_kernel"},
         {METRIC_WORK_OTHER, "pooling"},
         {METRIC_WORK_GEMM, GEMM_WORDS},

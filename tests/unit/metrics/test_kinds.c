@@ -56,6 +56,8 @@ static const seen names[] = {
     {"_fwd_grouped_kernel_stage1", "SGLang's decoding in Triton", METRIC_WORK_ATTENTION},
     {"_fwd_kernel", "SGLang's and vLLM's prefill in Triton", METRIC_WORK_ATTENTION},
     {"_chunk_scan_fwd_kernel", "Mamba 2: no attention", METRIC_WORK_OTHER},
+    {"_fwd_kernel_ep_scatter_2", "SGLang's and vLLM's tokens in the order of DeepGEMM's experts", METRIC_WORK_MEMORY},
+    {"_fwd_kernel_ep_gather", "the same, back", METRIC_WORK_MEMORY},
     {"_ZN5aiter31pa_bf16_pertokenFp8_gqa10_2tg_4wE", "AITER's paged attention", METRIC_WORK_ATTENTION},
     {"_ZN5aiter36mla_dec_stage1_bf16_a16w16_subQ16_mqa16E", "AITER's decoding of DeepSeek",
      METRIC_WORK_ATTENTION},
