@@ -17,7 +17,7 @@
 /* Changes whenever the engine's results may: then nothing stored before is reused. Those of profile train
  * have a version of their own, as the rules of the step still grow. */
 #define DRV_ENGINE      "native-1"
-#define DRV_STEP_ENGINE DRV_ENGINE ".step12"
+#define DRV_STEP_ENGINE DRV_ENGINE ".step13"
 
 typedef struct {
     const char *engine;                   /* who simulates: DRV_ENGINE, DRV_STEP_ENGINE, or another's name */

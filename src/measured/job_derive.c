@@ -75,7 +75,9 @@ static bool has_experts(const deriving *d)
 {
     const msr_job *j = d->job;
 
-    return MSR_GIVEN(j->moe) ? j->moe == 1 : j->family && msr_name_has_experts(j->family);
+    if (MSR_GIVEN(j->moe))
+        return j->moe == 1;
+    return MSR_GIVEN(j->experts) ? j->experts > 1 : j->family && msr_name_has_experts(j->family);
 }
 
 static void derive_recompute(deriving *d)
@@ -140,14 +142,16 @@ static dse_status split_dp(deriving *d, dse_error *err)
 }
 
 /* Some tables count dp of a model with experts by groups of ep, as NVIDIA's do of Grok: then tp x pp x cp x dp
- * is a part of the devices, and what is missing a part of ep. */
+ * is a part of the devices, and what is missing is ep, or, where experts are not split by tp and cp, tp x cp
+ * times less. Any other part is a mistake. */
 static void count_dp_of_groups(deriving *d, dse_arena *a)
 {
     msr_job *j = d->job;
     const int64_t whole = part(j->n_devices, times(times(j->tp, j->pp), j->cp)), missing = part(whole, j->dp);
 
-    if (!MSR_GIVEN(missing) || missing == 1 || j->ep % missing || MSR_GIVEN(j->dp_shard) ||
-        MSR_GIVEN(j->dp_replicate))
+    if (!MSR_GIVEN(missing) || missing == 1 || MSR_GIVEN(j->dp_shard) || MSR_GIVEN(j->dp_replicate))
+        return;
+    if (missing != j->ep && times(times(missing, j->tp), j->cp) != j->ep)
         return;
     note(d, dse_arena_printf(a,
                              "dp %" PRId64 ", which the devices leave: the source counts %" PRId64

@@ -451,7 +451,7 @@ dse_status msr_row_read(const msr_row_place *at, const cfg_node *row, const cfg_
 
     clear(out);
     st = read_sections(&r, row, err);
-    out->lists_kept = msr_kept_of(row, &out->kept);
+    out->lists_kept = msr_kept_of(row, &out->kept) || (common && msr_kept_of(common, &out->kept));
     r.in_common = true;
     if (st == DSE_OK && (model = model_of(at, out)))
         st = read_sections(&r, model, err);

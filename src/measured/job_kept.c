@@ -21,11 +21,13 @@ static bool is_kept(const cfg_node *list, size_t i, bool *mentioned)
     const size_t n = strlen(results[i]);
 
     for (uint32_t k = 0; k < list->n; k++) {
-        const char *key = list->key[k]->text, *value = key[n] == '=' ? key + n + 1 : "";
+        const char *key = list->key[k]->text, *value = "";
 
         if (strncmp(key, results[i], n) != 0 || (key[n] && key[n] != '='))
             continue;
-        if (!key[n] && list->item[k]->kind == CFG_SCALAR)
+        if (key[n])
+            value = key + n + 1;
+        else if (list->item[k]->kind == CFG_SCALAR)
             value = list->item[k]->text;
         *mentioned = true;
         if (!strcmp(value, "device") || !strcmp(value, "offload"))

@@ -202,6 +202,8 @@ metric_work metric_work_by_words(const char *name)
         {METRIC_WORK_REDUCTION, "^triton_red_|^triton_per_"}}; /* Inductor says so before what it fused */
     static const metric_name_class works[] = {
         {METRIC_WORK_MEMORY, MEMORY_WORDS},
+        {METRIC_WORK_EMBEDDING,
+         "^_fwd_kernel_ep_"}, /* _scatter, _gather: of tokens over experts, no prefill */
         {METRIC_WORK_ATTENTION, "softmax|attn|aiter*pa_|aiter*mla_|^_fwd_kernel|^_fwd_grouped_kernel"},
         {METRIC_WORK_OTHER, "pooling"},
         {METRIC_WORK_GEMM, GEMM_WORDS},
@@ -246,7 +248,7 @@ metric_work metric_work_of(const char *name)
 {
     static const metric_name_class known[] = {
         {METRIC_WORK_EMBEDDING, "split_embedding|dense_embedding_codegen|ssd_embedding_codegen"},
-        {METRIC_WORK_MEMORY, "_and_cache|appendpagedkvcache|nchwtonhwc|nhwctonchw"},
+        {METRIC_WORK_MEMORY, "_and_cache|appendpagedkvcache|nchwtonhwc|nhwctonchw|^_fwd_kernel_ep_"},
         {METRIC_WORK_ATTENTION, "flashinfer*prefillwith|flashinfer*decodewith|flashinfer*mergestates"},
         {METRIC_WORK_REDUCTION, "vectorized_layer_norm|cudnn::bn_"},
         {METRIC_WORK_GEMM, "=^bmm_|cudnn*wgrad_alg|cudnn*dgrad_engine"}};

@@ -155,12 +155,24 @@ static double latency_of(const net_network *net, const span *s, bool is_tree)
     return ns;
 }
 
-/* Bytes that leave a box of the dimension, of an all-to-all of `bytes` on each. */
-static double all_to_all_bytes(const span *s, uint32_t dim, double bytes)
-{
-    const double n = s->boxes[0], inside = n / s->boxes[dim], joined = n / s->boxes[dim + 1];
+/* An axis of a torus, along which collectives go both ways at once. */
+static bool is_axis(const net_dimension *d) { return d->reach.efficiency > 1; }
 
-    return inside * bytes * (joined - inside) / n;
+/* Bytes that leave a box of the dimension, of an all-to-all of `bytes` on each. Along an axis those count too that
+ * pass by: of j boxes in a line floor(j/2) x ceil(j/2) pairs are on either side of its middle, and of a ring
+ * half as many for either way, by the shorter one. Messages go along the axes one after another, so that all
+ * whose way crosses an axis are on it, wherever they end on the others above. */
+static double all_to_all_bytes(const net_network *net, const span *s, uint32_t dim, double bytes)
+{
+    const double n = s->boxes[0], inside = n / s->boxes[dim], joined = n / s->boxes[dim + 1],
+                 j = joined / inside;
+    double along = joined;
+
+    if (!is_axis(&net->dim[dim]))
+        return inside * bytes * (joined - inside) / n;
+    for (uint32_t d = dim; d < net->n_dims && is_axis(&net->dim[d]); d++)
+        along = n / s->boxes[d + 1];
+    return inside * bytes * along / n * floor(j * j / 4) / j;
 }
 
 /* A group that has all of a ring sends both ways; the ends of a line get all through one link, and two NPUs
@@ -172,9 +184,6 @@ static double ways(const net_network *net, const span *s, uint32_t dim)
     return d->reach.efficiency > 1 && d->shape.n > 2 && s->boxes[dim] == s->boxes[dim + 1] * d->shape.n ? 2
                                                                                                         : 1;
 }
-
-/* An axis of a torus, along which collectives go both ways at once. */
-static bool is_axis(const net_dimension *d) { return d->reach.efficiency > 1; }
 
 /* Of what leaves a box of an axis the higher ones that the group crosses take their part: bytes per ns that
  * its members bring along these. Such axes have no rails to share. */
@@ -199,7 +208,7 @@ static double transfer_of(const net_network *net, const sharing *shared, const s
         if (!crosses(s, d))
             continue;
         rate = ways(net, s, d) * rate_of_group(net, shared, d, member, s->boxes[0], s->fewest[d]);
-        ns = MOST(ns, is_all_to_all ? all_to_all_bytes(s, d, bytes) / rate
+        ns = MOST(ns, is_all_to_all ? all_to_all_bytes(net, s, d, bytes) / rate
                                     : bytes / (rate + rate_of_higher_axes(net, s, d)));
     }
     return ns;

@@ -14,7 +14,9 @@
  *           (src/graph/tuning.cc, 01afd20: nInterSteps).
  *   tree    of an all-reduce between nodes, if it is faster (NCCL takes the faster): bytes = 2 S, rate x 0.9;
  *           latency with 2 (steps of a box of d = 0 + log2 of boxes) instead, ditto.
- *   all-to-all  bytes = what the members of a box send to other boxes of d; latency as a ring's, once
+ *   all-to-all  bytes = what the members of a box send to other boxes of d; along an axis (below) also what
+ *           passes by, of j boxes floor(j^2/4)/j of S for each member: a message passes a quarter of a ring;
+ *           latency as a ring's, once
  *   rate    = efficiency x bandwidth of a NPU in d = 0. Above, a box has the bandwidth of all its NPUs, on
  *           its rails (network cards). Each member of the group uses rails / NPUs of the box, one at least,
  *           and at most rails_per_group together; if all groups of the kind use more than there are, each has
@@ -22,8 +24,8 @@
  *           efficiency above 1 is that of both directions of a ring (a TPU's torus, JAX's "How to Scale Your
  *           Model": an all-gather takes bytes over the bandwidth of a link in both directions): half of it
  *           for messages, for groups that have not all of the ring (a line), and for a ring of two. Such axes
- *           work together (of several "V / (W N_axes)"): but for an all-to-all, what leaves a box of one goes
- *           along the higher ones, too, that the group crosses
+ *           work together (of several "V / (W N_axes)"): but for an all-to-all, whose messages go along one axis
+ *           after another, what leaves a box of one goes along the higher ones, too, that the group crosses
  *   message latency and one step of the highest dimension in which the two differ; its rate by the same rule,
  *           with all that send out of the box at the same time
  *

@@ -587,6 +587,33 @@ CLAIM(what_a_list_of_maxtext_keeps_is_not_made_again)
     assert_int_equal(j->recompute, MSR_RECOMPUTE_SELECTIVE);
     assert_string_equal(j->recompute_parts, "(mlp)");
     assert_int_equal(j->n_notes, 0);
+    /* keys that are shorter than what they are compared with, or begin alike */
+    j = row("\"framework\":\"MaxText\",\"maxtext_config\":{\"remat_policy\":\"custom\",\"q\":\"device\",\"\":\"device\","
+            "\"context_mesh\":\"device\",\"context\":\"remat\"}");
+    assert_int_equal(j->recompute, MSR_RECOMPUTE_FULL);
+}
+
+#define KEEPS_ATTENTION                                                                                               \
+    "\"framework\":\"MaxText\",\"maxtext_config\":{\"remat_policy\":\"custom\",\"qkv_proj\":\"device\","                \
+    "\"context\":\"device\",\"out_proj\":\"device\"}"
+
+CLAIM(a_list_of_maxtext_may_hold_for_all_rows)
+{
+    assert_ok(parse("{\"common\":{" KEEPS_ATTENTION "},\"rows\":[{},{\"maxtext_config\":{\"remat_policy\":\"custom\","
+                    "\"decoder_layer_input\":\"offload\"}}]}"),
+              &err);
+    assert_int_equal(jobs[0].recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_string_equal(jobs[0].recompute_parts, "(mlp)");
+    assert_int_equal(jobs[1].recompute, MSR_RECOMPUTE_FULL);
+}
+
+/* Of a model with experts a list says nothing of what is made again, however the source says that it is one. */
+CLAIM(a_list_of_a_model_with_experts_is_not_read)
+{
+    assert_int_equal(row(KEEPS_ATTENTION ",\"experts\":8")->recompute, MSR_RECOMPUTE_FULL);
+    assert_int_equal(row(KEEPS_ATTENTION ",\"experts\":8,\"model\":\"Llama 3 8B\"")->recompute, MSR_RECOMPUTE_FULL);
+    assert_int_equal(row(KEEPS_ATTENTION ",\"experts\":1")->recompute, MSR_RECOMPUTE_SELECTIVE);
+    assert_int_equal(row(KEEPS_ATTENTION ",\"experts\":8,\"moe\":false")->recompute, MSR_RECOMPUTE_SELECTIVE);
 }
 
 /* Of 512 devices tp 4 x pp 8 x cp 2 leave 8 ranks, which are one group of ep 8. */
@@ -598,6 +625,15 @@ CLAIM(dp_may_be_counted_by_groups_of_experts)
     assert_string_equal(j->note[0], "dp 8, which the devices leave: the source counts 1, by groups of experts");
     j = row("\"n_devices\":512,\"tp\":4,\"pp\":8,\"cp\":2,\"ep\":2,\"dp\":1,\"zero_stage\":1,\"global_batch\":64");
     assert_int_equal(j->dp, 1);
+    /* Of 64 devices tp 2 leaves 32: by groups of ep 8 these are 4; experts that tp does not split are on 8 groups of 8. Half of
+     * 32 is neither, and stays for the check of the degrees. */
+#define OF_64 "\"n_devices\":64,\"tp\":2,\"pp\":1,\"ep\":8,\"zero_stage\":1,\"global_batch\":64,\"dp\":"
+    assert_int_equal(row(OF_64 "4")->dp, 32);
+    assert_int_equal(row(OF_64 "8")->dp, 32);
+    j = row(OF_64 "16");
+    assert_int_equal(j->dp, 16);
+    assert_int_equal(j->n_notes, 0);
+#undef OF_64
 }
 
 CLAIM(policies_of_maxtext_are_kinds_of_recomputation)
@@ -748,6 +784,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_list_of_maxtext_keeps_is_not_made_again),
+        cmocka_unit_test(a_list_of_maxtext_may_hold_for_all_rows),
+        cmocka_unit_test(a_list_of_a_model_with_experts_is_not_read),
         cmocka_unit_test(dp_may_be_counted_by_groups_of_experts),
         cmocka_unit_test(a_row_says_what_it_says_and_nothing_else),
         cmocka_unit_test(rows_may_be_lists_with_columns),

@@ -212,10 +212,16 @@ CLAIM(offloading_and_parts_of_a_recomputation_stand_in_the_way)
     j.offloaded_layers = 40;
     assert_gap(&j, MSR_GAP_OFFLOADED, "activations of 40 layers are offloaded to the host");
     j.device = "NVIDIA GB300";
+    j.layers = 96;
+    j.offloaded_layers = 48;
     assert_ok(make(&j, &as_said), &err);
     assert_true(plan.can_run);
     assert_true(assumes("activations that go to the host and back beside the layers, over NVLink-C2C; memory counts them on the "
                         "device"));
+    j.offloaded_layers = 49; /* copies may take longer than the layers */
+    assert_gap(&j, MSR_GAP_OFFLOADED, "activations of 49 layers are offloaded to the host");
+    j.offloaded_layers = NONE; /* of how many is not said */
+    assert_gap(&j, MSR_GAP_OFFLOADED, "activations are offloaded to the host");
     j = plain();
     j.offloads = j.offloaded_layers = 0;
     assert_ok(make(&j, &as_said), &err);

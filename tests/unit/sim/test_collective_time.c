@@ -222,6 +222,65 @@ CLAIM(a_whole_ring_may_go_both_ways)
     assert_u64(time_of(2, 4, WL_REDUCE_SCATTER, 1800), 1000);
 }
 
+/* The heaviest way along a link of a ring, found by sending all messages the shorter way; of a line, the only one. */
+static double load_of(uint32_t j, bool is_ring)
+{
+    double load[2][32] = {{0}}, most = 0;
+
+    for (uint32_t from = 0; from < j; from++)
+        for (uint32_t to = 0; to < j; to++) {
+            const uint32_t up = (to + j - from) % j, down = (from + j - to) % j;
+            const bool goes_up = is_ring ? up <= down : to > from;
+            const double part = is_ring && up == down ? 0.5 : 1; /* opposite ones send both ways */
+
+            for (uint32_t i = 0, at = from; (goes_up || part < 1) && i < up; i++, at = (at + 1) % j)
+                load[0][at] += part;
+            for (uint32_t i = 0, at = from; (!goes_up || part < 1) && i < down; i++, at = (at + j - 1) % j)
+                load[1][at] += part;
+        }
+    for (uint32_t i = 0; i < j; i++) {
+        most = load[0][i] > most ? load[0][i] : most;
+        most = load[1][i] > most ? load[1][i] : most;
+    }
+    return most;
+}
+
+static void make_ring(uint32_t n)
+{
+    dse_error err = DSE_ERROR_INIT;
+
+    make_rings(1.8);
+    net.n_dims = 1;
+    net.dim[0].shape.n = n;
+    assert_ok(net_network_finish(&net, &err), &err);
+}
+
+/* 16 in a ring with 16000 bytes, 1000 for each other: of the 15 messages of a NPU 7 go 1 to 7 links up, and half of
+ * the one to the opposite NPU 8: 32 links; so 32 messages are on a link, 32000 bytes at 7.2 a ns. If the 15000 bytes
+ * that leave a NPU went both ways and no further, they took 1041. */
+CLAIM(messages_of_an_all_to_all_pass_several_links_of_a_ring)
+{
+    (void)state;
+    make_ring(16);
+    assert_u64(time_of(16, 1, WL_ALL_TO_ALL, 16000), 4444);
+    assert_true(load_of(16, true) == 32);
+    /* eight in a row: 4 x 4 messages of 2000 bytes are in its middle */
+    assert_u64(time_of(8, 1, WL_ALL_TO_ALL, 16000), 4444);
+    end(NULL);
+    for (uint32_t j = 2; j <= 17; j++) {
+        make_ring(j);
+        assert_u64(time_of(j, 1, WL_ALL_TO_ALL, 7200 * j), (uint64_t)(1000 * load_of(j, j > 2) + 1e-6));
+        end(NULL);
+        make_ring(2 * j);
+        assert_u64(time_of(j, 1, WL_ALL_TO_ALL, 7200 * j), (uint64_t)(1000 * load_of(j, false) + 1e-6));
+        end(NULL);
+    }
+    /* 4 x 4: a message passes a link of each axis on average, so that 3600 bytes go either way along each link; the
+     * second's take 0.9 a ns. */
+    make_rings(1.8);
+    assert_u64(time_of(16, 1, WL_ALL_TO_ALL, 7200), 4000);
+}
+
 /* Bytes over all that a group's links can carry is less than it takes, however many members it has. */
 CLAIM(no_collective_is_faster_than_its_links)
 {
@@ -249,6 +308,7 @@ int main(void)
         cmocka_unit_test_teardown(a_message_has_its_share_of_the_cards, end),
         cmocka_unit_test_teardown(the_slowest_group_counts, end),
         cmocka_unit_test_teardown(a_whole_ring_may_go_both_ways, end),
+        cmocka_unit_test_teardown(messages_of_an_all_to_all_pass_several_links_of_a_ring, end),
         cmocka_unit_test_teardown(no_collective_is_faster_than_its_links, end),
     };
 
